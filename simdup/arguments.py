@@ -8,14 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeAlias, TypeVar
 
 from simdup.errors import BadValueError
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    AnyPath: TypeAlias = str | os.PathLike[str]
+AnyPath: TypeAlias = str | os.PathLike[str]
 
 AnyItem = TypeVar("AnyItem")
 

@@ -15,7 +15,7 @@ Indices = NDArray[np.int64]
 #: Pairs of indices, the lower one first, (n, 2).
 Pairs = NDArray[np.int64]
 
-#: Whether something is so, for each of n, (n,).
+#: Which of n things a condition holds for, (n,).
 Mask = NDArray[np.bool_]
 
 #: Fingerprints, one a row, (n, bits // 8).
@@ -27,7 +27,7 @@ Distances = NDArray[np.uint16]
 #: Cosine similarities of pairs, from 0 to 1, (n,); NaN where one was not computed.
 Similarities = NDArray[np.float64]
 
-#: Shares of one text's shingles that only the pair has, from 0 to 1, (n,); NaN if not computed.
+#: Shares of a text's shingles, from 0 to 1, (n,); NaN where one was not computed.
 Shares = NDArray[np.float64]
 
 #: Numbers with a fraction: votes, weights, probabilities or figures, of any shape.
@@ -45,5 +45,14 @@ Values = NDArray[np.uint32]
 #: Unicode code points of one or more texts, one after the other, (n,).
 CodePoints = NDArray[np.uint32]
 
-#: Small counters, which stay at 255, (n,).
+#: Counters that stop at 255, (n,).
 Counters = NDArray[np.uint8]
+
+#: Numbers below 256, such as the kind of each character, (n,).
+Bytes = NDArray[np.uint8]
+
+#: Numbers below 2**32, such as blocks of fingerprints, (n,).
+Keys = NDArray[np.uint32]
+
+#: Fingerprints or hashes as 64-bit words, (n,) or (n, words).
+Words = NDArray[np.uint64]

@@ -5,19 +5,13 @@ Fingerprints alone are an array (n, bits // 8), with rows in the order of their 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from simdup.settings import FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from simdup.settings import Settings
+from simdup.arrays import Rows
+from simdup.settings import FORMATS, Settings
 
 #: The distance alone never decides about a text with fewer features; exact similarity does.
 SHORT = 16
@@ -340,7 +334,7 @@ class ScanResult:
 
     settings: Settings
     documents: tuple[Document, ...]
-    rows: NDArray[np.uint8]
+    rows: Rows
     """(len(documents), bits // 8)"""
     groups: tuple[Group, ...]
     skipped: tuple[Skipped, ...]

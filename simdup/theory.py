@@ -12,9 +12,7 @@ from math import acos, pi, sin, sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from simdup.arrays import Floats
 
 #: The similarity of unrelated texts, a high estimate: short texts have less, but chapters of
 #: one novel reach twice as much.
@@ -61,7 +59,7 @@ def standard_error(similarity: float, bits: int) -> float:
     return sqrt(bits * p * (1 - p))
 
 
-def within_probabilities(p: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
+def within_probabilities(p: Floats, bits: int) -> Floats:
     """The probability that two texts are within 0, 1, ... `bits` bits; (m, bits + 1).
 
     `p` (m,) is the probability that a bit differs (`bit_probability`): the distance is

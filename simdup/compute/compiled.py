@@ -11,21 +11,17 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import ModuleType
+from typing import Any, TypeVar
 
 import numpy as np
 
-from simdup.progress import silent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from types import ModuleType
-
-    from simdup.progress import Progress
+from simdup.progress import Progress, silent
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -10,15 +10,10 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Hashes = NDArray[np.uint64]
-    Positions = NDArray[np.int64]
+from simdup.arrays import CodePoints, Hashes, Indices
 
 # Odd numbers with no pattern: the golden ratio and two of the constants of wyhash.
 BASE = 0x9E3779B97F4A7C15
@@ -47,7 +42,7 @@ def widened(hashes: Hashes, word: int) -> Hashes:
     return mix64(hashes ^ np.uint64(word * WORD_STEP & (1 << 64) - 1))
 
 
-def span_hashes(codes: NDArray[np.uint32], starts: Positions, ends: Positions) -> Hashes:
+def span_hashes(codes: CodePoints, starts: Indices, ends: Indices) -> Hashes:
     """One hash for each span codes[start:end] of code points; shape (len(starts),).
 
     Two spans of the same code points have the same hash; an empty one has mix64(0).
@@ -63,7 +58,7 @@ def span_hashes(codes: NDArray[np.uint32], starts: Positions, ends: Positions) -
     return mix64(hashes)
 
 
-def gram_hashes(hashes: Hashes, starts: Positions, n: int) -> Hashes:
+def gram_hashes(hashes: Hashes, starts: Indices, n: int) -> Hashes:
     """One hash for each n consecutive token hashes from `starts`; shape (len(starts),)."""
     grams = hashes[starts]
     for offset in range(1, n):
@@ -81,9 +76,7 @@ def blake2b_hashes(texts: list[str]) -> Hashes:
     return np.frombuffer(b"".join(digests), ">u8").astype(np.uint64)
 
 
-def string_hashes(
-    codes: NDArray[np.uint32], starts: Positions, ends: Positions
-) -> tuple[Hashes, Hashes]:
+def string_hashes(codes: CodePoints, starts: Indices, ends: Indices) -> tuple[Hashes, Hashes]:
     """The assignment's hash of each span, modulo 2**128: its high and its low 64 bits.
 
     x = first << 7; for each code point c: x = (x * 1000003) ^ c; x ^= length. The

@@ -7,7 +7,7 @@ starts no thread and runs without Python's lock, so that callers can run it in s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import llvmlite.ir
 import numpy as np
@@ -15,17 +15,9 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from simdup.arrays import Bytes, CodePoints, Counters, Floats, Indices, Keys, Mask, Values, Words
 from simdup.compute.hashing import BASE, COUNTER_HASH, GRAM_BASE, WORD_STEP
 from simdup.text.unicode import HAN, JOINS, KIND_SHIFT, MARK, SEPARATOR, SINGLE, WORD, Tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    Words = NDArray[np.uint64]
-    Indices = NDArray[np.int64]
-    Floats = NDArray[np.float64]
 
 _BASE, _GRAM_BASE, _STEP = np.uint64(BASE), np.uint64(GRAM_BASE), np.uint64(WORD_STEP)
 _COUNTER_HASH = np.uint32(COUNTER_HASH)
@@ -78,8 +70,8 @@ def _popcount(_context, _number):
 
 @_compiled
 def token_hashes(
-    codes: NDArray[np.uint32], offsets: Indices, is_folded: NDArray[np.bool_], table: Tables
-) -> tuple[Words, Indices, NDArray[np.bool_]]:
+    codes: CodePoints, offsets: Indices, is_folded: Mask, table: Tables
+) -> tuple[Words, Indices, Mask]:
     """The hashes (by mix64) of the tokens of texts; see `tokens.tokens`.
 
     The texts come as `unicode.code_points` returns them.
@@ -367,7 +359,7 @@ def shared_products(
 
 @_compiled
 def shared_values(
-    values: NDArray[np.uint32], begins: Indices, sizes: Indices, pairs: Indices, found: Indices
+    values: Values, begins: Indices, sizes: Indices, pairs: Indices, found: Indices
 ) -> None:
     """Fill `found` (m, 3): how many values the texts of each pair share, and how many each keeps.
 
@@ -403,11 +395,11 @@ def _number_kept(values, begin, end, largest):
 
 @_compiled
 def shared_weights(
-    values: NDArray[np.uint32],
+    values: Values,
     begins: Indices,
     sizes: Indices,
     pairs: Indices,
-    counters: NDArray[np.uint8],
+    counters: Counters,
     tables: Indices,
     found: Indices,
 ) -> None:
@@ -440,10 +432,10 @@ def shared_weights(
 
 @_compiled
 def count_values(
-    values: NDArray[np.uint32],
+    values: Values,
     begins: Indices,
     sizes: Indices,
-    counters: NDArray[np.uint8],
+    counters: Counters,
     first: int,
     end: int,
 ) -> None:
@@ -461,11 +453,11 @@ def count_values(
 
 @_compiled
 def values_among(
-    values: NDArray[np.uint32],
+    values: Values,
     begins: Indices,
     sizes: Indices,
     others: Indices,
-    has: NDArray[np.uint8],
+    has: Bytes,
     found: Indices,
 ) -> None:
     """Fill `found` with how many values of sketch i have last bits that text others[i] has.
@@ -484,11 +476,11 @@ def values_among(
 
 @_compiled
 def listed_keys(
-    values: NDArray[np.uint32],
+    values: Values,
     begins: Indices,
     sizes: Indices,
     texts: Indices,
-    limits: NDArray[np.uint32],
+    limits: Keys,
     keys: Words,
 ) -> int:
     """Fill `keys` as `postings.listed_values` yields them for these sketches; return their number.
@@ -528,7 +520,7 @@ def by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
 
 
 @_compiled
-def split_lists(keys: Words, most: int) -> tuple[NDArray[np.uint32], Indices, Words, Indices]:
+def split_lists(keys: Words, most: int) -> tuple[Keys, Indices, Words, Indices]:
     """The results of `postings._split` for sorted keys; a short list has up to `most` keys."""
     texts, others = np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint64)
     short, long = np.empty(len(keys) // 2, np.int64), np.empty(len(keys) // (most + 1), np.int64)

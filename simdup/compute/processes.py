@@ -12,23 +12,20 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing import get_context, resource_tracker
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from operator import attrgetter
 from queue import SimpleQueue
 from traceback import format_exc
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from simdup.compute.memory import check_that_numpy_loads
 from simdup.errors import SimdupError, import_root
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-    from multiprocessing.connection import Connection
 
 Result = TypeVar("Result")
 

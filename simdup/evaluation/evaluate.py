@@ -6,14 +6,15 @@ labels -> fingerprints, exact similarities, own shares -> distances -> tallies -
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import nan, pi
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simdup.arguments import check_whole, number_list, tuple_of
+from simdup.arrays import Floats, Indices, Mask, Rows
 from simdup.errors import BadValueError
 from simdup.evaluation.labels import (
     DUPLICATE,
@@ -23,32 +24,22 @@ from simdup.evaluation.labels import (
     labelled_pairs,
     own_table,
 )
-from simdup.evaluation.metrics import clustering, predicted, resamples, tally
+from simdup.evaluation.metrics import Accuracy, Tally, clustering, predicted, resamples, tally
 from simdup.evaluation.own_shares import own_shares
 from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Labelled, Recommended
 from simdup.files.scan import scan
-from simdup.fingerprint.features import all_features
+from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.simhash import simhash
 from simdup.match.candidates import search_distance
 from simdup.match.groups import components
 from simdup.match.own_share import least_similarity
 from simdup.match.verify import cosines
-from simdup.progress import silent
+from simdup.progress import Progress, silent
 from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, SIZES, HashKind, Recipe
 from simdup.search.hamming import paired_distances
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.evaluation.metrics import Accuracy, Numbers, Tally
-    from simdup.fingerprint.features import Features
-    from simdup.progress import Progress
-    from simdup.search.hamming import Rows
-
-    AnyPath = str | os.PathLike[str]
+AnyPath = str | os.PathLike[str]
 
 # Bootstrap resamples: fewer for more than MANY pairs, where each takes long.
 RESAMPLES, RESAMPLES_OF_MANY, MANY = 1000, 200, 50_000
@@ -201,7 +192,7 @@ class _Evaluator:
             yield self._row(each, distances, exact, p, int(is_empty.sum()))
 
     def _exact(
-        self, settings: Settings, features: Features, rows: Rows, similarities: Numbers
+        self, settings: Settings, features: Features, rows: Rows, similarities: Floats
     ) -> _Exact:
         """The exact similarities of all pairs, and own shares where these may matter."""
         exact = _Exact(
@@ -218,9 +209,9 @@ class _Evaluator:
     def _row(
         self,
         settings: Settings,
-        distances: NDArray[np.int64],
+        distances: Indices,
         exact: _Exact,
-        p: Numbers,
+        p: Floats,
         without: int,
     ) -> Evaluated:
         """All figures for one size, from the distances (draws, m) of the pairs.
@@ -249,15 +240,15 @@ class _Evaluator:
             self._recommended(curve, distances, exact),
         )
 
-    def _tally(self, distances: NDArray[np.int64], size: int) -> Tally:
+    def _tally(self, distances: Indices, size: int) -> Tally:
         return tally(distances, self.is_duplicate, resamples(self.units, self.resamples), size)
 
-    def _accuracy(self, is_found: NDArray[np.bool_]) -> Accuracy:
+    def _accuracy(self, is_found: Mask) -> Accuracy:
         """The accuracy if these pairs are found, in each draw (draws, m)."""
         # In this tally the pairs that are found are at "distance" 0 and all others at 1.
         return self._tally(1 - is_found[:, self.is_judged].astype(np.int64), 2).curve()[0]
 
-    def _found(self, is_found: NDArray[np.bool_]) -> Numbers:
+    def _found(self, is_found: Mask) -> Floats:
         """The number of pairs of each kind that are found: a mean over draws."""
         shares = is_found.mean(axis=0, dtype=np.float64)
         return np.bincount(self.kind, shares, len(self.kind_labels)).astype(np.float64)
@@ -270,7 +261,7 @@ class _Evaluator:
         verified = Settings(settings.recipe, settings.similarity, own_share=settings.own_share)
         return self._scan_scores(settings, clusters), self._scan_scores(verified, clusters)
 
-    def _scan_scores(self, settings: Settings, clusters: NDArray[np.int64]) -> GroupScores:
+    def _scan_scores(self, settings: Settings, clusters: Indices) -> GroupScores:
         """How well the groups that a scan finds in the labelled files match their clusters."""
         paths = self.labels.paths
         # Several paths may be one file, which a scan takes as one document.
@@ -288,7 +279,7 @@ class _Evaluator:
         return GroupScores(*clustering(clusters, groups))
 
     def _recommended(
-        self, curve: Sequence[Accuracy], distances: NDArray[np.int64], exact: _Exact
+        self, curve: Sequence[Accuracy], distances: Indices, exact: _Exact
     ) -> Recommended | None:
         """The farthest thresholds that keep the precision asked for, if one was."""
         if self.precision is None:
@@ -300,7 +291,7 @@ class _Evaluator:
         return Recommended(self.precision, k, None if step is None else float(steps[step]))
 
     def _verified_precision(
-        self, similarity: float, bits: int, distances: NDArray[np.int64], exact: _Exact
+        self, similarity: float, bits: int, distances: Indices, exact: _Exact
     ) -> float:
         """The precision of scans verified at this similarity; NaN if they find nothing."""
         are_verified = exact.are_alike(similarity) & exact.are_own & self.is_judged
@@ -315,18 +306,18 @@ class _Evaluator:
 class _Exact:
     """Exact similarities and own shares of labelled pairs; arrays by pair."""
 
-    similarities: Numbers
-    counts: NDArray[np.int64]
+    similarities: Floats
+    counts: Indices
     """The number of features of the shorter text."""
-    are_own: NDArray[np.bool_]
+    are_own: Mask
     """Whether enough of what the two share is theirs alone."""
 
-    def are_alike(self, similarity: float) -> NDArray[np.bool_]:
+    def are_alike(self, similarity: float) -> Mask:
         """Whether pairs are similar enough where the user asks for this similarity."""
         return self.similarities >= least_similarity(similarity, self.counts)
 
 
-def farthest(precision: Numbers, least: float) -> int | None:
+def farthest(precision: Floats, least: float) -> int | None:
     """The last threshold up to which precision is never below `least`; None if there is none.
 
     Precision is NaN where nothing is found, which does not count as below.

@@ -15,14 +15,16 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Indices
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
 from simdup.files.read import SkipError, read_text
@@ -30,11 +32,6 @@ from simdup.files.walk import listed
 from simdup.match.groups import components
 from simdup.records import Skipped
 from simdup.settings import FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
 DUPLICATE, OTHER, UNJUDGED = 1, 0, -1
 _LABELS = {"1": DUPLICATE, "0": OTHER, "": UNJUDGED}
@@ -50,20 +47,20 @@ class Labels:
     table: str
     paths: tuple[str, ...]
     texts: tuple[str, ...]
-    pairs: NDArray[np.int64]
+    pairs: Indices
     """(m, 2): indices of texts."""
     labels: NDArray[np.int8]
     """(m,): DUPLICATE, OTHER or UNJUDGED."""
     kinds: tuple[str, ...]
     """The names of the kinds of pairs, in the order of the table."""
-    kind: NDArray[np.int64]
+    kind: Indices
     """(m,): the index of each pair's kind."""
-    collection: NDArray[np.int64]
+    collection: Indices
     """(m,): the number of each pair's collection. A pair is judged among the texts of its
     collection only, as in a scan of one folder."""
     repeated: int
     """Lines of the table that repeat an earlier pair with the same label; they do not count."""
-    clusters: NDArray[np.int64] | None = None
+    clusters: Indices | None = None
     """(texts,): the number of each text's cluster; None when pairs were labelled."""
 
     @property
@@ -210,7 +207,7 @@ def _check_number(table: str, files: int) -> None:
 
 
 def _all_pairs(
-    table: str, paths: tuple[str, ...], texts: tuple[str, ...], clusters: NDArray[np.int64]
+    table: str, paths: tuple[str, ...], texts: tuple[str, ...], clusters: Indices
 ) -> Labels:
     """All pairs, labelled by cluster. Raises InputError if all labels are the same."""
     pairs = np.column_stack(np.triu_indices(len(texts), 1))

@@ -7,21 +7,14 @@ figures of every threshold, and tallies of resampled pairs their intervals.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.arrays import Floats, Indices, Mask
 from simdup.records import Interval
 from simdup.theory import within_probabilities
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
-    Indices = NDArray[np.int64]
 
 # Predictions round probabilities to this, so that many pairs have the same one. The expected
 # distance is then wrong by at most an eightieth of a bit in 256 bits, a fifth in 4096.
@@ -55,10 +48,10 @@ class Tally:
     Both arrays are (resamples + 1, draws, distances), and row 0 counts every pair once.
     """
 
-    duplicates: Numbers
-    others: Numbers
+    duplicates: Floats
+    others: Floats
 
-    def found(self) -> tuple[Numbers, Numbers]:
+    def found(self) -> tuple[Floats, Floats]:
         """True and false positives at every threshold; two arrays of the tally's shape."""
         return self.duplicates.cumsum(axis=2), self.others.cumsum(axis=2)
 
@@ -74,9 +67,7 @@ class Tally:
         return _intervals(_mean(roc_area(self.duplicates, self.others))[:, None])[0]
 
 
-def tally(
-    distances: Indices, labels: NDArray[np.bool_], weights: Iterator[Numbers], size: int
-) -> Tally:
+def tally(distances: Indices, labels: Mask, weights: Iterator[Floats], size: int) -> Tally:
     """Count the pairs at each distance from 0 to size - 1, once for each array of `weights`.
 
     `distances` (draws, m) has the distances of m pairs in each draw, `labels` (m,) says which
@@ -90,7 +81,7 @@ def tally(
     return Tally(counts[:, :, 1], counts[:, :, 0])
 
 
-def measures(right: Numbers, wrong: Numbers, duplicates: Numbers, others: Numbers) -> Numbers:
+def measures(right: Floats, wrong: Floats, duplicates: Floats, others: Floats) -> Floats:
     """Precision, recall, F1 and accuracy, stacked along a first axis of 4; NaN if undefined.
 
     `right` and `wrong` are the true and false positives among all `duplicates` and `others`.
@@ -106,7 +97,7 @@ def measures(right: Numbers, wrong: Numbers, duplicates: Numbers, others: Number
     return np.array(np.broadcast_arrays(precision, recall, f1, accuracy))
 
 
-def roc_area(duplicates: Numbers, others: Numbers) -> Numbers:
+def roc_area(duplicates: Floats, others: Floats) -> Floats:
     """The probability that a duplicate is nearer than another pair; ties count half.
 
     This is the area under the ROC curve. Takes tallies (..., distances), returns (...).
@@ -114,13 +105,13 @@ def roc_area(duplicates: Numbers, others: Numbers) -> Numbers:
     """
     nearer = others.sum(axis=-1, keepdims=True) - others.cumsum(axis=-1) + others / 2
     with np.errstate(invalid="ignore"):
-        area: Numbers = (duplicates * nearer).sum(axis=-1) / (
+        area: Floats = (duplicates * nearer).sum(axis=-1) / (
             duplicates.sum(axis=-1) * others.sum(axis=-1)
         )
     return area
 
 
-def predicted(p: Numbers, labels: NDArray[np.bool_], bits: int) -> Numbers:
+def predicted(p: Floats, labels: Mask, bits: int) -> Floats:
     """Precision, recall, F1 and accuracy that theory predicts at each threshold; (4, bits + 1).
 
     `p` (m,) is the probability that a bit of each pair differs, `labels` (m,) says which pairs
@@ -134,7 +125,7 @@ def predicted(p: Numbers, labels: NDArray[np.bool_], bits: int) -> Numbers:
     return measures(right, wrong, right[-1:], wrong[-1:])
 
 
-def resamples(units: Indices, count: int, seed: int = 1) -> Iterator[Numbers]:
+def resamples(units: Indices, count: int, seed: int = 1) -> Iterator[Floats]:
     """Yield weights (m,) of the pairs: first all 1, then once for each of `count` resamples.
 
     `units` (m, 2) says which unit each side of a pair belongs to. A bootstrap resample draws
@@ -177,15 +168,15 @@ def clustering(clusters: Indices, groups: Indices) -> tuple[float, float, float,
     return precision, recall, f1, index
 
 
-def _mean(draws: Numbers) -> Numbers:
+def _mean(draws: Floats) -> Floats:
     """The mean over axis 1 without NaN values; NaN if there are no others."""
     defined = ~np.isnan(draws)
     with np.errstate(invalid="ignore"):
-        mean: Numbers = np.where(defined, draws, 0).sum(axis=1) / defined.sum(axis=1)
+        mean: Floats = np.where(defined, draws, 0).sum(axis=1) / defined.sum(axis=1)
     return mean
 
 
-def _intervals(values: Numbers) -> list[Interval]:
+def _intervals(values: Floats) -> list[Interval]:
     """For each column the value in row 0, and the interval of the resamples in the other rows."""
     tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
     # NaN, where nothing was found, sorts to the end and is left out.

@@ -5,10 +5,11 @@ An own share depends on the other texts of a collection, as in a scan of all its
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from simdup.arrays import Indices, Mask, Rows, Shares
+from simdup.evaluation.labels import Labels
+from simdup.fingerprint.features import Features
 from simdup.fingerprint.simhash import digests
 from simdup.fingerprint.sketch import sketches
 from simdup.match.candidates import search_distance
@@ -18,18 +19,8 @@ from simdup.match.verify import cosines
 from simdup.search.distinct import distinct_numbers
 from simdup.search.pairs import Reach, iter_near_pairs
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
-    from simdup.evaluation.labels import Labels
-    from simdup.fingerprint.features import Features
-    from simdup.search.hamming import Rows
-
-    Indices = NDArray[np.int64]
-    Shares = NDArray[np.float64]
-
-
-def own_shares(labels: Labels, features: Features, rows: Rows, asked: NDArray[np.bool_]) -> Shares:
+def own_shares(labels: Labels, features: Features, rows: Rows, asked: Mask) -> Shares:
     """The own share of each pair that `asked` (m,) marks, and 0 for the other pairs; (m,).
 
     `features` and `rows` (texts, bytes) are given for all texts. A scan takes texts with equal

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from simdup.evaluation.metrics import Accuracy
-    from simdup.records import Interval
-    from simdup.settings import Settings
+from simdup.arrays import Floats
+from simdup.evaluation.metrics import Accuracy
+from simdup.records import Interval
+from simdup.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +40,21 @@ class Evaluated:
     """Recipe and thresholds; `distance` is the default k."""
     curve: tuple[Accuracy, ...] = field(repr=False)
     """(bits + 1,): the accuracy at each k."""
-    predicted: NDArray[np.float64] = field(repr=False)
+    predicted: Floats = field(repr=False)
     """(4, bits + 1): precision, recall, F1 and accuracy that theory predicts at each k."""
     auc: Interval
     cosine: Accuracy
     """The accuracy of exact similarities alone, computed for candidates."""
     verified: Accuracy
     """The accuracy of a scan's answer: exact similarities, and own shares within the collection."""
-    tally: NDArray[np.float64] = field(repr=False)
+    tally: Floats = field(repr=False)
     """(2, bits + 1): pairs at each distance, others in row 0, duplicates in row 1; a mean over
     draws."""
-    found: NDArray[np.float64]
+    found: Floats
     """(kinds,): pairs of each kind within the default k; a mean over draws."""
-    found_cosine: NDArray[np.float64]
+    found_cosine: Floats
     """(kinds,): pairs of each kind that exact similarities alone find; a mean over draws."""
-    found_verified: NDArray[np.float64]
+    found_verified: Floats
     """(kinds,): pairs of each kind that verified scans find; a mean over draws."""
     without: int
     """The number of texts without a feature, which are never found."""

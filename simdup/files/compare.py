@@ -24,7 +24,7 @@ from simdup.settings import Settings
 from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
-    from simdup.search.hamming import Rows
+    from simdup.arrays import Rows
 
     AnyPath = str | os.PathLike[str]
 

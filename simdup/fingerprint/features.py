@@ -7,13 +7,15 @@ memory does not grow with its length.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from simdup.arrays import Floats, Hashes, Indices
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import gram_hashes, mix64, span_hashes
 from simdup.fingerprint.tokens import Tokens, token_ids, tokens, voting_hashes
@@ -23,14 +25,7 @@ from simdup.text.fields import separated
 from simdup.text.jieba_words import idf, keywords
 from simdup.text.unicode import code_points
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.compute.hashing import Hashes, Positions
-
-    Weights = NDArray[np.int64] | NDArray[np.float64]
+Weights = Indices | Floats
 
 #: Tokens that are counted together. Part of the recipe: a change changes fingerprints.
 SEGMENT = 1 << 20
@@ -46,13 +41,13 @@ class Features(NamedTuple):
     """(m,): equal for equal features, and in practice different for different ones."""
     weights: Weights | None
     """(m,): whole multiples of one unit, or floats; None: each weighs 1."""
-    offsets: Positions
+    offsets: Indices
     """(documents + 1,)"""
     hashes: Hashes | None = None
     """(m, w): w words of 64 bits that vote, highest bit first; None: `ids` vote."""
 
     @property
-    def counts(self) -> Positions:
+    def counts(self) -> Indices:
         """Number of features of each document."""
         return np.diff(self.offsets)
 
@@ -173,10 +168,10 @@ def _counted(tokens: Tokens, recipe: Recipe) -> Features:
     return Features(ids, weights, offsets, hashes)
 
 
-def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:
+def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Indices]:
     """The distinct shingles of each document and their offsets; kernels use another order."""
     if kernels := loaded_kernels():
-        found: tuple[Hashes, Positions] = kernels.distinct_shingles(
+        found: tuple[Hashes, Indices] = kernels.distinct_shingles(
             tokens.ids, tokens.offsets, np.array(lengths, np.int64)
         )
         return found
@@ -192,7 +187,7 @@ def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes
     return ids[is_new], before[bounds]
 
 
-def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:
+def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Indices]:
     """All shingles of these lengths and the document of each, by document.
 
     A document with fewer tokens than the shortest length has one shingle of all its tokens.
@@ -216,7 +211,7 @@ def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positio
     return np.concatenate(ids)[order], np.concatenate(owners)[order]
 
 
-def _distinct(ids: Hashes, documents: Positions) -> tuple[Positions, Positions]:
+def _distinct(ids: Hashes, documents: Indices) -> tuple[Indices, Indices]:
     """For each document, where each distinct id first occurs, and how often it occurs."""
     bits = np.uint64(int(documents.max(initial=0)).bit_length())
     keys = ids
@@ -250,7 +245,7 @@ def _keyword_features(texts: Sequence[str], recipe: Recipe) -> Features:
     return Features(ids, weights, offsets, hashes)
 
 
-def _rounded(weights: NDArray[np.float64], kind: WeightKind) -> Weights:
+def _rounded(weights: Floats, kind: WeightKind) -> Weights:
     """The weights, rounded as `WeightKind` describes."""
     if kind is WeightKind.FLOAT:
         return weights
@@ -259,7 +254,7 @@ def _rounded(weights: NDArray[np.float64], kind: WeightKind) -> Weights:
     return (weights * 10 if kind is WeightKind.INT10 else weights).astype(np.int64)
 
 
-def _idf_of(ids: Hashes, recipe: Recipe) -> NDArray[np.float64]:
+def _idf_of(ids: Hashes, recipe: Recipe) -> Floats:
     """The IDF of each word by jieba's table; an unknown word has the table's median."""
     known, values, median = _idf_table(recipe.fold_variants)
     where = np.minimum(np.searchsorted(known, ids), len(known) - 1)
@@ -267,7 +262,7 @@ def _idf_of(ids: Hashes, recipe: Recipe) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=2)
-def _idf_table(variants: bool) -> tuple[Hashes, NDArray[np.float64], float]:  # noqa: FBT001
+def _idf_table(variants: bool) -> tuple[Hashes, Floats, float]:  # noqa: FBT001
     """Sorted ids of the words that jieba knows, their IDF, and its median (the upper one).
 
     If the table has several forms of a word, the IDF of its commonest form counts.

@@ -11,23 +11,18 @@ A collection is one uint8 array (n, bits // 8), first bit highest.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from simdup.arrays import Digests, Floats, Hashes, Indices, Mask, Rows
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import mix64, widened
 from simdup.fingerprint.features import Features, features, segments
 from simdup.fingerprint.sketch import LEVELS, Sketches, joined, sampled, sketches
 from simdup.recipe import FeatureKind, HashKind, Recipe
 from simdup.text.chunking import batches, chunks_of, is_long
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    Rows = NDArray[np.uint8]
 
 # +1 where a byte has a 1, -1 where it has a 0, highest bit first.
 _SIGNS = 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) - 1
@@ -42,9 +37,9 @@ class Fingerprints(NamedTuple):
 
     rows: Rows
     """(n, bits // 8): the fingerprints; a text without a feature has all zeros."""
-    counts: NDArray[np.int64]
+    counts: Indices
     """(n,): number of features of each text; a long text has the sum over its segments."""
-    digests: NDArray[np.uint64]
+    digests: Digests
     """(n, 2): equal for texts with the same features and weights, else different."""
     sketches: Sketches | None = None
     """None unless they were asked for."""
@@ -105,7 +100,7 @@ def simhash(
     return from_votes(sums, features.counts, digests(features), recipe, sketched)
 
 
-def votes(features: Features, bits: int) -> NDArray[np.float64]:
+def votes(features: Features, bits: int) -> Floats:
     """The weights of votes for 1 minus the weights of votes for 0, by document and bit.
 
     Returns shape (documents, bits). Sums of whole weights are exact (they stay below
@@ -134,7 +129,7 @@ def votes(features: Features, bits: int) -> NDArray[np.float64]:
     return sums
 
 
-def _compiled_votes(features: Features, bits: int, kernels: Any) -> NDArray[np.float64]:  # noqa: ANN401
+def _compiled_votes(features: Features, bits: int, kernels: Any) -> Floats:  # noqa: ANN401
     """Add up the votes of features by one of the two compiled kernels."""
     if features.weights is None and features.hashes is None:
         return kernels.votes_of_ones(features.ids, features.offsets, bits)
@@ -144,7 +139,7 @@ def _compiled_votes(features: Features, bits: int, kernels: Any) -> NDArray[np.f
     )
 
 
-def _float_votes(features: Features, bits: int) -> NDArray[np.float64]:
+def _float_votes(features: Features, bits: int) -> Floats:
     """The votes of a few features with float weights, added one after the other."""
     n = len(features.offsets) - 1
     hashed = np.column_stack(list(_hash_bytes(features, bits)))
@@ -154,7 +149,7 @@ def _float_votes(features: Features, bits: int) -> NDArray[np.float64]:
     return sums.reshape(n, bits)
 
 
-def _hash_bytes(features: Features, bits: int) -> Iterator[NDArray[np.uint8]]:
+def _hash_bytes(features: Features, bits: int) -> Iterator[Rows]:
     """The first bits // 8 bytes of every feature's hash, one array (m,) a byte."""
     own = features.ids[:, None] if features.hashes is None else features.hashes
     for word in range(-(-bits // 64)):
@@ -165,9 +160,9 @@ def _hash_bytes(features: Features, bits: int) -> Iterator[NDArray[np.uint8]]:
 
 
 def from_votes(
-    sums: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    digests: NDArray[np.uint64],
+    sums: Floats,
+    counts: Indices,
+    digests: Digests,
     recipe: Recipe,
     sketches: Sketches | None = None,
 ) -> Fingerprints:
@@ -185,7 +180,7 @@ def from_votes(
     return Fingerprints(np.packbits(bits, axis=1), counts, digests, sketches)
 
 
-def are_degenerate(rows: Rows, bits: int) -> NDArray[np.bool_]:
+def are_degenerate(rows: Rows, bits: int) -> Mask:
     """Which fingerprints have the same value in all of their first `bits` bits; (n,).
 
     None of them if `bits` is below MIN_BITS_TO_REFUSE.
@@ -196,7 +191,7 @@ def are_degenerate(rows: Rows, bits: int) -> NDArray[np.bool_]:
     return np.isin(first[:, 0], (0, 255)) & (first == first[:, :1]).all(axis=1)
 
 
-def tie_pattern(recipe: Recipe) -> NDArray[np.bool_]:
+def tie_pattern(recipe: Recipe) -> Mask:
     """The bit that a tie gives, at each position; shape (bits,).
 
     0101... so that ties favour neither value; the assignment's English program
@@ -207,7 +202,7 @@ def tie_pattern(recipe: Recipe) -> NDArray[np.bool_]:
     return np.arange(recipe.bits) % 2 == 1
 
 
-def digests(features: Features) -> NDArray[np.uint64]:
+def digests(features: Features) -> Digests:
     """128 bits that identify the features and weights of each document; (documents, 2).
 
     The sum over features of a hash of id and weight, so the order does not matter.
@@ -219,7 +214,7 @@ def digests(features: Features) -> NDArray[np.uint64]:
     sums = np.zeros((len(mixed) + 1, 2), np.uint64)
     np.cumsum(mixed, out=sums[1:, 0])
     np.cumsum(widened(mixed, 1), out=sums[1:, 1])
-    ends: NDArray[np.uint64] = sums[features.offsets[1:]] - sums[features.offsets[:-1]]
+    ends: Hashes = sums[features.offsets[1:]] - sums[features.offsets[:-1]]
     return ends
 
 

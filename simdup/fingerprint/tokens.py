@@ -5,11 +5,13 @@ No token is ever a string, unless a recipe hashes strings.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from simdup.arrays import CodePoints, Hashes, Indices, Mask
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import blake2b_hashes, span_hashes, string_hashes
 from simdup.recipe import FeatureKind, HashKind, Recipe
@@ -27,14 +29,6 @@ from simdup.text.unicode import (
     tables,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.compute.hashing import Hashes, Positions
-    from simdup.text.unicode import CodePoints
-
 # Runs of Han are given to jieba in parts of at most this length: its memory grows with the run,
 # and no sentence is as long. Part of the recipe.
 LONGEST_HAN_RUN = 1 << 12
@@ -45,7 +39,7 @@ class Tokens(NamedTuple):
 
     ids: Hashes
     """(t,): equal for equal tokens, and in practice different for different ones."""
-    offsets: Positions
+    offsets: Indices
     """(documents + 1,)"""
     hashes: Hashes | None = None
     """(t, w): the hashes that vote in place of `ids`, if the recipe's hash is not mix64."""
@@ -86,7 +80,7 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
     return Tokens(ids, np.searchsorted(starts, documents), hashes)
 
 
-def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Positions, Positions]:
+def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Indices, Indices]:
     """The tokens that shingles are made of, and where each begins and ends in the text.
 
     Places are in characters; `fold_with_places` says where they are estimates.
@@ -125,10 +119,10 @@ def _compiled_tokens(
 
 def _hashed(
     texts: Sequence[str],
-    is_folded: NDArray[np.bool_],
+    is_folded: Mask,
     recipe: Recipe,
     kernels: Any,  # noqa: ANN401
-) -> tuple[Tokens, NDArray[np.bool_]]:
+) -> tuple[Tokens, Mask]:
     """Tokens of texts, some of them folded already, and which texts the tables cannot fold."""
     codes, offsets = code_points(texts)
     table = tables(codes, variants=recipe.fold_variants)
@@ -136,13 +130,13 @@ def _hashed(
     return Tokens(ids, ends), joins
 
 
-def _runs(inside: NDArray[np.bool_]) -> tuple[Positions, Positions]:
+def _runs(inside: Mask) -> tuple[Indices, Indices]:
     """The begin and the end of each run of True."""
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
     return edges[::2], edges[1::2]
 
 
-def _token_spans(codes: CodePoints) -> tuple[Positions, Positions, NDArray[np.bool_]]:
+def _token_spans(codes: CodePoints) -> tuple[Indices, Indices, Mask]:
     """The begin and end of each token of folded text, and whether it is one Han character.
 
     A run of word characters is a token; a Han character, a kana or a character of a
@@ -167,8 +161,8 @@ def _token_spans(codes: CodePoints) -> tuple[Positions, Positions, NDArray[np.bo
 
 
 def _word_spans(
-    codes: CodePoints, starts: Positions, ends: Positions, is_han: NDArray[np.bool_], recipe: Recipe
-) -> tuple[Positions, Positions]:
+    codes: CodePoints, starts: Indices, ends: Indices, is_han: Mask, recipe: Recipe
+) -> tuple[Indices, Indices]:
     """The token spans, where jieba joins single Han characters to words."""
     where = starts[is_han]
     index = np.arange(len(where))
@@ -193,7 +187,7 @@ def _text(codes: CodePoints) -> str:
 
 
 def voting_hashes(
-    codes: CodePoints, starts: Positions, ends: Positions, ids: Hashes, recipe: Recipe
+    codes: CodePoints, starts: Indices, ends: Indices, ids: Hashes, recipe: Recipe
 ) -> Hashes | None:
     """The recipe's hash of each span (t, words of 64 bits).
 

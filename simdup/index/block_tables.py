@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simdup.arrays import Rows
     from simdup.index.file.connection import IndexFile
     from simdup.index.segments import Numbers, Segment
-    from simdup.search.hamming import Rows
 
     Values = NDArray[np.uint64]
 

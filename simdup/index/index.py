@@ -58,13 +58,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simdup.arrays import Rows
     from simdup.files.walk import Filters
     from simdup.fingerprint.sketch import Sketches
     from simdup.index.records import Match
     from simdup.index.segments import Numbers
     from simdup.progress import Progress
     from simdup.records import Document
-    from simdup.search.hamming import Rows
 
     AnyPath = str | os.PathLike[str]
 

@@ -32,10 +32,10 @@ from simdup.storage.sqlite import files_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from simdup.arrays import Rows
     from simdup.index.file.connection import IndexFile
     from simdup.index.segments import Numbers
     from simdup.progress import Progress
-    from simdup.search.hamming import Rows
     from simdup.settings import Settings
 
 # A batch is written when it has so many documents, or after so many seconds.

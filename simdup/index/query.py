@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simdup.arrays import Rows
     from simdup.fingerprint.features import Features
     from simdup.index.segments import Numbers
-    from simdup.search.hamming import Rows
     from simdup.settings import Settings
 
     AnyPath = str | os.PathLike[str]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.search.hamming import Rows
+    from simdup.arrays import Rows
 
     Numbers = NDArray[np.int64]
 

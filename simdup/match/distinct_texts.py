@@ -16,8 +16,8 @@ from simdup.search.distinct import distinct_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from simdup.arrays import Rows
     from simdup.fingerprint.sketch import Sketches
-    from simdup.search.hamming import Rows
 
     Indices = NDArray[np.int64]
 

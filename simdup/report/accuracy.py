@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from itertools import groupby
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simdup.evaluation.metrics import MEASURES
+from simdup.evaluation.metrics import MEASURES, Accuracy
+from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Recommended
+from simdup.recipe import Recipe
+from simdup.records import Interval
 from simdup.report.json_csv import Report, as_json, csv_line
 from simdup.report.terminal import padded, width
 from simdup.report.wording import count, path_fields, percent, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simdup.evaluation.metrics import Accuracy
-    from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Recommended
-    from simdup.recipe import Recipe
-    from simdup.records import Interval
 
 COLUMNS = (
     *("recipe", "features", "hash", "bits", "setting", "k", "similarity", "own_share"),

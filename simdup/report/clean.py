@@ -5,20 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from simdup.clean.decide import PREFERRED
-from simdup.clean.records import WHOLE_FOLDER, Act, Action, Left
+from simdup.clean.outcome import Outcome
+from simdup.clean.records import WHOLE_FOLDER, Act, Action, FileId, Left, Plan
 from simdup.records import Kind
-from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED
+from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
 from simdup.report.wording import count, percent, printable, size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simdup.clean.outcome import Outcome
-    from simdup.clean.records import FileId, Plan
-    from simdup.report.terminal import TerminalStyle
 
 # What happens to files, as the end of "3 files would ...".
 _ENDS = {

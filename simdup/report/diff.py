@@ -5,17 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from difflib import Match, SequenceMatcher
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from simdup.report.terminal import ADDED, HEADING, PLACE, PLAIN, REMOVED
+from simdup.report.terminal import ADDED, HEADING, PLACE, PLAIN, REMOVED, TerminalStyle
 from simdup.report.wording import count, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simdup.report.terminal import TerminalStyle
 
 # The most lines shown of a run with the same sign, and the most characters of a line.
 LONGEST_RUN = 12

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from simdup.report.terminal import HEADING, PLAIN
+from simdup.records import FolderPair
+from simdup.report.terminal import HEADING, PLAIN, TerminalStyle
 from simdup.report.wording import count, path_fields, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simdup.records import FolderPair
-    from simdup.report.terminal import TerminalStyle
 
 
 def folder_lines(pairs: Iterable[FolderPair], look: TerminalStyle = PLAIN) -> list[str]:

@@ -5,23 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from simdup.files.sets import Found
+from simdup.records import Comparison, Document, Group, Member, ScanResult, Skipped
 from simdup.report.folders import folder_fields
 from simdup.report.parts import containments, part_fields
 from simdup.report.text import skips
 from simdup.report.wording import path_fields, printable
+from simdup.settings import Settings
 from simdup.theory import similarity_at, standard_error
 from simdup.versions import version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from simdup.files.sets import Found
-    from simdup.records import Comparison, Document, Group, Member, ScanResult, Skipped
-    from simdup.settings import Settings
 
 #: Increased when a field changes its meaning or goes away, and when a result can be used for more
 #: than before; new fields alone do not increase it. From 2 on a result of a scan says exactly which

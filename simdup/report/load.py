@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,9 +39,6 @@ from simdup.report.json_csv import SCHEMA_VERSION
 from simdup.settings import FORMATS, PACKINGS, Settings
 from simdup.text.doubt import DOUBTS
 from simdup.text.encodings import encoding_named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Seconds from 1970; no file system goes further.
 _END_OF_TIME = 2.0**40

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from simdup.records import Group, ScanResult
 from simdup.report.space import repeated
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simdup.records import Group, ScanResult
 
 
 class View(NamedTuple):

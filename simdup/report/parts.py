@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simdup.report.terminal import HEADING, PLAIN
+from simdup.records import Document, Group, Part
+from simdup.report.terminal import HEADING, PLAIN, TerminalStyle
 from simdup.report.wording import count, path_fields, percent, printable
+from simdup.settings import Settings
 from simdup.theory import contained
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simdup.index.records import FoundPart
-    from simdup.records import Document, Group, Part
-    from simdup.report.terminal import TerminalStyle
-    from simdup.settings import Settings
 
 #: The most parts on a terminal; if just one more is left, it is shown and not counted.
 MOST_PARTS = 8
@@ -50,24 +45,6 @@ def parts_counted(number: int, share: float, noun: str = "file") -> str:
     """
     found = count(number, "part") if number else "no part"
     return f"{found} of larger {noun}s (at least {percent(share)} in them)"
-
-
-def found_lines(parts: Sequence[FoundPart]) -> Iterator[str]:
-    """A line for each document of an index in which a question stands, or which stands in it."""
-    for part in parts:
-        share = percent(part.share) if part.is_exact else f"~{percent(part.share)}"
-        name = printable(part.document.path)
-        said = f"it is in {name}" if part.is_whole else f"{name} is in it"
-        place = f"characters {part.start:,} to {part.end:,}" if part.is_exact else "unknown place"
-        yield f"  {share:>7} of {said}, {place}"
-
-
-def found_fields(question: str, part: FoundPart) -> dict[str, Any]:
-    """A part that was found by a question, as fields of JSON."""
-    found = part.document.path
-    path, whole = (question, found) if part.is_whole else (found, question)
-    figures = {"share": part.share, "exact": part.is_exact, "start": part.start, "end": part.end}
-    return path_fields(path) | path_fields(whole, "of") | figures
 
 
 def contained_lines(shares: tuple[float, float], names: Sequence[str]) -> list[str]:

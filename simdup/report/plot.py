@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.arrays import Floats
 from simdup.errors import ExtraMissingError, InputError
+from simdup.evaluation.results import Evaluated, Evaluation
+from simdup.records import Interval
 from simdup.report.accuracy import by_recipe, recipe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from matplotlib.axes import Axes
-
-    from simdup.evaluation.metrics import Numbers
-    from simdup.evaluation.results import Evaluated, Evaluation
-    from simdup.records import Interval
 
 FORMATS = {".png": "png", ".svg": "svg"}
 
@@ -119,7 +117,7 @@ def _draw_f1_of_recipe(
 
 
 def _draw_intervals(
-    axis: Axes, sizes: Numbers, intervals: Sequence[Interval], style: dict[str, Any], *, label: str
+    axis: Axes, sizes: Floats, intervals: Sequence[Interval], style: dict[str, Any], *, label: str
 ) -> None:
     values = np.array([[each.value, each.low, each.high] for each in intervals]).T
     # A bootstrap interval need not hold the value itself.

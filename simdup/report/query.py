@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from simdup.files.sets import entries
-from simdup.index.records import Answer
-from simdup.records import Kind
+from simdup.index.records import Answer, FoundPart, IndexInfo, Searched
+from simdup.records import Document, Kind, Skipped
 from simdup.report.json_csv import (
     PART_COLUMNS,
     Report,
@@ -21,17 +22,9 @@ from simdup.report.json_csv import (
     settings_fields,
     skipped_fields,
 )
-from simdup.report.parts import found_fields, found_lines
-from simdup.report.terminal import HEADING, PLAIN
+from simdup.report.terminal import HEADING, PLAIN, TerminalStyle
 from simdup.report.text import entry_lines, null_names
 from simdup.report.wording import count, path_fields, percent, printable, size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simdup.index.records import IndexInfo, Searched
-    from simdup.records import Document, Skipped
-    from simdup.report.terminal import TerminalStyle
 
 COLUMNS = (
     *("question", "kind", "similarity", "exact", "distance", "size", "encoding", "path"),
@@ -59,7 +52,17 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
                 same=alike if has_its_bytes else "same",
                 noun="document",
             )
-        yield from found_lines(answer.parts)
+        yield from _part_lines(answer.parts)
+
+
+def _part_lines(parts: Sequence[FoundPart]) -> Iterator[str]:
+    """A line for each document of an index in which a question stands, or which stands in it."""
+    for part in parts:
+        share = percent(part.share) if part.is_exact else f"~{percent(part.share)}"
+        name = printable(part.document.path)
+        said = f"it is in {name}" if part.is_whole else f"{name} is in it"
+        place = f"characters {part.start:,} to {part.end:,}" if part.is_exact else "unknown place"
+        yield f"  {share:>7} of {said}, {place}"
 
 
 def _found(answer: Answer) -> str:
@@ -157,8 +160,16 @@ def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
         for match in answer.matches
     ]
     found = path_fields(answer.question, "question") | {"matches": matches}
-    parts = [found_fields(answer.question, part) for part in answer.parts]
+    parts = [_part_fields(answer.question, part) for part in answer.parts]
     return found | {"parts": parts, "unread": answer.unread} if has_parts else found
+
+
+def _part_fields(question: str, part: FoundPart) -> dict[str, Any]:
+    """A part that was found by a question, as fields of JSON."""
+    found = part.document.path
+    path, whole = (question, found) if part.is_whole else (found, question)
+    figures = {"share": part.share, "exact": part.is_exact, "start": part.start, "end": part.end}
+    return path_fields(path) | path_fields(whole, "of") | figures
 
 
 def render_info(info: IndexInfo) -> Iterator[str]:

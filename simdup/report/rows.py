@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from simdup.corpus.flaws import Faulty
+from simdup.corpus.records import Balance, CorpusResult, RowGroup
+from simdup.corpus.stay import Dropped
 from simdup.records import Kind, Part
 from simdup.report.json_csv import (
     Report,
@@ -20,13 +24,6 @@ from simdup.report.json_csv import (
 from simdup.report.parts import part_lines
 from simdup.report.text import closeness, likeness, narrowed, recall
 from simdup.report.wording import count, path_fields, printable, set_aside
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simdup.corpus.flaws import Faulty
-    from simdup.corpus.records import Balance, CorpusResult, RowGroup
-    from simdup.corpus.stay import Dropped
 
 COLUMNS = (
     *("group", "kind", "representative", "similarity", "own_share", "distance"),

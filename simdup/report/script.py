@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from simdup.clean.plan import action_line, plan_lines
+from simdup.clean.records import Plan
 from simdup.report.wording import count, printable, size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simdup.clean.records import Plan
 
 
 def render(plan: Plan, options: Sequence[str]) -> Iterator[str]:

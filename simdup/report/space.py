@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from simdup.files.sets import identity_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from simdup.records import Group
+from simdup.records import Group
 
 
 class Pile(NamedTuple):

@@ -5,16 +5,28 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, takewhile
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from simdup.files.sets import entries, identical_bytes
+from simdup.files.sets import Found, entries, identical_bytes
 from simdup.match.own_share import least_similarity
-from simdup.records import Kind, Reason
+from simdup.records import (
+    Candidates,
+    Comparison,
+    Document,
+    Group,
+    Kind,
+    Reason,
+    ScanResult,
+    Skipped,
+    Stats,
+    Version,
+)
 from simdup.report.folders import folder_lines
-from simdup.report.order import WHOLE, ranked
+from simdup.report.order import WHOLE, View, ranked
 from simdup.report.parts import (
     MOST_PARTS,
     MOSTLY,
@@ -24,7 +36,7 @@ from simdup.report.parts import (
     parts_counted,
 )
 from simdup.report.space import repeated
-from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
+from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
 from simdup.report.wording import (
     EXPECTED,
     count,
@@ -35,25 +47,8 @@ from simdup.report.wording import (
     whole_percent,
     whose,
 )
+from simdup.settings import Settings
 from simdup.theory import similarity_at, standard_error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simdup.files.sets import Found
-    from simdup.records import (
-        Candidates,
-        Comparison,
-        Document,
-        Group,
-        ScanResult,
-        Skipped,
-        Stats,
-        Version,
-    )
-    from simdup.report.order import View
-    from simdup.report.terminal import TerminalStyle
-    from simdup.settings import Settings
 
 T = TypeVar("T")
 

@@ -7,16 +7,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Indices, Rows
 from simdup.search.hamming import hamming_distances, words
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simdup.search.hamming import Rows
 
 Number = TypeVar("Number", np.int64, np.uint64)
 
@@ -39,7 +36,7 @@ def distinct_numbers(numbers: NDArray[Number]) -> NDArray[Number]:
     return ascending[is_new]
 
 
-def pair_keys(pairs: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+def pair_keys(pairs: Indices, n: int) -> Indices:
     """A number for each pair (m, 2) of n items, whichever of the two comes first; (m,)."""
     return pairs.min(axis=1) * n + pairs.max(axis=1)
 
@@ -49,13 +46,13 @@ class DistinctRows(NamedTuple):
 
     rows: Rows
     """(u, width), in lexical order of their words"""
-    members: NDArray[np.int64]
+    members: Indices
     """(n,): the original indices; distinct row i has offsets[i]:offsets[i + 1], ascending"""
-    offsets: NDArray[np.int64]
+    offsets: Indices
     """(u + 1,)"""
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Indices:
         """How often each distinct row occurs."""
         return np.diff(self.offsets)
 

@@ -7,21 +7,15 @@ distance counts differing bits: an integer, 0 to `bits`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rows = NDArray[np.uint8]
-
+from simdup.arrays import Distances, Indices, Rows, Words
 
 # Pairs of rows compared at once: their scratch fits in the cache.
 PAIRS_AT_ONCE = 1 << 13
 
 
-def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
+def hamming_distances(queries: Rows, rows: Rows) -> Distances:
     """Differing bits between every query and every row.
 
     Takes shapes (q, width) and (n, width) in bytes; returns shape (q, n). Raises
@@ -38,7 +32,7 @@ def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
     return word_distances(words(queries).T, words(rows).T)
 
 
-def word_distances(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.uint16]:
+def word_distances(left: Words, right: Words) -> Distances:
     """Distances between columns of 64-bit words, (words, q) and (words, n): shape (q, n)."""
     total = np.zeros((left.shape[1], right.shape[1]), np.uint16)
     # One word at a time, so that scratch is (q, n) and never (q, n, words).
@@ -58,7 +52,7 @@ def check_rows(rows: Rows, name: str = "rows") -> None:
         raise TypeError(f"{name} must be an array (n, bytes) of uint8, not {found}")
 
 
-def paired_distances(rows: Rows, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.uint16]:
+def paired_distances(rows: Rows, i: Indices, j: Indices) -> Distances:
     """Differing bits between rows i[p] and j[p]; shape (m,). The indices are broadcast."""
     i, j = np.broadcast_arrays(i, j)
     whole, distances = words(rows), np.empty(len(i), np.uint16)
@@ -68,7 +62,7 @@ def paired_distances(rows: Rows, i: NDArray[np.int64], j: NDArray[np.int64]) -> 
     return distances
 
 
-def words(rows: Rows) -> NDArray[np.uint64]:
+def words(rows: Rows) -> Words:
     """View rows as 64-bit words, padded with zeros: (n, words).
 
     Byte order does not matter here: counting bits ignores where they are.

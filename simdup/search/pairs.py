@@ -13,14 +13,16 @@ Equal rows are one row to the search. Then the cheaper of two methods finds the 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from simdup.arguments import check_whole
+from simdup.arrays import Distances, Indices, Keys, Mask, Pairs, Rows
 from simdup.compute.compiled import (
     kernels_pay,
     load_kernels,
@@ -29,22 +31,11 @@ from simdup.compute.compiled import (
     threads,
 )
 from simdup.errors import BadValueError, TooManyPairsError
-from simdup.progress import silent
-from simdup.search.distinct import distinct_rows, joint_rows
+from simdup.progress import Progress, silent
+from simdup.search.distinct import DistinctRows, distinct_rows, joint_rows
 from simdup.search.hamming import check_rows, paired_distances, word_distances, words
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.progress import Progress
-    from simdup.search.distinct import DistinctRows
-    from simdup.search.hamming import Rows
-
-    Indices = NDArray[np.int64]
-    Pairs = NDArray[np.int64]
-    Part = tuple[int, int, int]  # rows on the right, and the first on the left
+Part = tuple[int, int, int]  # rows on the right, and the first on the left
 
 # Pairs looked at together, which bounds the memory of a search to some 100 MB.
 CHUNK = 1 << 20
@@ -87,7 +78,7 @@ class Reach(NamedTuple):
         """Return the first `bits` bits of the rows."""
         return np.ascontiguousarray(rows[:, : self.bits // 8])
 
-    def passes(self, rows: Rows, i: Indices, j: Indices) -> NDArray[np.bool_]:
+    def passes(self, rows: Rows, i: Indices, j: Indices) -> Mask:
         """Whether rows i[p] and j[p] pass the sieve; shape (m,)."""
         if self.sieve is None:
             return np.ones(len(i), bool)
@@ -234,7 +225,7 @@ def _repeated(distinct: DistinctRows) -> Pairs:
     return np.column_stack((repeated, repeated, np.zeros_like(repeated)))
 
 
-def _pair_counts(distinct: DistinctRows, pairs: Pairs) -> NDArray[np.int64]:
+def _pair_counts(distinct: DistinctRows, pairs: Pairs) -> Indices:
     """The number of pairs of original rows that each pair of distinct rows stands for."""
     left, right = distinct.sizes[pairs[:, 0]], distinct.sizes[pairs[:, 1]]
     return np.where(pairs[:, 0] == pairs[:, 1], left * (left - 1) // 2, left * right)
@@ -417,7 +408,7 @@ def _compared(begin: int, end: int, n: int, *, is_half: bool) -> int:
 
 def _tiles(
     left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool
-) -> Iterator[tuple[int, int, NDArray[np.uint16]]]:
+) -> Iterator[tuple[int, int, Distances]]:
     """Yield where each tile begins and its distances, for tiles with a distance within k.
 
     With `is_half` tiles below the diagonal are left out.
@@ -439,7 +430,7 @@ def _tiles(
 def multi_index(rows: Rows, k: int, blocks: int, progress: Progress = silent) -> Iterator[Pairs]:
     """Yield every pair within k of distinct rows by multi-index hashing: arrays (m, 3), i < j."""
     columns = words(rows)
-    keys: list[NDArray[np.uint32]] = []
+    keys: list[Keys] = []
     radii: list[int] = []
     layout, n = _layout(8 * rows.shape[1], k, blocks), len(rows)
     # Progress counts pairs: each block is worth as many as its share of the cost.
@@ -461,7 +452,7 @@ def multi_index(rows: Rows, k: int, blocks: int, progress: Progress = silent) ->
         radii.append(radius)
 
 
-def keys_of(rows: Rows, begin: int, width: int) -> NDArray[np.uint32]:
+def keys_of(rows: Rows, begin: int, width: int) -> Keys:
     """The `width` bits from bit `begin` of each row as a number; `width` is at most 25."""
     last = begin + width
     key = np.zeros(len(rows), np.uint64)
@@ -471,9 +462,7 @@ def keys_of(rows: Rows, begin: int, width: int) -> NDArray[np.uint32]:
     return (key & np.uint64((1 << width) - 1)).astype(np.uint32)
 
 
-def sharing(
-    keys: NDArray[np.uint32], width: int, radius: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def sharing(keys: Keys, width: int, radius: int) -> Iterator[tuple[Indices, Indices]]:
     """Yield the pairs of rows whose keys differ in at most `radius` bits, each once, in chunks."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
@@ -492,9 +481,7 @@ def sharing(
                 yield order[left], order[right]
 
 
-def ranges(
-    begins: NDArray[np.int64], counts: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def ranges(begins: Indices, counts: Indices) -> Iterator[tuple[Indices, Indices]]:
     """Yield each index i with begins[i], begins[i] + 1, ..., counts[i] numbers, in chunks."""
     busy = np.flatnonzero(counts)
     begins, counts = begins[busy], counts[busy]

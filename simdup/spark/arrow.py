@@ -5,29 +5,22 @@ These functions, and all that are made for `mapInArrow`, run in Spark's Python w
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from simdup.fingerprint.sketch import read_back
+from simdup.arrays import Indices, Rows
+from simdup.fingerprint.sketch import Sketches, read_back
+from simdup.search.distinct import DistinctRows
 from simdup.search.pairs import expanded
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, TypeAlias
-
-    from numpy.typing import NDArray
-
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.search.distinct import DistinctRows
-    from simdup.search.hamming import Rows
-
-    Pairs: TypeAlias = NDArray[np.int64]
-    Batches: TypeAlias = Iterator[pa.RecordBatch]
-    #: What `mapInArrow` takes: a function from the batches of one partition to batches.
-    Task: TypeAlias = Callable[[Batches], Batches]
+Pairs: TypeAlias = Indices
+Batches: TypeAlias = Iterator[pa.RecordBatch]
+#: What `mapInArrow` takes: a function from the batches of one partition to batches.
+Task: TypeAlias = Callable[[Batches], Batches]
 
 #: The columns of every frame of pairs of texts: their numbers, the lower first, and the distance.
 PAIRS = "a long, b long, distance long"
@@ -53,7 +46,7 @@ def rows_of(column: pa.Array | pa.ChunkedArray) -> Rows:
     return np.frombuffer(data, np.uint8)[offsets[0] : offsets[n]].reshape(n, -1)
 
 
-def numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
+def numbers(column: pa.Array | pa.ChunkedArray) -> Indices:
     """The integers of a column without nulls: (n,)."""
     return column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
 
@@ -68,7 +61,7 @@ def sketches_of(column: pa.Array | pa.ChunkedArray) -> Sketches:
     return read_back(column.to_pylist())
 
 
-def lists_of(column: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def lists_of(column: pa.Array | pa.ChunkedArray) -> tuple[Indices, Indices]:
     """The values of a column of lists of integers, end to end, and where each list begins."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -111,7 +104,7 @@ def whole_runs(
         yield pa.Table.from_batches(waiting)
 
 
-def begins_of(table: pa.Table, keys: Sequence[str]) -> NDArray[np.int64]:
+def begins_of(table: pa.Table, keys: Sequence[str]) -> Indices:
     """The indices of the rows that differ in a key from the row before, and of the first row."""
     is_new = np.zeros(len(table), bool)
     is_new[:1] = True

@@ -5,29 +5,21 @@ Texts are cut into parts by their number, and a cell has the pairs of two parts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from simdup.arrays import Indices
 from simdup.errors import InputError
 from simdup.match.verify import FEATURES_AT_ONCE
-from simdup.spark.arrow import numbers, runs
+from simdup.spark.arrow import Batches, numbers, runs
+from simdup.spark.distinct_texts import NumberedTexts
 from simdup.spark.search import cell_of, parts_for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
-    from numpy.typing import NDArray
-    from pyspark.sql import DataFrame
-
-    from simdup.spark.arrow import Batches
-    from simdup.spark.distinct_texts import NumberedTexts
-
-    Indices = NDArray[np.int64]
 
 # Pairs that are worth a task.
 PAIRS_WORTH = 10_000

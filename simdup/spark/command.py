@@ -6,25 +6,20 @@ import os
 import re
 import time
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
+from simdup.corpus.records import Balance
 from simdup.errors import InputError
-from simdup.spark.corpus import report, scan, write_kept
+from simdup.settings import Settings
+from simdup.spark.corpus import Scanned, report, scan, write_kept
 from simdup.spark.files import read
 from simdup.spark.session import is_submitted, reason, start
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from pyspark.sql import SparkSession
-
-    from simdup.corpus.records import Balance
-    from simdup.settings import Settings
-    from simdup.spark.corpus import Scanned
 
 # The beginning of an address. One letter and a colon may also be a folder's name.
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")

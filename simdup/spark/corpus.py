@@ -9,10 +9,9 @@ import json
 from dataclasses import dataclass, replace
 from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql import Observation
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
@@ -24,18 +23,12 @@ from simdup.records import Kind
 from simdup.report.json_csv import as_jsonl, csv_line, json_line
 from simdup.report.rows import COLUMNS, NamedGroup, csv_rows, group_fields, text_lines
 from simdup.report.rows import report as corpus_report
-from simdup.spark.arrow import runs, strings
+from simdup.settings import Settings
+from simdup.spark.arrow import Batches, Task, runs, strings
 from simdup.spark.dataframes import GroupedRows, grouped
 from simdup.spark.distinct_texts import checkpointed, numbered
-from simdup.spark.files import codec
+from simdup.spark.files import Files, codec
 from simdup.spark.stay import STAYING, dropped
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-    from simdup.settings import Settings
-    from simdup.spark.arrow import Batches, Task
-    from simdup.spark.files import Files
 
 # Lines of the report in a batch.
 LINES = 1 << 14

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
-from simdup.records import Kind
+from simdup.records import Candidates, Kind
 from simdup.settings import KEEPS, Settings
-from simdup.spark.arrow import rows_of
-from simdup.spark.distinct_texts import distinct_texts
+from simdup.spark.arrow import Batches, rows_of
+from simdup.spark.distinct_texts import NumberedTexts, distinct_texts
 from simdup.spark.fingerprints import TextFrame, column, fingerprinted
 from simdup.spark.linkage import KNOWN
 from simdup.spark.match import Matching
 from simdup.spark.readers import STRINGS
 from simdup.spark.stay import dropped
 from simdup.spark.verify import Originals
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-    from pyspark.sql.types import DataType
-
-    from simdup.records import Candidates
-    from simdup.spark.arrow import Batches
-    from simdup.spark.distinct_texts import NumberedTexts
 
 # The columns of a text in a group that come before its distance.
 MEMBER = ("digest", "representative", "first_digest", *KNOWN)

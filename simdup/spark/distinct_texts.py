@@ -7,24 +7,18 @@ were partitioned changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.errors import InputError
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
-from simdup.spark.fingerprints import SKETCH, fingerprinted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import DataFrame, SparkSession
-
-    from simdup.settings import Settings
-    from simdup.spark.fingerprints import TextFrame
+from simdup.settings import Settings
+from simdup.spark.fingerprints import SKETCH, TextFrame, fingerprinted
 
 # An error message shows at most this many of the ids that several rows have.
 MOST_SHOWN = 3

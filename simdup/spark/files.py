@@ -8,12 +8,13 @@ by name. Where Spark cuts the files makes no difference.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.corpus.formats.open import TSV, form_of
@@ -29,11 +30,6 @@ from simdup.spark.readers import (
     column_text,
     json_text,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pyspark.sql import Column, DataFrame, Row, SparkSession
 
 # The least number of parts into which Spark cuts files. Its default is the number of cores at
 # that moment, which changes as executors come and go.

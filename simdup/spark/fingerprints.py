@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (everybody's name for it)
 
+from simdup.arrays import Digests
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
 from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.spark.arrow import binary, sketch_column
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from pyspark.sql import Column, DataFrame
-
-    from simdup.recipe import Recipe
-    from simdup.spark.arrow import Batches, Task
-    from simdup.spark.readers import Reader
+from simdup.recipe import Recipe
+from simdup.spark.arrow import Batches, Task, binary, sketch_column
+from simdup.spark.readers import Reader
 
 #: The reason of a row without an id; other reasons are values of `Fault`.
 NO_ID = "no id"
@@ -121,6 +116,6 @@ def _columns(
     }
 
 
-def _digests(digests: NDArray[np.uint64]) -> pa.Array:
+def _digests(digests: Digests) -> pa.Array:
     """Digests of two words each as a binary column."""
     return binary(np.ascontiguousarray(digests).view(np.uint8).reshape(-1, 16))

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from simdup.arrays import Indices, Similarities
 from simdup.match.distinct_texts import contents
 from simdup.match.groups import Precedence, leaders, with_near_copies
-from simdup.spark.arrow import numbers, rows_of, whole_runs
+from simdup.spark.arrow import Batches, numbers, rows_of, whole_runs
 from simdup.spark.distinct_texts import checkpointed
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-    from pyspark.sql import DataFrame
-
-    from simdup.spark.arrow import Batches
-
-    Indices = NDArray[np.int64]
-    Similarities = NDArray[np.float64]
-    #: Makes leaders from pairs, their closeness, which text goes first, and the leaders before.
-    Rule: TypeAlias = Callable[[Indices, Similarities, Precedence, Indices], Indices]
+#: Makes leaders from pairs, their closeness, which text goes first, and the leaders before.
+Rule: TypeAlias = Callable[[Indices, Similarities, Precedence, Indices], Indices]
 
 # Pairs that are grouped in one task, however they are connected: 100 MB.
 PAIRS_AT_ONCE = 1 << 21

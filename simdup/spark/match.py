@@ -7,22 +7,29 @@ its leader.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
+from simdup.arrays import Distances, Indices
+from simdup.match.candidates import (
+    affordable_distance,
+    reach_of,
+    sample,
+    search_distance,
+)
 from simdup.match.groups import NEAR_COPY
 from simdup.match.own_share import FAMILY
 from simdup.match.postings import BY_DISTANCE
 from simdup.match.rounds import ROUNDS, Search, affordable_search, run_rounds
-from simdup.records import SHORT
+from simdup.records import SHORT, Candidates
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import Reach
-from simdup.spark.arrow import numbers, rows_of
-from simdup.spark.distinct_texts import checkpointed, job_description, numbered
+from simdup.settings import Settings
+from simdup.spark.arrow import Batches, Task, numbers, rows_of
+from simdup.spark.distinct_texts import NumberedTexts, checkpointed, job_description, numbered
 from simdup.spark.linkage import KNOWN, led_near_copies, led_texts
 from simdup.spark.own_share import (
     OwnShareFrames,
@@ -34,15 +41,6 @@ from simdup.spark.postings import texts_together
 from simdup.spark.search import near_pairs
 from simdup.spark.verify import Originals, with_similarities
 from simdup.theory import similarity_at
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-    from simdup.match.candidates import Distances
-    from simdup.records import Candidates
-    from simdup.settings import Settings
-    from simdup.spark.arrow import Batches, Task
-    from simdup.spark.distinct_texts import NumberedTexts
 
 # The names of Spark's jobs, by what they checkpoint.
 COMPARED, LISTED, SKETCHED = "near pairs", "lists", "near sketches"
@@ -199,11 +197,11 @@ class Matching:
         crowded = checkpointed(in_stars.distinct(), LISTED)
         return Counted(found.select("a", "b"), found.count()), crowded
 
-    def sampled_distances(self, active: Counted, reach: int) -> tuple[Distances, float]:
+    def sampled_distances(self, active: Counted, reach: int) -> tuple[Indices | Distances, float]:
         """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
         return self._sampled(active, self._reach(reach))
 
-    def _sampled(self, active: Counted, reach: Reach) -> tuple[Distances, float]:
+    def _sampled(self, active: Counted, reach: Reach) -> tuple[Indices | Distances, float]:
         """Distances of sampled pairs that pass the sieve, and how many pairs each stands for."""
         drawn_pairs, _, pairs = sample(len(active))
         if not len(drawn_pairs):

@@ -7,14 +7,17 @@ together. The counters of all tasks are added, and are broadcast.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyspark.broadcast import Broadcast
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.fingerprint.sketch import of_each
+from simdup.arrays import Counters, Indices, Mask
+from simdup.fingerprint.sketch import Sketches, of_each
 from simdup.match.own_share import (
     FAMILY,
     MOST_COUNTED,
@@ -27,25 +30,10 @@ from simdup.match.own_share import (
     new_counters,
     values_of_families,
 )
-from simdup.spark.arrow import binary, numbers, rows_of, sketches_of
+from simdup.spark.arrow import Batches, Task, binary, numbers, rows_of, sketches_of
 from simdup.spark.cells import cells_of, in_cells
-from simdup.spark.distinct_texts import checkpointed, job_description
+from simdup.spark.distinct_texts import NumberedTexts, checkpointed, job_description
 from simdup.spark.linkage import led_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-    from pyspark.broadcast import Broadcast
-    from pyspark.sql import DataFrame
-
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.spark.arrow import Batches, Task
-    from simdup.spark.distinct_texts import NumberedTexts
-
-    Counters = NDArray[np.uint8]
-    Indices = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 # The names of Spark's jobs, by what they compute.
 FAMILIES, FREQUENCIES = "families", "frequencies"
@@ -60,7 +48,7 @@ def perhaps_alike(
 ) -> DataFrame:
     """Of `count` pairs, keep the ones that may be similar enough by their sketches, lazily."""
 
-    def may_be(sketches: Sketches, counts: Indices, places: Indices) -> Flags:
+    def may_be(sketches: Sketches, counts: Indices, places: Indices) -> Mask:
         least = least_similarity(similarity, counts[places].min(axis=1))
         return may_be_alike(sketches, counts, places, least)
 
@@ -70,7 +58,7 @@ def perhaps_alike(
 def alike_by_sketches(pairs: DataFrame, count: int, texts: NumberedTexts) -> DataFrame:
     """Of `count` pairs, keep the ones whose sketches are as alike as in a family, lazily."""
 
-    def are_family(sketches: Sketches, counts: Indices, places: Indices) -> Flags:
+    def are_family(sketches: Sketches, counts: Indices, places: Indices) -> Mask:
         return estimated_cosines(sketches, counts, places) >= FAMILY
 
     return _kept(pairs, count, texts, are_family)
@@ -80,7 +68,7 @@ def _kept(
     pairs: DataFrame,
     count: int,
     texts: NumberedTexts,
-    rule: Callable[[Sketches, Indices, Indices], Flags],
+    rule: Callable[[Sketches, Indices, Indices], Mask],
 ) -> DataFrame:
     """Of `count` pairs, keep the ones that `rule` keeps, by sketches and numbers of features."""
     cells, columns = in_cells(pairs, count, texts, texts.values or 0), pairs.columns

@@ -8,13 +8,13 @@ A text is listed by its entry: its number and, in the lowest bits, how much it m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
+from simdup.arrays import Hashes, Indices
 from simdup.match.postings import (
     LEAST_SHARED,
     MOST_TOGETHER,
@@ -27,15 +27,7 @@ from simdup.match.postings import (
 )
 from simdup.search.distinct import distinct_numbers
 from simdup.search.pairs import ranges
-from simdup.spark.arrow import begins_of, lists_of, numbers, sketches_of, whole_runs
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from pyspark.sql import Column, DataFrame
-
-    from simdup.spark.arrow import Batches, Task
-
-    Indices = NDArray[np.int64]
+from simdup.spark.arrow import Batches, Task, begins_of, lists_of, numbers, sketches_of, whole_runs
 
 # The columns of lists, of what follows a text in a list, and of pairs of entries.
 LISTED = "value long, entry long"
@@ -90,12 +82,12 @@ def _by_neighbours(batches: Batches) -> Batches:
         yield _listed(keys >> np.uint64(32), numbers(table["entry"])[begins[_low(keys)]])
 
 
-def _low(keys: NDArray[np.uint64]) -> Indices:
+def _low(keys: Hashes) -> Indices:
     """The low half of each key."""
     return (keys & np.uint64((1 << 32) - 1)).astype(np.int64)
 
 
-def _listed(values: NDArray[np.uint64], entries: Indices) -> pa.RecordBatch:
+def _listed(values: Hashes, entries: Indices) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({"value": values.astype(np.int64), "entry": entries})
 
 

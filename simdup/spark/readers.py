@@ -6,13 +6,14 @@ parsing it from the beginning tells where a record ends.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from simdup.corpus.flaws import Fault, RowError
-from simdup.corpus.formats.csv import ROWS, header_of, records, with_line_end
+from simdup.corpus.formats.csv import ROWS, Record, header_of, records, with_line_end
 from simdup.corpus.formats.jsonl import row_in, text_of, value_of
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long, unpacked
@@ -20,13 +21,7 @@ from simdup.corpus.formats.table import LACKING
 from simdup.errors import InputError
 from simdup.report.json_csv import to_json
 from simdup.report.rows import id_as_json
-from simdup.spark.arrow import strings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from simdup.corpus.formats.csv import Record
-    from simdup.spark.arrow import Batches
+from simdup.spark.arrow import Batches, strings
 
 #: Columns of rows of files besides the text: why a row is not compared, and its id as JSON.
 FAULTS = {"fault": "string", "detail": "string", "name": "string"}

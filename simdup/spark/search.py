@@ -14,22 +14,26 @@ are numbered as a triangle: 0-0, 0-1, 1-1, 0-2, ...
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, count
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from simdup.arrays import Hashes, Indices, Mask, Rows
 from simdup.compute.hashing import mix64
 from simdup.match.candidates import SIEVE_BITS
 from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import paired_distances, words
-from simdup.search.pairs import iter_near_pairs, iter_near_pairs_between, ranges
+from simdup.search.pairs import Reach, iter_near_pairs, iter_near_pairs_between, ranges
 from simdup.spark.arrow import (
     PAIRS,
+    Batches,
+    Task,
     begins_of,
     emitted,
     lists_of,
@@ -38,18 +42,6 @@ from simdup.spark.arrow import (
     whole_runs,
 )
 from simdup.spark.distinct_texts import checkpointed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-    from pyspark.sql import Column, DataFrame
-
-    from simdup.search.hamming import Rows
-    from simdup.search.pairs import Reach
-    from simdup.spark.arrow import Batches, Task
-
-    Indices = NDArray[np.int64]
 
 # The least number of distinct fingerprints for which tables are made: to compare fewer of them all
 # with all takes less time than to shuffle tables.
@@ -160,7 +152,7 @@ def _all_in_cells(distinct: DataFrame, chunks: int) -> DataFrame:
     return sent.repartition(cells, "cell")
 
 
-def hashed(rows: Rows) -> NDArray[np.uint64]:
+def hashed(rows: Rows) -> Hashes:
     """A hash of each row: (n,)."""
     mixed = np.zeros(len(rows), np.uint64)
     for word in words(rows).T:
@@ -178,7 +170,7 @@ class Layout:
     """The number of blocks in a table."""
 
     @property
-    def tables(self) -> NDArray[np.bool_]:
+    def tables(self) -> Mask:
         """Which blocks are in each table: (tables, blocks), the first blocks first."""
         chosen = combinations(range(self.blocks), self.equal)
         return np.array([np.isin(range(self.blocks), each) for each in chosen])
@@ -305,7 +297,7 @@ def _near(rows: Rows, side: Indices, begins: Indices, reach: Reach) -> Iterator[
         yield np.stack((i, j, distance.astype(np.int64)))[:, kept]
 
 
-def _is_first_table(differing: Rows, place: Indices, layout: Layout) -> NDArray[np.bool_]:
+def _is_first_table(differing: Rows, place: Indices, layout: Layout) -> Mask:
     """Whether table `place` is the first in which rows that differ in these bits meet: (m,)."""
     equal = np.array([~(differing & mask).any(axis=1) for mask in layout.masks]).T
     # Tables are in the order of their blocks, so the first one has the first equal blocks.

@@ -10,9 +10,10 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import java_gateway
@@ -20,9 +21,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from simdup.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 # The oldest Java that Spark 4 runs on.
 JAVA = 17

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from simdup.match.groups import MOST_STAYING, unlike
 from simdup.records import Kind
-from simdup.spark.arrow import numbers, whole_runs
-from simdup.spark.distinct_texts import checkpointed
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
-    from simdup.spark.arrow import Batches
-    from simdup.spark.distinct_texts import NumberedTexts
-    from simdup.spark.match import Matching
+from simdup.spark.arrow import Batches, numbers, whole_runs
+from simdup.spark.distinct_texts import NumberedTexts, checkpointed
+from simdup.spark.match import Matching
 
 # Rows that one task holds at once, however many groups they are.
 ROWS_AT_ONCE = 1 << 20

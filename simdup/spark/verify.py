@@ -7,9 +7,9 @@ Pairs are put into cells (see `simdup.spark.cells`) together with their texts, a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.compute.compiled import load_kernels_if_worth
@@ -17,17 +17,12 @@ from simdup.corpus.fingerprint import text_digests
 from simdup.errors import InputError
 from simdup.match.own_share import least_similarity
 from simdup.match.verify import exact_similarities
-from simdup.spark.arrow import numbers
+from simdup.settings import Settings
+from simdup.spark.arrow import Batches, Task, numbers
 from simdup.spark.cells import CHANGED, cells_of, in_cells
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from simdup.settings import Settings
-    from simdup.spark.arrow import Batches, Task
-    from simdup.spark.distinct_texts import NumberedTexts
-    from simdup.spark.fingerprints import TextFrame
-    from simdup.spark.readers import Reader
+from simdup.spark.distinct_texts import NumberedTexts
+from simdup.spark.fingerprints import TextFrame
+from simdup.spark.readers import Reader
 
 
 @dataclass(frozen=True, slots=True)

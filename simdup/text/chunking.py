@@ -6,15 +6,12 @@ that changes no token.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from simdup.recipe import FeatureKind, Recipe
 from simdup.text.unicode import code_points, tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 # Characters that numpy handles at once: more do not fit in the cache (one million: 3 times
 # slower), and for fewer numpy's overhead is too large. Changes speed only.

@@ -15,12 +15,9 @@ from __future__ import annotations
 import codecs
 from functools import cache
 from math import exp, inf
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 # Commonest first: 600 by the frequencies in jieba's dictionary, and some from talk and letters.
 _HAN = (

@@ -14,17 +14,15 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable, Iterator
 from io import IncrementalNewlineDecoder
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from simdup.errors import BadValueError
 from simdup.text.east_asian import EVERYDAY, clear_encoding, likelier_encoding
 from simdup.versions import version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 #: Raised with every change that gives the same bytes another encoding or text.
 EDITION = 3

@@ -7,13 +7,10 @@ So the same code handles records and plain texts. Where features are made
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from simdup.errors import BadValueError
 from simdup.recipe import check_field_weight
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Stands between two fields: the control character that ASCII has for that.
 _MARK = "\x1e"

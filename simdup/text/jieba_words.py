@@ -7,16 +7,14 @@ jieba itself. Both are imported only when needed: jieba's dictionary takes most 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simdup.errors import InputError
 from simdup.text.variants import representatives
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    Logarithms = Mapping[str, Mapping[str, float]]
+Logarithms = Mapping[str, Mapping[str, float]]
 
 
 @lru_cache(maxsize=4)

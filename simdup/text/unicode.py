@@ -11,21 +11,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, compress, count
 from operator import ne
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from simdup.arrays import Bytes, CodePoints, Indices, Keys, Mask
 from simdup.text.variants import representatives
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    CodePoints = NDArray[np.uint32]
 
 #: The kinds of folded characters that the tokeniser distinguishes.
 SEPARATOR, WORD, SINGLE, HAN, MARK = range(5)
@@ -85,23 +80,23 @@ LONGEST_MARK_RUN = 1024
 class Tables(NamedTuple):
     """Facts about each code point below `len(kind)`; arrays by code point or of forms."""
 
-    kind: NDArray[np.uint8]
+    kind: Bytes
     """SEPARATOR, WORD, SINGLE, HAN or MARK: what the character is, if already folded."""
-    length: NDArray[np.uint8]
+    length: Bytes
     """How many characters it folds to: 1 to 18."""
-    start: NDArray[np.uint32]
+    start: Keys
     """Where its folded form begins in `folded`."""
     folded: CodePoints
     """The folded forms of all characters, end to end."""
-    joins: NDArray[np.bool_]
+    joins: Mask
     """Whether it may compose or change places with what precedes it, which no table can fold."""
-    breaks: NDArray[np.bool_]
+    breaks: Mask
     """Whether a text may be cut in front of it: it folds to separators only, and never joins."""
-    space: NDArray[np.bool_]
+    space: Mask
     """Whether it is white space to `str.split`."""
-    folded_kind: NDArray[np.uint8]
+    folded_kind: Bytes
     """The kinds of the characters in `folded`, in their order."""
-    packed: NDArray[np.uint32]
+    packed: CodePoints
     """The folded character, and from bit KIND_SHIFT on its kind, or SEVERAL, or JOINS."""
 
 
@@ -116,7 +111,7 @@ def tables(codes: CodePoints, *, variants: bool = False) -> Tables:
     return _variant_tables(size) if variants and size > _CJK else _tables(size)
 
 
-def code_points(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
+def code_points(texts: Sequence[str]) -> tuple[CodePoints, Indices]:
     """All texts as one array with a newline after each, and where each begins.
 
     Returns code points (c,) and offsets (len(texts) + 1,): text i is
@@ -128,7 +123,7 @@ def code_points(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
     return codes, _offsets(lengths + 1)
 
 
-def fold(texts: Sequence[str], *, variants: bool = False) -> tuple[CodePoints, NDArray[np.int64]]:
+def fold(texts: Sequence[str], *, variants: bool = False) -> tuple[CodePoints, Indices]:
     r"""`code_points` of the texts after NFKC and case folding.
 
     Equals `unicodedata.normalize("NFKC", text).casefold()` for every text in
@@ -156,7 +151,7 @@ def fold(texts: Sequence[str], *, variants: bool = False) -> tuple[CodePoints, N
     return _fold_each(codes, offsets, np.where(done, 0, table.length[codes]), table)
 
 
-def fold_with_places(text: str, *, variants: bool = False) -> tuple[CodePoints, NDArray[np.int64]]:
+def fold_with_places(text: str, *, variants: bool = False) -> tuple[CodePoints, Indices]:
     r"""The folded text with a newline after it, and for each character its place in `text`.
 
     In a line in which characters compose or change places, places are estimates.
@@ -174,7 +169,7 @@ def fold_with_places(text: str, *, variants: bool = False) -> tuple[CodePoints, 
     return folded, np.repeat(np.arange(len(codes)), lengths)
 
 
-def _lines_with_places(text: str, *, variants: bool) -> tuple[CodePoints, NDArray[np.int64]]:
+def _lines_with_places(text: str, *, variants: bool) -> tuple[CodePoints, Indices]:
     """Do the work of `fold_with_places` line by line, with estimated places."""
     parts, places, begin = [], [], 0
     for line in text.split("\n"):
@@ -192,8 +187,8 @@ def fold_exactly(text: str, *, variants: bool = False) -> str:
 
 
 def _fold_each(
-    codes: CodePoints, offsets: NDArray[np.int64], lengths: NDArray[np.uint8], table: Tables
-) -> tuple[CodePoints, NDArray[np.int64]]:
+    codes: CodePoints, offsets: Indices, lengths: Bytes, table: Tables
+) -> tuple[CodePoints, Indices]:
     """Replace every code point by its folded form; one whose length is 0 stays as it is."""
     starts = table.start[codes]
     folded = table.folded[starts]
@@ -210,7 +205,7 @@ def _fold_each(
     return folded, offsets + before[np.searchsorted(longer, offsets)]
 
 
-def _fold_exactly(text: str, joins: NDArray[np.bool_], *, variants: bool) -> str:
+def _fold_exactly(text: str, joins: Mask, *, variants: bool) -> str:
     """The text folded by `unicodedata`, very long runs of joining characters in parts."""
     runs = np.flatnonzero(np.diff(joins[: len(text)], prepend=False, append=False)).reshape(-1, 2)
     cuts = [
@@ -257,7 +252,7 @@ def _variant_tables(size: int) -> Tables:
     return plain._replace(folded=folded, folded_kind=kinds, packed=packed)
 
 
-def _kinds_of(folded: CodePoints, kind: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _kinds_of(folded: CodePoints, kind: Bytes) -> Bytes:
     """The kinds of some characters, looked up in `kind` where it is long enough."""
     kinds = kind[np.minimum(folded, len(kind) - 1)]
     is_beyond = folded >= len(kind)
@@ -267,19 +262,17 @@ def _kinds_of(folded: CodePoints, kind: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def _packed(
     folded: CodePoints,
-    folded_kind: NDArray[np.uint8],
-    length: NDArray[np.uint8],
-    start: NDArray[np.uint32],
-    joins: NDArray[np.bool_],
-) -> NDArray[np.uint32]:
+    folded_kind: Bytes,
+    length: Bytes,
+    start: Keys,
+    joins: Mask,
+) -> Keys:
     """Make the array `packed` of Tables from its other arrays."""
     several = np.where(joins, JOINS, np.where(length > 1, SEVERAL, folded_kind[start]))
     return folded[start] | several.astype(np.uint32) << np.uint32(KIND_SHIFT)
 
 
-def _laid_out(
-    size: int, changed: dict[int, str]
-) -> tuple[NDArray[np.uint8], NDArray[np.uint32], CodePoints]:
+def _laid_out(size: int, changed: dict[int, str]) -> tuple[Bytes, Keys, CodePoints]:
     """Make `length`, `start`, `folded` of Tables; `folded` has all characters, then other forms."""
     codes = np.fromiter(changed, np.int64, len(changed))
     lengths = np.fromiter(map(len, changed.values()), np.int64, len(changed))
@@ -301,7 +294,7 @@ def _folded_forms(characters: list[str]) -> list[str]:
     return [form or c for form, c in zip(forms, characters, strict=True)]
 
 
-def _kinds(characters: list[str]) -> NDArray[np.uint8]:
+def _kinds(characters: list[str]) -> Bytes:
     """The kind of each character; all but letters, digits and marks are separators."""
     categories = map(unicodedata.category, characters)
     kinds = np.fromiter(map(_KIND_OF.__getitem__, categories), np.uint8, len(characters))
@@ -312,7 +305,7 @@ def _kinds(characters: list[str]) -> NDArray[np.uint8]:
     return kinds
 
 
-def _joins(characters: list[str]) -> NDArray[np.bool_]:
+def _joins(characters: list[str]) -> Mask:
     """Whether each character may compose or change places with what precedes it.
 
     The first character of its decomposition decides.
@@ -335,6 +328,6 @@ def _joins(characters: list[str]) -> NDArray[np.bool_]:
     return joins
 
 
-def _offsets(lengths: NDArray[np.int64] | NDArray[np.bool_]) -> NDArray[np.int64]:
+def _offsets(lengths: Indices | Mask) -> Indices:
     """Where each of consecutive pieces begins, and the end: shape (len(lengths) + 1,)."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))

@@ -31,9 +31,9 @@ from simdup.text.encodings import encoding_named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simdup.arrays import Rows
     from simdup.fingerprint.sketch import Sketches
     from simdup.index.segments import Numbers
-    from simdup.search.hamming import Rows
 
 # Documents read at once.
 NUMBERS_AT_ONCE = 1 << 14

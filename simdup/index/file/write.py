@@ -22,11 +22,11 @@ from simdup.storage.codec import entry, folder_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simdup.arrays import Rows
     from simdup.fingerprint.sketch import Sketches
     from simdup.index.file.connection import IndexFile
     from simdup.index.segments import Numbers
     from simdup.records import Document
-    from simdup.search.hamming import Rows
 
 
 def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sketches) -> int:

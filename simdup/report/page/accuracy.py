@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simdup.evaluation.metrics import MEASURES
+from simdup.evaluation.metrics import MEASURES, Accuracy
+from simdup.evaluation.results import Evaluated, Evaluation
+from simdup.records import Interval
 from simdup.report.accuracy import by_recipe, recipe_name
 from simdup.report.page.frame import ACCURACY, page_lines
 from simdup.report.wording import printable
 from simdup.theory import similarity_at
 from simdup.versions import version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simdup.evaluation.metrics import Accuracy
-    from simdup.evaluation.results import Evaluated, Evaluation
-    from simdup.records import Interval
 
 # Shares are rounded to this many digits; the page shows three of them.
 DIGITS = 5

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simdup.files.sets import entries
-from simdup.records import Kind
+from simdup.index.records import Answer, FoundPart, Searched
+from simdup.records import Document, Kind, Skipped
 from simdup.report.page.frame import ANSWERS
 from simdup.report.page.groups import (
     MOST_PARTS,
@@ -17,16 +19,10 @@ from simdup.report.page.groups import (
     settings_fields,
     skipped_fields,
 )
+from simdup.report.page.texts import Read
 from simdup.report.query import short_question
 from simdup.report.text import skips
 from simdup.report.wording import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from simdup.index.records import Answer, FoundPart, Searched
-    from simdup.records import Document, Skipped
-    from simdup.report.page.texts import Read
 
 
 class Asked(NamedTuple):

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64encode
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simdup.clean.candidates import check_result, roots_of
 from simdup.clean.plan import plan_lines
@@ -20,11 +21,7 @@ from simdup.clean.records import Header, Plan
 from simdup.clean.rules import is_under
 from simdup.errors import InputError
 from simdup.fields import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from simdup.records import Document, ScanResult
+from simdup.records import Document, ScanResult
 
 
 def plan_fields(result: ScanResult, digest: str) -> dict[str, Any] | None:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simdup.report.page import LANGUAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class Page(NamedTuple):

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+from simdup.files.sets import Found
+from simdup.records import Part, Skipped
 from simdup.report.page import LARGEST_PAGE
-from simdup.report.page.frame import FRAME, page_bytes, page_lines
-from simdup.report.page.texts import LONGEST_TEXT, text_blocks
+from simdup.report.page.frame import FRAME, Page, page_bytes, page_lines
+from simdup.report.page.texts import LONGEST_TEXT, Read, text_blocks
 from simdup.report.wording import printable
+from simdup.settings import Settings
 from simdup.theory import similarity_at
 from simdup.versions import version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simdup.files.sets import Found
-    from simdup.records import Part, Skipped
-    from simdup.report.page.frame import Page
-    from simdup.report.page.texts import Read
-    from simdup.settings import Settings
 
 #: The most parts of larger files that a page lists; all are counted.
 MOST_PARTS = 1000

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simdup.files.read import digest
 from simdup.files.sets import entries
-from simdup.records import Document, Kind, Skipped
+from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.folders import newer_name
 from simdup.report.page.deciding import plan_fields
 from simdup.report.page.frame import FILES, page_json
@@ -28,11 +28,6 @@ from simdup.report.page.groups import (
 from simdup.report.space import repeated
 from simdup.report.text import chain_parts, family_figures, skips
 from simdup.report.wording import printable, sharing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simdup.records import FolderPair, Group, Member, ScanResult
 
 #: Reads the text of a document for the page, or says why it cannot be read.
 ReadText = Callable[[Document], "str | Skipped"]

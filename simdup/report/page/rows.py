@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from simdup.corpus.records import RowPlace
+from simdup.corpus.records import CorpusResult, RowGroup, RowPlace
+from simdup.progress import Progress
 from simdup.records import SHORT
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import ROWS, page_bytes
@@ -24,12 +26,6 @@ from simdup.report.page.groups import (
 )
 from simdup.report.rows import id_as_text, named_parts
 from simdup.report.wording import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from simdup.corpus.records import CorpusResult, RowGroup
-    from simdup.progress import Progress
 
 #: The most bytes of a page that its list of groups takes; texts take the rest.
 LARGEST_LIST = LARGEST_PAGE // 2

@@ -6,10 +6,9 @@ import json
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from simdup.records import Skipped
+from simdup.records import Skipped
 
 #: Reads a text for the page, or says why there is none; None stands for no room.
 Read: TypeAlias = Callable[[], "str | Skipped | None"]
