@@ -1,4 +1,4 @@
-"""Reads JSON objects that a person or an older simdup wrote, and checks every field.
+"""Reads JSON objects that a person or a program may have changed, and checks every field.
 
 Also writes a path as JSON fields, since the name of a file need not be valid Unicode.
 """

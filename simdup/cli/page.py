@@ -130,7 +130,7 @@ def text_again(
     """Return the text of a document for the page, or why the page cannot have it.
 
     The file must have the bytes that it had when it was fingerprinted, or the same text where the
-    result has no digest of the bytes (schema 1). So a forged result brings no text into the page
+    result has no digest of the bytes. So a forged result brings no text into the page
     that its author did not know.
     """
     from simdup.files.read import WHOLE, SkipError, digest, read_again

@@ -1,7 +1,6 @@
 """A saved JSON report in, the scan result that it describes out, checked field by field.
 
-A report does not contain the documents that are in no group. A report of schema 1 says neither
-exactly which file was seen nor the digests of bytes; these are empty in the result.
+A report does not contain the documents that are in no group.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -71,9 +69,9 @@ def _report(data: bytes) -> Fields:
     if header.has("tool") and header.text("tool") != "simdup":
         raise header.wrong("tool", "must be 'simdup'")
     version = header.count("schema_version")
-    if version > SCHEMA_VERSION:
-        newest = f"{SCHEMA_VERSION} is the newest known"
-        raise header.wrong("schema_version", f"{version} is of a newer simdup, {newest}")
+    if version != SCHEMA_VERSION:
+        known = f"this one reads {SCHEMA_VERSION}"
+        raise header.wrong("schema_version", f"{version} is of another simdup; {known}")
     return Fields(first | _lists(others)) if is_lines else header
 
 
@@ -132,11 +130,8 @@ def _result(fields: Fields) -> ScanResult:
         base=fields.maybe("base", fields.path),
         roots=fields.paths("roots"),
         references=fields.paths("references") or (),
-        # Reports older than the field have no pairs of folders.
-        folders=tuple(map(_folder_pair, fields.each_if_any("folders"))),
-        doubtful=tuple(
-            Doubtful(each.path(), _doubt(each)) for each in fields.each_if_any("doubtful")
-        ),
+        folders=tuple(map(_folder_pair, fields.each("folders"))),
+        doubtful=tuple(Doubtful(each.path(), _doubt(each)) for each in fields.each("doubtful")),
     )
 
 
@@ -145,22 +140,19 @@ def _settings(fields: Fields) -> Settings:
     recipe = fields.inner("recipe")
     details: dict[str, Any] = {name: recipe.text(name) for name in ("features", "hash")}
     details["bits"] = fields.count("bits")
-    # Reports older than the field did not fold variants.
     details["fold_variants"] = recipe.has("variants")
     if recipe.has("ngram"):
         details["ngram"] = recipe.numbers("ngram")
     if recipe.has("top"):
         details |= {"top": recipe.count("top"), "weights": recipe.text("weights")}
     options: dict[str, Any] = {"linkage": fields.text("linkage")}
+    options["formats"] = fields.texts("formats")
     if fields.truth("verified"):
         options["similarity"] = fields.number("similarity", 0, 1)
-        # Reports older than the field did not ask for an own share.
-        options["own_share"] = fields.maybe("own_share", fields.share) or 0.0
+        options["own_share"] = fields.share("own_share")
         options["parts"] = fields.maybe("parts", fields.share)
     else:
         options["k"] = fields.count("k")
-    if fields.has("formats"):
-        options["formats"] = fields.texts("formats")
     if fields.has("encoding"):
         options["encoding"] = _encoding(fields)
     try:
@@ -181,29 +173,22 @@ def _encoding(fields: Fields) -> str:
 
 def _candidates(fields: Fields) -> Candidates:
     k, wanted = (fields.maybe(name, fields.count) for name in ("k", "wanted"))
-    pairs = fields.count("pairs")
-    if isinstance(fields.value.get("recall"), (int, float)):
-        # Older reports knew the recall in theory only.
-        return Candidates(pairs, k, wanted, fields.share("recall"))
-    in_theory = fields.maybe("at_threshold", fields.share)
+    found = fields.count("pairs"), k, wanted, fields.maybe("at_threshold", fields.share)
     if not fields.has("recall"):
-        return Candidates(pairs, k, wanted, in_theory)
+        return Candidates(*found)
     recall = fields.inner("recall")
     interval = Interval(*(recall.share(name) for name in ("value", "low", "high")))
-    return Candidates(pairs, k, wanted, in_theory, interval, fields.count("sampled"))
+    return Candidates(*found, interval, fields.count("sampled"))
 
 
 def _stats(fields: Fields) -> Stats:
-    counts = {name: fields.count(name) for name in ("found", "fingerprinted", "bytes")}
-    # Reports older than these fields lack them.
-    for name in ("ignored", "siblings"):
-        counts[name] = fields.maybe(name, fields.count) or 0
-    seconds, known = fields.number("seconds", 0, _END_OF_TIME), fields.count("from_store")
-    noise: tuple[tuple[str, int], ...] = ()
-    if fields.has("identity_only"):
-        kinds = fields.inner("identity_only")
-        noise = tuple((kind, kinds.count(kind)) for kind in kinds.value)
-    return Stats(**counts, seconds=seconds, from_store=known, identity_only=noise)
+    names = "found", "fingerprinted", "bytes", "from_store", "ignored", "siblings"
+    kinds = fields.inner("identity_only")
+    return Stats(
+        **{name: fields.count(name) for name in names},
+        seconds=fields.number("seconds", 0, _END_OF_TIME),
+        identity_only=tuple((kind, kinds.count(kind)) for kind in kinds.value),
+    )
 
 
 def _group(fields: Fields, bits: int) -> Group:
@@ -215,18 +200,15 @@ def _group(fields: Fields, bits: int) -> Group:
         fields.choice("kind", Kind),
         fields.count("diameter", bits),
         members,
-        # In reports older than this field all diameters are exact.
-        not fields.has("diameter_exact") or fields.truth("diameter_exact"),
+        fields.truth("diameter_exact"),
         _versions(fields, {member.document.path for member in members}),
     )
 
 
 def _versions(fields: Fields, paths: set[str]) -> tuple[Version, ...]:
     """The chain of versions of a group whose members have these paths."""
-    # Reports older than the field have none.
     versions = tuple(
-        Version(each.path(), each.maybe("changed", each.share))
-        for each in fields.each_if_any("versions")
+        Version(each.path(), each.maybe("changed", each.share)) for each in fields.each("versions")
     )
     if not paths.issuperset(each.path for each in versions):
         raise fields.wrong("versions", "must be members of the group")
@@ -282,12 +264,11 @@ def _document(fields: Fields) -> Document:
     source = Source(
         fields.path(),
         fields.count("size"),
-        _modified(fields),
+        fields.known("mtime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS),
         fields.known("ctime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS),
         fields.known("device"),
         fields.known("inode"),
-        # Reports older than the field do not say it.
-        is_reference=fields.has("reference") and fields.truth("reference"),
+        is_reference=fields.truth("reference"),
         links=fields.known("links"),
         # A report says nothing about the archive of a member but where it is.
         archive=Source(fields.path("archive"), 0, 0, 0, 0, 0) if fields.has("archive") else None,
@@ -310,12 +291,3 @@ def _document(fields: Fields) -> Document:
 
 def _doubt(fields: Fields) -> str:
     return fields.one_of("doubt", DOUBTS)
-
-
-def _modified(fields: Fields) -> int:
-    """When the file was written, in nanoseconds; reports of schema 1 have microseconds."""
-    seconds = fields.number("mtime", -_END_OF_TIME, _END_OF_TIME)
-    if fields.has("mtime_ns"):
-        return fields.known("mtime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS)
-    # A Decimal holds all digits of the float, so that microseconds survive.
-    return int(Decimal(seconds) * 10**9)
