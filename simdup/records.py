@@ -188,7 +188,7 @@ class Member(NamedTuple):
     unknown."""
     set_id: int | None = None
     """The number of its identical set, which is all documents in groups with exactly its text; see
-    `files.sets`. None if no other document has this text."""
+    `findings.identical`. None if no other document has this text."""
     set_kind: Kind | None = None
     """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
 
@@ -324,7 +324,7 @@ class Stats(NamedTuple):
     siblings: int = 0
     """Pairs of texts that are similar enough, but too many others have what they share."""
     identity_only: tuple[tuple[str, int], ...] = ()
-    """The kinds of files that were compared for identity only, as `files.noise` names them, and
+    """The kinds of files that were compared for identity only, as `findings.noise` names them, and
     the number of files of each."""
 
 

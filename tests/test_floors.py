@@ -17,6 +17,7 @@ FLOORS = [
     {"compute", "extract"},
     {"fingerprint", "search", "storage"},
     {"match"},
+    {"findings"},
     {"files", "corpus"},
     {"index", "evaluation", "clean"},
     {"report"},

@@ -155,7 +155,7 @@ def _texts_of(files: tuple[str, ...], path: str, given: dict[str, Any]) -> dict[
 
     Raises UsageError and InputError.
     """
-    from simdup.storage.last_scan import MOST_TEXTS
+    from simdup.storage.shown_groups import MOST_TEXTS
 
     settings, found, read = options.reading_from(given), dict[str, str](), list[str]()
     for each in files:
@@ -197,7 +197,7 @@ def _group_of_last_scan(number: str, named: str | None) -> tuple[tuple[str, str]
     from datetime import datetime
 
     from simdup.cli.cache import open_store, store_files
-    from simdup.storage.last_scan import MOST_TEXTS, kept_group
+    from simdup.storage.shown_groups import MOST_TEXTS, kept_group
 
     group = None
     if len(number) <= _MOST_DIGITS and any(map(os.path.exists, store_files(named))):

@@ -77,6 +77,15 @@ class Fingerprinted(NamedTuple):
         """The files that have no fingerprint, with the reason."""
         return tuple(each for each in self.found if isinstance(each, Skipped))
 
+    def keeping(self, kept: NDArray[np.bool_]) -> Fingerprinted:
+        """Return these of the documents, and all files that were skipped."""
+        if kept.all():
+            return self
+        flags = iter(kept.tolist())
+        found = tuple(each for each in self.found if isinstance(each, Skipped) or next(flags))
+        sketches = None if self.sketches is None else self.sketches.take(np.flatnonzero(kept))
+        return Fingerprinted(found, self.rows[kept], sketches)
+
 
 class _Made(NamedTuple):
     """A document and its fingerprint, which is all zeros for a text without features."""

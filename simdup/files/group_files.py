@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simdup.files.fingerprint import Fingerprinted, features_of, text_again
-from simdup.files.noise import IdentityOnly, without_noise
 from simdup.files.precedence import ranks
 from simdup.files.read import SkipError
-from simdup.files.sets import with_sets
+from simdup.findings.identical import with_sets
+from simdup.findings.noise import compared_in_full
 from simdup.fingerprint.sketch import thinned
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
@@ -90,13 +90,14 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     them sort out candidates that are near by chance. Documents that were skipped because they
     have no text are grouped by their bytes alone. Similarities that `cache` knows are not
     computed again. `ignored` are pairs of digests of texts that are no duplicates. If `named` is
-    given, files that are alike by nature (see `files.noise`) are grouped by their texts alone,
+    given, files that are alike by nature (see `findings.noise`) are grouped by their texts alone,
     except the files at the paths in `named`.
     """
     every = made.documents
-    identity_only = IdentityOnly((), made.rows[:0])
-    if named is not None:
-        made, identity_only = without_noise(made, named)
+    are_full, kinds = compared_in_full(every, named)
+    aside = np.flatnonzero(~are_full)
+    identity_only, aside_rows = [every[place] for place in aside.tolist()], made.rows[aside]
+    made = made.keeping(are_full)
     documents = made.documents
     without_text = [each.file for each in made.skipped if each.file is not None]
     pairs = [pair for pair in ignored if pair[0] != pair[1]]
@@ -110,11 +111,9 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     row = bytes(settings.recipe.bits // 8)
     rows = [
         *([row] * len(without_text)),
-        *(each[: len(row)].tobytes() for each in identity_only.rows),
+        *(each[: len(row)].tobytes() for each in aside_rows),
     ]
-    copies = _copies(
-        [*without_text, *identity_only.documents], rows, settings, are_references=are_references
-    )
+    copies = _copies([*without_text, *identity_only], rows, settings, are_references=are_references)
     grouping = Grouping(documents, texts, gone)
     groups = _in_order((*grouping.groups(matched), *copies))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
@@ -127,7 +126,7 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
         matched.excluded,
         patterns,
         len(matched.siblings.pairs),
-        identity_only.kinds,
+        kinds,
         parts,
     )
 
@@ -164,7 +163,7 @@ def _with_versions(
     """The groups, with chains of versions; see `versions.with_versions`."""
     if not groups:
         return groups
-    from simdup.files.versions import with_versions  # noqa: PLC0415  slow to import
+    from simdup.findings.versions import with_versions  # noqa: PLC0415  slow to import
 
     return with_versions(groups, documents, compare)
 

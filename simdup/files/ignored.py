@@ -19,7 +19,7 @@ from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.search.distinct import diameter
 from simdup.storage.home import usual_place
-from simdup.storage.last_scan import MOST_TEXTS
+from simdup.storage.shown_groups import MOST_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

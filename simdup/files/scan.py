@@ -24,7 +24,6 @@ from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition, forget_archive
-from simdup.files.unchanged import LastResult, Walked
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.sketch import (
@@ -42,7 +41,8 @@ from simdup.progress import silent
 from simdup.records import Document, ScanResult, Skipped, Source, Stats, doubtful
 from simdup.settings import Settings
 from simdup.storage.cached import Recalled, RecipeCache
-from simdup.storage.last_scan import keep_groups
+from simdup.storage.kept_result import LastResult, Walked
+from simdup.storage.shown_groups import keep_groups
 from simdup.text.noise import EDITION as NOISE_EDITION
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             sources = _sources(batches, skipped)
             last = result = None
             if cache is not None and not are_files and CODE:
-                asked = settings, filters.noise, archives, ignored, searched
+                asked = CODE, settings, filters.noise, archives, ignored, searched
                 last = LastResult(cache, asked, Walked([*sources], skipped))
                 result, sources = last.unchanged(settings, folders), iter(last.walked.sources)
             if result is None:
@@ -136,7 +136,7 @@ def _with_folder_pairs(result: ScanResult, roots: Sequence[str]) -> ScanResult:
     """The result with the folders under these roots that have most of their files elsewhere."""
     if not roots or not result.groups:
         return result
-    from simdup.files.folders import folder_pairs  # noqa: PLC0415  slow to import
+    from simdup.findings.folders import folder_pairs  # noqa: PLC0415  slow to import
 
     pairs = folder_pairs(result.groups, result.documents, result.skipped, roots)
     return replace(result, folders=pairs)

@@ -91,8 +91,8 @@ class Filters:
     """Whether names that begin with a dot are taken."""
     noise: bool = False
     """Whether what is usually noise is read and compared like the rest: NOISE_FOLDERS, whose names
-    need `hidden` too if they begin with a dot, and the files in `files.noise`, which are otherwise
-    compared for identity only."""
+    need `hidden` too if they begin with a dot, and the files in `findings.noise`, which are
+    otherwise compared for identity only."""
     gitignore: bool = False
     """Whether .gitignore files in the roots and below are obeyed, in a work tree or not.
 

@@ -22,10 +22,10 @@ import numpy as np
 from simdup.arguments import check_jobs, check_type, path_list, text_list
 from simdup.errors import BadValueError, InputError
 from simdup.files.fingerprint import Fingerprinted
-from simdup.files.folders import folder_pairs
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
+from simdup.findings.folders import folder_pairs
 from simdup.fingerprint.sketch import is_dense, joined
 from simdup.index.block_tables import looked_up
 from simdup.index.file.connection import IndexFile, create_file

@@ -15,9 +15,9 @@ import numpy as np
 from simdup.arguments import path_list
 from simdup.files.fingerprint import Fingerprinted, features_of, without_degenerate
 from simdup.files.read import SkipError, digest, digest_of
-from simdup.files.sets import numbered
 from simdup.files.walk import listed
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.findings.identical import numbered
 from simdup.fingerprint.features import all_features, concatenated
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches, joined

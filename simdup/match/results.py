@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.match.match import Siblings, TextGroups
-from simdup.records import Candidates, Interval
+from simdup.storage.kept_result import candidates_from
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simdup.settings import Settings
 
 # The folders whose modules decide what is found; "" is the package itself.
-_DECIDING = "", "compute", "files", "fingerprint", "match", "search"
+_DECIDING = "", "compute", "files", "findings", "fingerprint", "match", "search", "storage"
 
 
 def code_in(package: str) -> bytes:
@@ -101,11 +101,3 @@ def result_from(data: bytes) -> TextGroups:
         candidates_from(candidates),
         excluded,
     )
-
-
-def candidates_from(fields: dict[str, Any] | None) -> Candidates | None:
-    """The candidates with these fields, as `asdict` returns them."""
-    if fields is None:
-        return None
-    recall = fields["recall"]
-    return Candidates(**fields | {"recall": None if recall is None else Interval(**recall)})

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any, NamedTuple
 
-from simdup.files.sets import Found
+from simdup.findings.identical import Found
 from simdup.records import Comparison, Document, Group, Member, ScanResult, Skipped
 from simdup.report.folders import folder_fields
 from simdup.report.parts import containments, part_fields

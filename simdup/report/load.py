@@ -14,7 +14,7 @@ import numpy as np
 
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError
-from simdup.files.sets import with_sets
+from simdup.findings.identical import with_sets
 from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,

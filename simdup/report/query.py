@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from simdup.files.sets import entries
+from simdup.findings.identical import entries
 from simdup.index.records import Answer, FoundPart, IndexInfo, Searched
 from simdup.records import Document, Kind, Skipped
 from simdup.report.json_csv import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from simdup.files.sets import identity_of
+from simdup.findings.identical import identity_of
 from simdup.records import Group
 
 

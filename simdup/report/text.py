@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from simdup.files.sets import Found, entries, identical_bytes
+from simdup.findings.identical import Found, entries, identical_bytes
 from simdup.match.own_share import least_similarity
 from simdup.records import (
     Candidates,

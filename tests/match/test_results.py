@@ -158,7 +158,7 @@ def test_the_key_has_the_code_of_this_process(monkeypatch):
 
 def test_code_is_that_of_the_rooms_that_decide(tmp_path, monkeypatch):
     """Another version of simdup believes nothing of this one."""
-    rooms = ["compute", "files", "fingerprint", "match", "report", "search"]
+    rooms = ["compute", "files", "findings", "fingerprint", "match", "report", "search", "storage"]
     names = ["theory.py", *(f"{room}/name.py" for room in rooms)]
     assert code_in(tmp_path) == b""
     for name in names:

@@ -26,7 +26,7 @@ MODULES = {
     "simdup/match/exclusions.py": ["tests/match/test_exclusions.py"],
     "simdup/match/results.py": ["tests/match/test_results.py"],
     "simdup/search/pairs.py": ["tests/search/test_pairs.py"],
-    "simdup/files/unchanged.py": ["tests/files/test_unchanged.py"],
+    "simdup/storage/kept_result.py": ["tests/storage/test_kept_result.py"],
     "simdup/text/encodings.py": ["tests/text/test_encodings.py"],
     "simdup/corpus/rewrite.py": ["tests/corpus/test_scan.py"],
     "simdup/storage/store.py": ["tests/storage/test_store.py"],

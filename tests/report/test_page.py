@@ -17,8 +17,8 @@ import pytest
 from simdup.corpus.flaws import Fault
 from simdup.corpus.scan import member_texts, scan_rows
 from simdup.evaluation.results import Recommended
-from simdup.files.noise import BY_NAME
-from simdup.files.sets import with_sets
+from simdup.findings.identical import with_sets
+from simdup.findings.noise import BY_NAME
 from simdup.index.records import Answer, Match, Searched
 from simdup.progress import silent
 from simdup.recipe import Recipe

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patience import grows_evenly
 
-from simdup.files.sets import with_sets
+from simdup.findings.identical import with_sets
 from simdup.match.own_share import least_similarity
 from simdup.recipe import Recipe
 from simdup.records import (

@@ -32,7 +32,7 @@ from hypothesis.stateful import (
 )
 
 from simdup.errors import InputError
-from simdup.files import group_files, unchanged
+from simdup.files import group_files
 from simdup.files import scan as scanning
 from simdup.files.fingerprint import fingerprint_sources
 from simdup.files.scan import scan
@@ -40,7 +40,7 @@ from simdup.files.walk import DEFAULTS, Filters
 from simdup.recipe import Recipe
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import Settings
-from simdup.storage import cached
+from simdup.storage import cached, kept_result
 from simdup.storage import codec as entries
 from simdup.storage import store as room
 from simdup.storage.cached import RecipeCache
@@ -1500,7 +1500,7 @@ def test_no_result_is_taken_or_kept_where_the_code_is_not_known(
 
 
 def test_a_result_that_is_too_large_is_not_even_written(place, tree, matchings, monkeypatch):
-    for module, making in ((group_files, "result_as_bytes"), (unchanged, "whole_as_bytes")):
+    for module, making in ((group_files, "result_as_bytes"), (kept_result, "whole_as_bytes")):
         monkeypatch.setattr(module, "MOST_OF_RESULTS", 10)
         monkeypatch.setattr(module, making, pytest.fail)
 

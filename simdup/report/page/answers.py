@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from simdup.files.sets import entries
+from simdup.findings.identical import entries
 from simdup.index.records import Answer, FoundPart, Searched
 from simdup.records import Document, Kind, Skipped
 from simdup.report.page.frame import ANSWERS

@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from simdup.files.sets import Found
+from simdup.findings.identical import Found
 from simdup.records import Part, Skipped
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, Page, page_bytes, page_lines

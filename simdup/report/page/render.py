@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from simdup.files.read import digest
-from simdup.files.sets import entries
+from simdup.findings.identical import entries
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.folders import newer_name
 from simdup.report.page.deciding import plan_fields

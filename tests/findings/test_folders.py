@@ -25,8 +25,8 @@ from simdup import (
     Source,
     scan,
 )
-from simdup.files.folders import LEAST_COPIES, LEAST_SHARE, folder_pairs
 from simdup.files.ignored import without_ignored
+from simdup.findings.folders import LEAST_COPIES, LEAST_SHARE, folder_pairs
 from simdup.report.folders import folder_lines
 from simdup.report.json_csv import render_json, render_jsonl
 from simdup.report.load import load

@@ -1,4 +1,4 @@
-"""simdup.files.sets: identical files are found as sets, wherever they stand in a group."""
+"""simdup.findings.identical: identical files are found as sets, wherever they stand in a group."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup import Settings, scan
-from simdup.files.sets import with_sets
+from simdup.findings.identical import with_sets
 from simdup.records import Document, Group, Kind, Member, Source
 from simdup.report import json_csv, text
 from simdup.report.load import load

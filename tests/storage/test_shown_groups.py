@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 
 from simdup import Document, Group, Kind, Member, Source, Store
-from simdup.storage import last_scan
-from simdup.storage.last_scan import keep_groups, kept_group
+from simdup.storage import shown_groups
+from simdup.storage.shown_groups import keep_groups, kept_group
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_the_groups_of_the_very_same_result_are_not_written_again(store, monkeyp
     monkeypatch.setattr("time.time", lambda: 2_000.5)
     keep_groups(store, pytest.fail, "77")
 
-    assert kept_group(store, 1) == last_scan.KeptGroup(
+    assert kept_group(store, 1) == shown_groups.KeptGroup(
         tuple((os.path.abspath(f"1/{place}"), f"{place + 1:032x}") for place in (0, 1)), 2_000.5
     )
 
@@ -87,7 +87,7 @@ def test_a_scan_that_ends_at_the_same_time_brings_no_wrong_groups(store, tmp_pat
     """No other scan can write between the look at the digest and the writing."""
     keep_groups(store, [group(1, 1, 2)], "77")
     monkeypatch.setattr("simdup.storage.sqlite.PATIENCE", 0)
-    real, warnings = last_scan._entry, []  # noqa: SLF001
+    real, warnings = shown_groups._entry, []  # noqa: SLF001
 
     def meanwhile(asked, number):
         if asked is store:
@@ -96,7 +96,7 @@ def test_a_scan_that_ends_at_the_same_time_brings_no_wrong_groups(store, tmp_pat
         return real(asked, number)
 
     with monkeypatch.context() as patched:
-        patched.setattr(last_scan, "_entry", meanwhile)
+        patched.setattr(shown_groups, "_entry", meanwhile)
         keep_groups(store, [group(1, 1, 2)], "77")
 
     assert warnings
@@ -119,8 +119,8 @@ def test_groups_are_written_again_where_the_entry_on_the_scan_is_damaged(store):
 
 
 def test_large_groups_and_groups_beyond_the_limit_are_not_kept(store, monkeypatch):
-    monkeypatch.setattr(last_scan, "MOST_TEXTS", 3)
-    monkeypatch.setattr(last_scan, "MOST_IN_ALL", 8)
+    monkeypatch.setattr(shown_groups, "MOST_TEXTS", 3)
+    monkeypatch.setattr(shown_groups, "MOST_IN_ALL", 8)
     keep_groups(store, [group(1, 1, 2, 3, 4), group(2, 5, 6, 7), group(3, 8, 9)])
 
     assert [kept_group(store, number) is None for number in (1, 2, 3)] == [True, False, True]

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simdup.match.results import CODE, candidates_from
 from simdup.records import (
+    Candidates,
     Document,
     FolderPair,
     Group,
+    Interval,
     Kind,
     Member,
     Part,
@@ -85,10 +86,10 @@ class LastResult:
     """What a store has of the last scan that asked the same question."""
 
     def __init__(self, cache: RecipeCache, asked: object, walked: Walked) -> None:
-        """The `repr` of `asked` tells all that decides a result besides recipe, files and CODE."""
+        """The `repr` of `asked` tells all that decides a result besides recipe and files."""
         self.cache, self.walked, self.state = cache, walked, state_of(walked)
         question = repr(asked).encode("utf-8", "surrogatepass")
-        self.key = blake2b(CODE + question, digest_size=_DIGEST).digest()
+        self.key = blake2b(question, digest_size=_DIGEST).digest()
         self.digest: str | None = None
         """Stands for the result: scans with equal digests found the same. None while there is no
         result, and for a result that another scan of the same files may not find again."""
@@ -308,3 +309,11 @@ def _groups(
     for number, kind, diameter, is_exact, size, versions in about:
         members, in_order = tuple(islice(made, size)), tuple(Version(*each) for each in versions)
         yield _new(Group, (number, _KINDS[kind], diameter, members, is_exact, in_order))
+
+
+def candidates_from(fields: dict[str, Any] | None) -> Candidates | None:
+    """The candidates with these fields, as `asdict` returns them."""
+    if fields is None:
+        return None
+    recall = fields["recall"]
+    return Candidates(**fields | {"recall": None if recall is None else Interval(**recall)})

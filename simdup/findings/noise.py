@@ -2,28 +2,21 @@
 
 Two lock files or two SVG images share most of their text, although neither was made from the
 other. So files of these kinds are duplicates only of files with exactly the same text. Source code
-is no such kind: it is compared like prose.
+is compared like prose.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Container, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from simdup.arrays import Mask
 from simdup.extract.packed import inner_name
-from simdup.records import Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
-
-    from numpy.typing import NDArray
-
-    from simdup.files.fingerprint import Fingerprinted
-    from simdup.records import Document
+from simdup.records import Document
 
 #: Kinds of files that are known by name, each with globs of the name, or of folder and name.
 BY_NAME = {
@@ -55,16 +48,6 @@ for _glob, _kind in _GLOBS:
 _NAMES = {glob: kind for glob, kind in _GLOBS if glob[0] != "*" and "/" not in glob}
 
 
-class IdentityOnly(NamedTuple):
-    """Documents that are compared for identity only."""
-
-    documents: tuple[Document, ...]
-    rows: NDArray[np.uint8]
-    """(documents, bits // 8)"""
-    kinds: tuple[tuple[str, int], ...] = ()
-    """The name of each kind and the number of its files, most frequent first."""
-
-
 def kind_of(document: Document) -> str | None:
     """The name of the kind that a document belongs to; None for one that is compared in full.
 
@@ -91,37 +74,22 @@ def kind_of(document: Document) -> str | None:
     return document.noise
 
 
-def without_noise(
-    made: Fingerprinted, named: Container[str] = ()
-) -> tuple[Fingerprinted, IdentityOnly]:
-    """The documents to compare in full, and the ones to compare for identity only.
+def compared_in_full(
+    documents: Sequence[Document], named: Container[str] | None
+) -> tuple[Mask, tuple[tuple[str, int], ...]]:
+    """Which documents are compared in full; and the kinds of the others, most frequent first.
 
-    A document is compared in full if its path is in `named`, or if another document with the same
-    text is, so that identical texts are never separated.
+    Each kind comes with the number of its files. A document is compared in full if its path is in
+    `named`, or if another document with the same text is, so that identical texts are never
+    separated. With `named` None all are compared in full.
     """
-    documents = made.documents
-    kinds = [None if each.path in named else kind_of(each) for each in documents]
-    full = _of_no_kind(documents, kinds)
-    is_full = np.array([each.text_digest in full for each in documents], bool)
-    if is_full.all():
-        return made, IdentityOnly((), made.rows[:0])
-    found = (each for each in made.found if isinstance(each, Skipped) or each.text_digest in full)
-    sketches = None if made.sketches is None else made.sketches.take(np.flatnonzero(is_full))
-    compared = made._replace(found=tuple(found), rows=made.rows[is_full], sketches=sketches)
-    aside = np.flatnonzero(~is_full).tolist()
-    return compared, IdentityOnly(
-        tuple(documents[place] for place in aside),
-        made.rows[~is_full],
-        _most_frequent_first(kinds[place] or "" for place in aside),
-    )
-
-
-def _of_no_kind(documents: Iterable[Document], kinds: Iterable[str | None]) -> set[bytes]:
-    """The digests of the texts of documents that are of no kind."""
-    pairs = zip(documents, kinds, strict=True)
-    return {document.text_digest for document, kind in pairs if kind is None}
-
-
-def _most_frequent_first(kinds: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """Each kind and how often it is there; of equally frequent ones the first by name first."""
-    return tuple(sorted(Counter(kinds).items(), key=lambda item: (-item[1], item[0])))
+    are_named = [named is None or each.path in named for each in documents]
+    kinds = [
+        None if is_named else kind_of(each)
+        for each, is_named in zip(documents, are_named, strict=True)
+    ]
+    of_kind = list(zip(documents, kinds, strict=True))
+    texts = {document.text_digest for document, kind in of_kind if kind is None}
+    aside = Counter(kind for each, kind in of_kind if kind and each.text_digest not in texts)
+    are_full = np.array([each.text_digest in texts for each in documents], bool)
+    return are_full, tuple(sorted(aside.items(), key=lambda item: (-item[1], item[0])))

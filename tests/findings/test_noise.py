@@ -9,7 +9,7 @@ import os
 import pytest
 
 from simdup import Filters, Index, Settings, Store, scan
-from simdup.files.noise import BY_NAME, kind_of
+from simdup.findings.noise import BY_NAME, kind_of
 from simdup.records import Document, Source
 from simdup.report.json_csv import render_json
 from simdup.report.load import load

@@ -1,4 +1,4 @@
-"""simdup.files.unchanged: the result of a scan of files that are as they were at the last one."""
+"""simdup.storage.kept_result: the result of a scan that finds all files unchanged."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ from simdup import (
     scan,
 )
 from simdup.files import scan as scanning
-from simdup.files import unchanged
-from simdup.files.unchanged import Walked, is_lasting, state_of
 from simdup.records import Reason
 from simdup.settings import Converter
-from simdup.storage import codec
+from simdup.storage import codec, kept_result
 from simdup.storage.cached import LASTING, RecipeCache
+from simdup.storage.kept_result import Walked, is_lasting, state_of
 
 
 @pytest.fixture(autouse=True)
@@ -411,8 +410,8 @@ def test_a_result_that_does_not_last_is_not_kept(place, tree, lookups, monkeypat
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_result_of_too_many_files_is_not_kept(place, tree, lookups, monkeypatch, more):
     found = scan([tree]).stats.found
-    monkeypatch.setattr(unchanged, "_BYTES_OF_A_DOCUMENT", 1000)
-    monkeypatch.setattr(unchanged, "MOST_OF_RESULTS", 1000 * found + more)
+    monkeypatch.setattr(kept_result, "_BYTES_OF_A_DOCUMENT", 1000)
+    monkeypatch.setattr(kept_result, "MOST_OF_RESULTS", 1000 * found + more)
     scanned(place, tree)
     lookups.clear()
 
@@ -463,7 +462,7 @@ def test_nothing_is_taken_from_code_that_is_not_known(place, tree, lookups, monk
 def test_other_code_believes_nothing(place, tree, lookups, monkeypatch):
     scanned(place, tree)
     lookups.clear()
-    monkeypatch.setattr("simdup.files.unchanged.CODE", b"another version")
+    monkeypatch.setattr(scanning, "CODE", b"another version")
 
     scanned(place, tree)
 

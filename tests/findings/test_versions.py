@@ -1,4 +1,4 @@
-"""simdup.files.versions: groups that are chains of versions, and groups that only look like it."""
+"""simdup.findings.versions: chains of versions, and groups that only look like it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import simdup
 from simdup import Document, Group, Kind, Member, Source
-from simdup.files import versions
-from simdup.files.versions import MOST_VERSIONS, name_of, names_of, stems_of, with_versions
+from simdup.findings import versions
+from simdup.findings.versions import MOST_VERSIONS, name_of, names_of, stems_of, with_versions
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
 
