@@ -201,9 +201,9 @@ class Part(NamedTuple):
     """The file with the larger text."""
     share: float
     """The share of the distinct shingles of the part that the larger text has, from 0 to 1."""
-    start: int
-    """Where the part begins in the larger text, in characters, from 0."""
-    end: int
+    start: int | None
+    """Where the part begins in the larger text, in characters, from 0; None if unknown."""
+    end: int | None
     """Where it ends: the first character after it."""
 
 

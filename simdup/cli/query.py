@@ -290,7 +290,7 @@ def _in_order(
 
 
 def _summary(run: _Run) -> list[str]:
-    from simdup.report.parts import parts_counted
+    from simdup.report.text import parts_counted
 
     found, searched = run.answers, run.searched
     matches = sum(len(answer.matches) for answer in found)

@@ -432,12 +432,7 @@ def shared_weights(
 
 @_compiled
 def count_values(
-    values: Values,
-    begins: Indices,
-    sizes: Indices,
-    counters: Counters,
-    first: int,
-    end: int,
+    values: Values, begins: Indices, sizes: Indices, counters: Counters, first: int, end: int
 ) -> None:
     """Count the values of some sketches, in the counters from `first` to before `end` only.
 
@@ -453,12 +448,7 @@ def count_values(
 
 @_compiled
 def values_among(
-    values: Values,
-    begins: Indices,
-    sizes: Indices,
-    others: Indices,
-    has: Bytes,
-    found: Indices,
+    values: Values, begins: Indices, sizes: Indices, others: Indices, has: Bytes, found: Indices
 ) -> None:
     """Fill `found` with how many values of sketch i have last bits that text others[i] has.
 
@@ -476,12 +466,7 @@ def values_among(
 
 @_compiled
 def listed_keys(
-    values: Values,
-    begins: Indices,
-    sizes: Indices,
-    texts: Indices,
-    limits: Keys,
-    keys: Words,
+    values: Values, begins: Indices, sizes: Indices, texts: Indices, limits: Keys, keys: Words
 ) -> int:
     """Fill `keys` as `postings.listed_values` yields them for these sketches; return their number.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from simdup.compute.compiled import jobs_worth, load_kernels_if_worth
-from simdup.compute.processes import check_that_workers_start, results
+from simdup.compute.worker_pool import check_that_workers_start, results
 from simdup.corpus.flaws import Fault, Faulty, Flaw
 from simdup.corpus.records import ComparedRows, TextFingerprints
 from simdup.errors import SimdupError

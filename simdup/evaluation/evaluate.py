@@ -207,12 +207,7 @@ class _Evaluator:
         return replace(exact, are_own=shares >= settings.own_share)
 
     def _row(
-        self,
-        settings: Settings,
-        distances: Indices,
-        exact: _Exact,
-        p: Floats,
-        without: int,
+        self, settings: Settings, distances: Indices, exact: _Exact, p: Floats, without: int
     ) -> Evaluated:
         """All figures for one size, from the distances (draws, m) of the pairs.
 

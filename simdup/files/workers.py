@@ -81,7 +81,7 @@ def _pooled(
     """Yield results in order; a file that kills its worker is given up, others are read again."""
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
 
-    from simdup.compute.processes import check_that_workers_start  # noqa: PLC0415  slow to import
+    from simdup.compute.worker_pool import check_that_workers_start  # noqa: PLC0415  slow to import
 
     has_worked = False
     while waiting:
@@ -116,7 +116,7 @@ def _results(
     tasks: Iterable[list[Source]], options: FingerprintOptions, jobs: int
 ) -> Iterator[Fingerprinted]:
     """Yield the result of each task, in order."""
-    from simdup.compute.processes import results  # noqa: PLC0415  slow to import
+    from simdup.compute.worker_pool import results  # noqa: PLC0415  slow to import
 
     # A copy, since tasks leave the caller's queue as they are finished.
     waiting = deque(tasks)

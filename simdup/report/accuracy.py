@@ -13,7 +13,7 @@ from simdup.evaluation.metrics import MEASURES, Accuracy
 from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Recommended
 from simdup.recipe import Recipe
 from simdup.records import Interval
-from simdup.report.json_csv import Report, as_json, csv_line
+from simdup.report.json_csv import Report, as_json, csv_table
 from simdup.report.terminal import padded, width
 from simdup.report.wording import count, path_fields, percent, printable
 
@@ -82,9 +82,7 @@ def _size(row: Evaluated) -> Iterator[str]:
     """The lines of one size: default k, theory, best k, cosine, own share, groups."""
     best, settings = row.best_k, row.settings
     yield _line(
-        settings.recipe.bits,
-        f"k = {row.k}",
-        [*_figures(row.curve[row.k]), _figure(row.auc)],
+        settings.recipe.bits, f"k = {row.k}", [*_figures(row.curve[row.k]), _figure(row.auc)]
     )
     yield _line("", "  by theory", map(_short, row.predicted[:, row.k].tolist()))
     yield _line("", f"best k = {best}", _figures(row.curve[best]))
@@ -186,11 +184,12 @@ def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]
 
 def render_csv(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
     """An evaluation as CSV: a line for each recipe, size and setting; with `curve` for each k."""
-    yield csv_line(COLUMNS)
-    for row in evaluation.rows:
-        about = {"recipe": recipe_name(row.settings.recipe), **_recipe_fields(row.settings.recipe)}
-        for setting in _csv_settings(row, curve=curve):
-            yield csv_line((about | setting).get(column) for column in COLUMNS)
+    settings = (
+        {"recipe": recipe_name(row.settings.recipe)} | _recipe_fields(row.settings.recipe) | setting
+        for row in evaluation.rows
+        for setting in _csv_settings(row, curve=curve)
+    )
+    return csv_table(COLUMNS, settings)
 
 
 def _csv_settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:

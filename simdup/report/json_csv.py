@@ -5,16 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from math import isnan
 from typing import Any, NamedTuple
 
 from simdup.findings.identical import Found
-from simdup.records import Comparison, Document, Group, Member, ScanResult, Skipped
-from simdup.report.folders import folder_fields
-from simdup.report.parts import containments, part_fields
-from simdup.report.text import skips
+from simdup.records import (
+    Comparison,
+    Document,
+    FolderPair,
+    Group,
+    Member,
+    Part,
+    ScanResult,
+    Skipped,
+)
+from simdup.report.text import containments, skips
 from simdup.report.wording import path_fields, printable
 from simdup.settings import Settings
 from simdup.theory import similarity_at, standard_error
@@ -72,6 +80,12 @@ def csv_line(values: Iterable[object]) -> str:
     return line.getvalue()
 
 
+def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    """A table as CSV: its columns, then a line for each row, in which a missing cell is empty."""
+    yield csv_line(columns)
+    yield from (csv_line(map(row.get, columns)) for row in rows)
+
+
 def _cell(value: object) -> object:
     if not isinstance(value, float):
         return value
@@ -103,29 +117,34 @@ def render_csv(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
 
     With `siblings`, the files of families follow the files of groups. Parts come last.
     """
-    has_parts = result.settings.parts is not None
-    more = ("",) * len(PART_COLUMNS) if has_parts else ()
-    yield csv_line(COLUMNS + PART_COLUMNS if has_parts else COLUMNS)
-    for group in result.groups + (result.patterns if siblings else ()):
-        for position, member in enumerate(group.members):
-            about = group.id, group.kind.value, int(position == 0)
-            figures = member.similarity, member.own_share, member.distance
-            cells = *document_cells(member.document), *set_cells(member)
-            yield csv_line((*about, *figures, *cells, *more))
-    for part in result.parts:
-        said = {"kind": "part", "similarity": part.share, "path": printable(part.path)}
-        place = printable(part.whole), part.start, part.end
-        yield csv_line((*(said.get(name, "") for name in COLUMNS), *place))
+    columns = COLUMNS + PART_COLUMNS * (result.settings.parts is not None)
+    groups = result.groups + (result.patterns if siblings else ())
+    members = (
+        found_cells(member)
+        | {"group": group.id, "kind": group.kind.value, "representative": int(position == 0)}
+        | {"similarity": member.similarity, "own_share": member.own_share}
+        for group in groups
+        for position, member in enumerate(group.members)
+    )
+    return csv_table(columns, chain(members, map(part_cells, result.parts)))
 
 
-def document_cells(document: Document) -> tuple[object, ...]:
-    """Size, encoding and printable path of a document, for CSV."""
-    return document.source.size, document.written_in, printable(document.path)
+def found_cells(found: Found) -> dict[str, object]:
+    """The cells of CSV for a document in a group or in an answer; its path is printable."""
+    document = found.document
+    return set_fields(found) | {
+        "distance": found.distance,
+        "size": document.source.size,
+        "encoding": document.written_in,
+        "path": printable(document.path),
+        "byte_digest": document.bytes_digest.hex(),
+    }
 
 
-def set_cells(found: Found) -> tuple[object, ...]:
-    """The set of a document, the kind of the set, and the digest of the bytes, for CSV."""
-    return (*set_fields(found).values(), found.document.bytes_digest.hex())
+def part_cells(part: Part) -> dict[str, object]:
+    """The cells of CSV for a part of a larger text; names are printable."""
+    place = {"of": printable(part.whole), "start": part.start, "end": part.end}
+    return {"kind": "part", "similarity": part.share, "path": printable(part.path), **place}
 
 
 def render_comparison(comparison: Comparison) -> Iterator[str]:
@@ -169,15 +188,36 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
         lists["patterns"] = (_group(pattern, settings) for pattern in result.patterns)
     if settings.parts is not None:
         lists["parts"] = map(part_fields, result.parts)
-    lists["folders"] = map(folder_fields, result.folders)
+    lists["folders"] = map(_folder, result.folders)
     lists["doubtful"] = (path_fields(each.path) | {"doubt": each.doubt} for each in result.doubtful)
     return Report("scan", fields, lists | {"skipped": map(skipped_fields, result.skipped)})
+
+
+def _folder(pair: FolderPair) -> dict[str, Any]:
+    """A pair of folders; `newer` names the field of the newer folder."""
+    return {
+        **path_fields(pair.path),
+        **path_fields(pair.other, "other"),
+        "files": pair.files,
+        "other_files": pair.other_files,
+        "copies": pair.copies,
+        "identical": pair.identical,
+        "not_compared": pair.unread,
+        "newer": {pair.path: "path", pair.other: "other", None: None}[pair.newer],
+        "groups": list(pair.groups),
+    }
+
+
+def part_fields(part: Part) -> dict[str, Any]:
+    """A part of a larger text as fields of JSON."""
+    figures = {"share": part.share, "start": part.start, "end": part.end}
+    return path_fields(part.path) | path_fields(part.whole, "of") | figures
 
 
 def _group(group: Group, settings: Settings) -> dict[str, Any]:
     bits = settings.recipe.bits
     first, *others = (
-        _member(member, bits, _containments(group, place, settings))
+        _member(member, bits, containments(group, place, settings))
         for place, member in enumerate(group.members)
     )
     first["representative"] = True
@@ -191,11 +231,8 @@ def _group(group: Group, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _containments(group: Group, place: int, settings: Settings) -> dict[str, float | None]:
-    return dict(zip(("contained", "contains"), containments(group, place, settings), strict=True))
-
-
-def _member(member: Member, bits: int, contained: Mapping[str, float | None]) -> dict[str, Any]:
+def _member(member: Member, bits: int, shares: tuple[float | None, ...]) -> dict[str, Any]:
+    contained, contains = shares
     return document_fields(member.document) | {
         "fingerprint": member.fingerprint.hex(),
         "kind": member.kind.value,
@@ -203,7 +240,8 @@ def _member(member: Member, bits: int, contained: Mapping[str, float | None]) ->
         "similarity": member.similarity,
         "own_share": member.own_share,
         "estimate": similarity_at(member.distance, bits),
-        **contained,
+        "contained": contained,
+        "contains": contains,
         **set_fields(member),
         "representative": False,
         "reference": member.document.source.is_reference,

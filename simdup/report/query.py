@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from simdup.findings.identical import entries
 from simdup.index.records import Answer, FoundPart, IndexInfo, Searched
-from simdup.records import Document, Kind, Skipped
+from simdup.records import Document, Kind, Part, Skipped
 from simdup.report.json_csv import (
     PART_COLUMNS,
     Report,
     as_json,
     as_jsonl,
-    csv_line,
-    document_cells,
+    csv_table,
     document_fields,
-    set_cells,
+    found_cells,
+    part_cells,
+    part_fields,
     set_fields,
     settings_fields,
     skipped_fields,
@@ -97,21 +99,24 @@ def render_csv(found: Sequence[Answer], *, has_parts: bool = False) -> Iterator[
 
     If parts were asked for, the parts of a question follow the documents that are like it.
     """
-    more = ("",) * len(PART_COLUMNS) if has_parts else ()
-    yield csv_line(COLUMNS + PART_COLUMNS if has_parts else COLUMNS)
-    for answer in found:
-        for match in answer.matches:
-            about = printable(answer.question), match.kind.value, match.similarity
-            close = int(match.is_exact), match.distance
-            cells = *document_cells(match.document), *set_cells(match)
-            yield csv_line((*about, *close, *cells, *more))
-        for part in answer.parts:
-            asked, name = printable(answer.question), printable(part.document.path)
-            path, whole = (asked, name) if part.is_whole else (name, asked)
-            said = {"question": asked, "kind": "part", "similarity": part.share, "path": path}
-            said["exact"] = int(part.is_exact)
-            place = whole, part.start, part.end
-            yield csv_line((*(said.get(name, "") for name in COLUMNS), *place))
+    return csv_table(COLUMNS + PART_COLUMNS * has_parts, chain.from_iterable(map(_cells, found)))
+
+
+def _cells(answer: Answer) -> Iterator[dict[str, object]]:
+    """The cells of CSV for each document found and each part."""
+    asked = {"question": printable(answer.question)}
+    for match in answer.matches:
+        figures = {"similarity": match.similarity, "exact": int(match.is_exact)}
+        yield asked | found_cells(match) | {"kind": match.kind.value} | figures
+    for part in answer.parts:
+        yield asked | part_cells(as_part(answer.question, part)) | {"exact": int(part.is_exact)}
+
+
+def as_part(question: str, found: FoundPart) -> Part:
+    """A part with the names of both texts; its place is None if it is unknown."""
+    names = question, found.document.path
+    path, whole = names if found.is_whole else names[::-1]
+    return Part(path, whole, found.share, found.start, found.end)
 
 
 def render_null(outcomes: Sequence[Answer | Skipped]) -> Iterator[bytes]:
@@ -160,16 +165,11 @@ def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
         for match in answer.matches
     ]
     found = path_fields(answer.question, "question") | {"matches": matches}
-    parts = [_part_fields(answer.question, part) for part in answer.parts]
+    parts = [
+        part_fields(as_part(answer.question, part)) | {"exact": part.is_exact}
+        for part in answer.parts
+    ]
     return found | {"parts": parts, "unread": answer.unread} if has_parts else found
-
-
-def _part_fields(question: str, part: FoundPart) -> dict[str, Any]:
-    """A part that was found by a question, as fields of JSON."""
-    found = part.document.path
-    path, whole = (question, found) if part.is_whole else (found, question)
-    figures = {"share": part.share, "exact": part.is_exact, "start": part.start, "end": part.end}
-    return path_fields(path) | path_fields(whole, "of") | figures
 
 
 def render_info(info: IndexInfo) -> Iterator[str]:

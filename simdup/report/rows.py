@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,15 +15,8 @@ from simdup.corpus.flaws import Faulty
 from simdup.corpus.records import Balance, CorpusResult, RowGroup
 from simdup.corpus.stay import Dropped
 from simdup.records import Kind, Part
-from simdup.report.json_csv import (
-    Report,
-    as_jsonl,
-    csv_line,
-    settings_fields,
-    to_json,
-)
-from simdup.report.parts import part_lines
-from simdup.report.text import closeness, likeness, narrowed, recall
+from simdup.report.json_csv import Report, as_jsonl, csv_table, part_cells, settings_fields, to_json
+from simdup.report.text import closeness, likeness, narrowed, part_lines, recall
 from simdup.report.wording import count, path_fields, printable, set_aside
 
 COLUMNS = (
@@ -89,16 +83,14 @@ def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[st
 
 def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as CSV, a line for each row; names are printable."""
-    has_parts = result.settings.parts is not None
-    more = ("",) * len(PART_COLUMNS) if has_parts else ()
-    yield csv_line(COLUMNS + PART_COLUMNS if has_parts else COLUMNS)
-    for named in _named(result, ids):
-        yield from (csv_line((*cells, *more)) for cells in csv_rows(named))
-    for part in _placed_parts(result):
-        (path, row), (whole, of_row), share, *place = part
-        said = {"kind": "part", "similarity": share, "path": printable(path), "row": row}
-        cells = (said.get(name, "") for name in COLUMNS)
-        yield csv_line((*cells, printable(whole), of_row, *place))
+    columns = COLUMNS + PART_COLUMNS * (result.settings.parts is not None)
+    members = chain.from_iterable(map(member_cells, _named(result, ids)))
+    parts = (
+        part_cells(Part(each.part[0], each.whole[0], *each[2:]))
+        | {"row": each.part[1], "of_row": each.whole[1]}
+        for each in _placed_parts(result)
+    )
+    return csv_table(columns, chain(members, parts))
 
 
 def _placed_parts(result: CorpusResult) -> Iterator[PlacedPart]:
@@ -151,8 +143,15 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
 
 def group_fields(named: NamedGroup) -> dict[str, Any]:
     """A group as fields of JSON."""
-    members = [
-        {
+    members = list(_member_fields(named))
+    about = {"id": named.group.id, "kind": named.group.kind.value}
+    return about | {"representative": members[0]["id"], "members": members}
+
+
+def _member_fields(named: NamedGroup) -> Iterator[dict[str, Any]]:
+    for position, member in enumerate(named.members()):
+        name, path, row, kind, similarity, own_share, distance = member
+        yield {
             "id": id_as_json(name),
             **path_fields(path),
             "row": row,
@@ -160,21 +159,17 @@ def group_fields(named: NamedGroup) -> dict[str, Any]:
             "similarity": similarity,
             "own_share": own_share,
             "distance": distance,
-            "representative": False,
+            "representative": position == 0,
         }
-        for name, path, row, kind, similarity, own_share, distance in named.members()
-    ]
-    members[0]["representative"] = True
-    about = {"id": named.group.id, "kind": named.group.kind.value}
-    return about | {"representative": members[0]["id"], "members": members}
 
 
-def csv_rows(named: NamedGroup) -> Iterator[tuple[object, ...]]:
-    """The cells of each member of a group, in the order of COLUMNS."""
-    for position, member in enumerate(named.members()):
-        name, path, row, _, *figures = member
-        about = named.group.id, named.group.kind.value, int(position == 0)
-        yield (*about, *figures, id_as_text(name), printable(path), row)
+def member_cells(named: NamedGroup) -> Iterator[dict[str, object]]:
+    """The cells of CSV for each member of a group."""
+    about = {"group": named.group.id, "kind": named.group.kind.value}
+    for each in _member_fields(named):
+        first = int(each["representative"])
+        name = {"id": _as_text(each["id"]), "path": printable(each["path"])}
+        yield each | about | name | {"representative": first}
 
 
 def render_dropped(result: CorpusResult, gone: Dropped, ids: Sequence[Any] | None) -> Iterator[str]:
@@ -221,7 +216,10 @@ def id_as_json(value: Any) -> Any:  # noqa: ANN401
 
 def id_as_text(name: Any) -> str:  # noqa: ANN401
     """The id of a row in text and CSV: a string as it is, anything else as JSON."""
-    value = id_as_json(name)
+    return _as_text(id_as_json(name))
+
+
+def _as_text(value: Any) -> str:  # noqa: ANN401
     return printable(value if isinstance(value, str) else to_json(value))
 
 
@@ -286,16 +284,10 @@ def summary(balance: Balance) -> list[str]:
         f" in {balance.seconds:.1f} s",
         f"{count(balance.rows_in, 'row')} in = {balance.kept:,} kept{kept}"
         f" + {balance.dropped:,} dropped + {balance.refused_rows:,} refused{refused}",
-        *_siblings(balance),
+        *([set_aside(balance.siblings)] if balance.siblings else []),
         *recall(balance.candidates),
         *narrowed(balance.candidates, balance.settings),
     ]
-
-
-def _siblings(balance: Balance) -> list[str]:
-    if not balance.siblings:
-        return []
-    return [set_aside(balance.siblings)]
 
 
 def _faults(balance: Balance, *, is_refused: bool) -> str:

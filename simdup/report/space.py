@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from simdup.findings.identical import identity_of
@@ -17,7 +17,7 @@ class Pile(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """The files that repeat what another file of their group holds; each file counts once."""
+    """The files that repeat the content of another file in their group; each file counts once."""
 
     identical: Pile = Pile()
     """Files with the same bytes as a file that stays."""
@@ -29,43 +29,30 @@ class Repeated(NamedTuple):
     @property
     def total(self) -> Pile:
         """All files that repeat something."""
-        return _together((self.identical, self.text, self.near))
+        return Pile(*map(sum, zip(*self, strict=True)))
 
 
 def repeated(groups: Iterable[Group]) -> Repeated:
     """The files that repeat in these groups, if one file of each and all references stay."""
-    found = [_in_group(group) for group in groups]
-    return Repeated(
-        _together([each.identical for each in found]),
-        _together([each.text for each in found]),
-        _together([each.near for each in found]),
-    )
+    sizes: dict[str, list[int]] = {name: [] for name in Repeated._fields}
+    for group in groups:
+        for name, size in _repeating(group):
+            sizes[name].append(size)
+    return Repeated(**{name: Pile(len(each), sum(each)) for name, each in sizes.items()})
 
 
-def _together(piles: Sequence[Pile]) -> Pile:
-    """All files of some piles as one pile."""
-    return Pile(sum(each.files for each in piles), sum(each.bytes for each in piles))
+def _repeating(group: Group) -> Iterator[tuple[str, int]]:
+    """Yield the field of Repeated and the size of each file that repeats another one.
 
-
-def _in_group(group: Group) -> Repeated:
-    """The files that repeat in one group if its references stay, or else its first member.
-
-    Files that no command may touch count neither as files that stay nor as files that can go.
+    The references of a group stay, or else its first member. Files that no command may touch count
+    neither as files that stay nor as files that can go.
     """
-    identical, text, near = list[Pile](), list[Pile](), list[Pile]()
     texts, contents = set[object](), set[object]()
     members = [each for each in group.members if each.document.untouchable is None]
     for member in sorted(members, key=lambda each: not each.document.source.is_reference):
-        of_text, content = identity_of(member)
-        one = Pile(1, member.document.source.size)
-        if member.document.source.is_reference or not contents:
-            pass
-        elif content in contents:
-            identical.append(one)
-        elif of_text in texts:
-            text.append(one)
-        else:
-            near.append(one)
-        texts.add(of_text)
+        text, content = identity_of(member)
+        if contents and not member.document.source.is_reference:
+            how = "identical" if content in contents else "text" if text in texts else "near"
+            yield how, member.document.source.size
+        texts.add(text)
         contents.add(content)
-    return Repeated(_together(identical), _together(text), _together(near))

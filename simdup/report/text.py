@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, islice, takewhile
+from itertools import accumulate, groupby, islice, takewhile
 from typing import TypeVar
 
 import numpy as np
@@ -17,24 +17,17 @@ from simdup.records import (
     Candidates,
     Comparison,
     Document,
+    FolderPair,
     Group,
     Kind,
+    Part,
     Reason,
     ScanResult,
     Skipped,
     Stats,
     Version,
 )
-from simdup.report.folders import folder_lines
 from simdup.report.order import WHOLE, View, ranked
-from simdup.report.parts import (
-    MOST_PARTS,
-    MOSTLY,
-    contained_lines,
-    containments,
-    part_lines,
-    parts_counted,
-)
 from simdup.report.space import repeated
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
 from simdup.report.wording import (
@@ -48,7 +41,7 @@ from simdup.report.wording import (
     whose,
 )
 from simdup.settings import Settings
-from simdup.theory import similarity_at, standard_error
+from simdup.theory import contained, similarity_at, standard_error
 
 T = TypeVar("T")
 
@@ -57,6 +50,13 @@ FEWEST_GROUPS = 3
 
 #: The most files of a group on a terminal; if just one more is left, it is shown and not counted.
 MOST_FILES = 4
+
+#: The most parts on a terminal; if just one more is left, it is shown and not counted.
+MOST_PARTS = 8
+
+#: A report says how much of a member stands in the first of its group, or the other way round, if
+#: it is this share or more while the two are less similar: then the lengths explain the similarity.
+MOSTLY = 0.8
 
 #: The most pairs of folders on a terminal, as MOST_FILES.
 MOST_FOLDERS = 5
@@ -81,14 +81,12 @@ def render(
     settings = result.settings
     families = ranked(result.patterns, view.sort)[: view.limit] if siblings else []
     if families:
-        yield look.painted(_SECTION, HEADING)
-        yield ""
-        for pattern in _last_is_best(families, view):
-            yield from _group(pattern, settings, look, view)
-            yield ""
-    if parts := _parts(result, look, view):
+        yield from (look.painted(_SECTION, HEADING), "")
+    for pattern in _last_is_best(families, view):
+        yield from (*_group(pattern, settings, look, view), "")
+    parts, folders = _parts(result, look, view), _folders(result, look, view)
+    if parts:
         yield from (*parts, "")
-    folders = _folders(result, look, view)
     groups = _shown(result, look, view, siblings=siblings)
     for group in _last_is_best(groups, view):
         yield from _group(group, settings, look, view)
@@ -99,8 +97,7 @@ def render(
     if folders:
         yield from (*folders, "")
     if len(groups) < len(result.groups):
-        yield _more(result, len(groups), view)
-        yield ""
+        yield from (_more(result, len(groups), view), "")
 
 
 def _more(result: ScanResult, shown: int, view: View) -> str:
@@ -123,6 +120,87 @@ def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
         more = f"and {count(len(lines) - MOST_FOLDERS, 'more pair')} of folders"
         lines = [*lines[:MOST_FOLDERS], more]
     return lines[::-1]
+
+
+def folder_lines(pairs: Iterable[FolderPair], look: TerminalStyle = PLAIN) -> list[str]:
+    """A line for each pair of folders: how many files are copies, and which folder is newer."""
+    return [
+        f"{look.painted(f'{printable(pair.path)} ~ {printable(pair.other)}:', HEADING)}"
+        f" {_copies(pair)}"
+        for pair in pairs
+    ]
+
+
+def _copies(pair: FolderPair) -> str:
+    """How many files of the folder are in the other one, and what else matters."""
+    said = f"{pair.copies:,} of {count(pair.files, 'file')}, {pair.identical:,} identical"
+    if pair.unread:
+        said += f", {pair.unread:,} not compared"
+    newer = newer_name(pair)
+    return f"{said}; newer: {newer}" if newer else said
+
+
+def newer_name(pair: FolderPair) -> str:
+    """The name of the newer folder, its whole path if both have the same name; "" for none."""
+    newer = pair.newer or ""
+    names = {os.path.basename(each) for each in (pair.path, pair.other)}
+    is_enough = len(names) == 2 and all(name.strip(os.curdir) for name in names)
+    return printable(os.path.basename(newer) if is_enough else newer)
+
+
+def part_lines(
+    parts: Sequence[Part], look: TerminalStyle = PLAIN, most: int | None = None
+) -> Iterator[str]:
+    """The larger files, and the parts of each in the order in which they stand there.
+
+    Beyond `most` parts, one line counts the others.
+    """
+    is_cut = most is not None and len(parts) > most + 1
+    for whole, of_whole in groupby(parts[: most if is_cut else None], lambda part: part.whole):
+        yield look.painted(f"Parts of {printable(whole)}:", HEADING)
+        for part in of_whole:
+            place = f"characters {part.start:,} to {part.end:,}"
+            yield f"  {percent(part.share):>7} of {printable(part.path)}, {place}"
+    if most is not None and is_cut:
+        yield f"and {count(len(parts) - most, 'more part')}"
+
+
+def parts_counted(number: int, share: float, noun: str = "file") -> str:
+    """A line with the number of parts that were found; `noun` is the word for the larger texts.
+
+    >>> parts_counted(1, 0.8)
+    '1 part of larger files (at least 80.0 % in them)'
+    """
+    found = count(number, "part") if number else "no part"
+    return f"{found} of larger {noun}s (at least {percent(share)} in them)"
+
+
+def contained_lines(shares: tuple[float, float], names: Sequence[str]) -> list[str]:
+    """How much of each of two files of these names is in the other.
+
+    >>> contained_lines((0.97, 0.125), ("a.txt", "b.txt"))
+    ['contained    97.0 % of a.txt is in b.txt', '             12.5 % of b.txt is in a.txt']
+    """
+    heads = "contained    ", " " * len("contained    ")
+    pairs = zip(heads, shares, names, reversed(names), strict=True)
+    return [f"{head}{percent(share)} of {name} is in {other}" for head, share, name, other in pairs]
+
+
+def contained_in(document: Document, other: Document, similarity: float | None) -> float | None:
+    """The share of the distinct shingles of a document that another one has; None if unknown."""
+    if similarity is None or not document.features or not other.features:
+        return None
+    return contained(similarity, document.features, other.features)
+
+
+def containments(group: Group, place: int, settings: Settings) -> tuple[float | None, float | None]:
+    """How much of a member is in the first of its group, and of the first in the member.
+
+    None where nothing was verified, or features weigh differently.
+    """
+    first, member = group.members[0].document, group.members[place]
+    alike = member.similarity if settings.recipe.has_equal_weights else None
+    return contained_in(member.document, first, alike), contained_in(first, member.document, alike)
 
 
 def _shown(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool) -> list[Group]:
@@ -161,19 +239,10 @@ def _room(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool
     The command, parts, folders, the number of groups that are not shown, the summary, the next
     prompt and empty lines take the others.
     """
-    folders = _folders(result, look, view)
-    parts = _parts(result, look, view)
-    others = [
-        "",
-        *parts,
-        *folders,
-        "",
-        _more(result, 0, view),
-        "",
-        *closing(result, siblings=siblings),
-        "",
-    ]
-    return (view.lines or 0) - _rows(others, look.columns or 80) - bool(folders) - bool(parts)
+    parts, folders = _parts(result, look, view), _folders(result, look, view)
+    others = [*parts, *folders, _more(result, 0, view), *closing(result, siblings=siblings)]
+    empty = 4 + bool(parts) + bool(folders)
+    return (view.lines or 0) - _rows(others, look.columns or 80) - empty
 
 
 def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:

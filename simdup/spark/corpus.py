@@ -21,7 +21,7 @@ from simdup.corpus.records import Balance, RowGroup
 from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.report.json_csv import as_jsonl, csv_line, json_line
-from simdup.report.rows import COLUMNS, NamedGroup, csv_rows, group_fields, text_lines
+from simdup.report.rows import COLUMNS, NamedGroup, group_fields, member_cells, text_lines
 from simdup.report.rows import report as corpus_report
 from simdup.settings import Settings
 from simdup.spark.arrow import Batches, Task, runs, strings
@@ -143,7 +143,7 @@ def _rendering(scanned: Scanned, form: str) -> Task:
             if form == "text":
                 lines = text_lines(named, bits)
             elif form == "csv":
-                lines = map(csv_line, csv_rows(named))
+                lines = (csv_line(map(each.get, COLUMNS)) for each in member_cells(named))
             else:
                 lines = iter([json_line("group", group_fields(named))])
             while part := list(islice(lines, LINES)):

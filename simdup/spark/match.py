@@ -14,12 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.arrays import Distances, Indices
-from simdup.match.candidates import (
-    affordable_distance,
-    reach_of,
-    sample,
-    search_distance,
-)
+from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
 from simdup.match.groups import NEAR_COPY
 from simdup.match.own_share import FAMILY
 from simdup.match.postings import BY_DISTANCE
@@ -31,12 +26,7 @@ from simdup.settings import Settings
 from simdup.spark.arrow import Batches, Task, numbers, rows_of
 from simdup.spark.distinct_texts import NumberedTexts, checkpointed, job_description, numbered
 from simdup.spark.linkage import KNOWN, led_near_copies, led_texts
-from simdup.spark.own_share import (
-    OwnShareFrames,
-    alike_by_sketches,
-    led_in_families,
-    perhaps_alike,
-)
+from simdup.spark.own_share import OwnShareFrames, alike_by_sketches, led_in_families, perhaps_alike
 from simdup.spark.postings import texts_together
 from simdup.spark.search import near_pairs
 from simdup.spark.verify import Originals, with_similarities

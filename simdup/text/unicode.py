@@ -261,11 +261,7 @@ def _kinds_of(folded: CodePoints, kind: Bytes) -> Bytes:
 
 
 def _packed(
-    folded: CodePoints,
-    folded_kind: Bytes,
-    length: Bytes,
-    start: Keys,
-    joins: Mask,
+    folded: CodePoints, folded_kind: Bytes, length: Bytes, start: Keys, joins: Mask
 ) -> Keys:
     """Make the array `packed` of Tables from its other arrays."""
     several = np.where(joins, JOINS, np.where(length > 1, SEVERAL, folded_kind[start]))

@@ -55,7 +55,7 @@ UNUSED_BY_A_SMALL_SCAN = (
     *("asyncio", "chardet", "concurrent", "csv", "decimal", "difflib", "email"),
     *("importlib.metadata", "jieba", "logging", "multiprocessing", "numba", "numpy.ma"),
     *("numpy.random", "pathlib", "queue", "shutil", "socket", "subprocess", "tempfile", "tqdm"),
-    *("urllib", "xml", "zipfile", "simdup.compute.processes", "simdup.extract.convert"),
+    *("urllib", "xml", "zipfile", "simdup.compute.worker_pool", "simdup.extract.convert"),
     *("simdup.extract.sandbox", "simdup.index.index", "simdup.match.parts"),
 )
 

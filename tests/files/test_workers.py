@@ -113,7 +113,7 @@ def test_a_worker_may_find_no_document_at_all(write):
 
 
 def test_small_scans_start_no_worker(sources, monkeypatch):
-    monkeypatch.setattr("simdup.compute.processes._Worker", never)
+    monkeypatch.setattr("simdup.compute.worker_pool._Worker", never)
 
     ((_, made),) = fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE))
 

@@ -27,9 +27,9 @@ from simdup import (
 )
 from simdup.files.ignored import without_ignored
 from simdup.findings.folders import LEAST_COPIES, LEAST_SHARE, folder_pairs
-from simdup.report.folders import folder_lines
 from simdup.report.json_csv import render_json, render_jsonl
 from simdup.report.load import load
+from simdup.report.text import folder_lines
 
 
 def document(path, text=b"t" * 16, mtime=0):

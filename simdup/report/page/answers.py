@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from simdup.findings.identical import entries
-from simdup.index.records import Answer, FoundPart, Searched
+from simdup.index.records import Answer, Searched
 from simdup.records import Document, Kind, Skipped
 from simdup.report.page.frame import ANSWERS
 from simdup.report.page.groups import (
@@ -16,11 +16,12 @@ from simdup.report.page.groups import (
     Names,
     group_page,
     member_fields,
+    part_fields,
     settings_fields,
     skipped_fields,
 )
 from simdup.report.page.texts import Read
-from simdup.report.query import short_question
+from simdup.report.query import as_part, short_question
 from simdup.report.text import skips
 from simdup.report.wording import printable
 
@@ -65,7 +66,11 @@ def _data(
 ) -> dict[str, Any]:
     names = Names()
     groups = [_group(number, answer, names) for number, answer in enumerate(answers, 1)]
-    parts = [_part(answer.question, part) for answer in answers for part in answer.parts]
+    parts = [
+        part_fields(as_part(short_question(answer.question), part))
+        for answer in answers
+        for part in answer.parts
+    ]
     k, wanted = searched.k, searched.wanted
     is_narrowed = k is not None and wanted is not None and k < wanted
     return NOTHING | {
@@ -89,13 +94,6 @@ def _data(
         **names.fields(),
         "groups": groups,
     }
-
-
-def _part(question: str, part: FoundPart) -> list[Any]:
-    """A part of a larger text as the page reads it in groups.js; its place is null if unknown."""
-    asked, found = short_question(question), printable(part.document.path)
-    path, whole = (asked, found) if part.is_whole else (found, asked)
-    return [path, whole, part.share, part.start, part.end]
 
 
 def _settings(searched: Searched) -> dict[str, Any]:

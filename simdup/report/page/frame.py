@@ -44,9 +44,7 @@ ROWS = Page("groups.html", "list", (SCRIPTS[0], "words_rows", *SCRIPTS[1:]))
 
 #: An evaluation.
 ACCURACY = Page(
-    "accuracy.html",
-    "k",
-    ("words", "words_accuracy", "elements", "shell", "chart", "accuracy"),
+    "accuracy.html", "k", ("words", "words_accuracy", "elements", "shell", "chart", "accuracy")
 )
 
 #: Bytes reserved for template, style and scripts, which take somewhat less.

@@ -10,7 +10,6 @@ from typing import Any
 from simdup.files.read import digest
 from simdup.findings.identical import entries
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
-from simdup.report.folders import newer_name
 from simdup.report.page.deciding import plan_fields
 from simdup.report.page.frame import FILES, page_json
 from simdup.report.page.groups import (
@@ -26,7 +25,7 @@ from simdup.report.page.groups import (
     skipped_fields,
 )
 from simdup.report.space import repeated
-from simdup.report.text import chain_parts, family_figures, skips
+from simdup.report.text import chain_parts, family_figures, newer_name, skips
 from simdup.report.wording import printable, sharing
 
 #: Reads the text of a document for the page, or says why it cannot be read.

@@ -191,10 +191,7 @@ def _repeated(result: CorpusResult) -> list[list[int]]:
     is_new[np.unique(keys, axis=0, return_index=True)[1]] = True
     is_near = is_new.copy()
     is_near[groups.offsets[:-1]] = False
-    return [
-        [0, 0],
-        *([int(each.sum()), int(lengths[each].sum())] for each in (~is_new, is_near)),
-    ]
+    return [[0, 0], *([int(each.sum()), int(lengths[each].sum())] for each in (~is_new, is_near))]
 
 
 def _faulty(result: CorpusResult) -> list[list[str]]:

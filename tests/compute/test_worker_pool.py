@@ -1,4 +1,4 @@
-"""simdup.compute.processes: results in the order of the tasks, few of them under way."""
+"""simdup.compute.worker_pool: results in the order of the tasks, few of them under way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 from patience import LONG
 
-from simdup.compute.processes import AHEAD, check_that_workers_start, results
+from simdup.compute.worker_pool import AHEAD, check_that_workers_start, results
 from simdup.errors import ExtraMissingError
 
 pytestmark = pytest.mark.slow
