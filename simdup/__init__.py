@@ -2,9 +2,9 @@
 
 Begin with `scan`, which runs all stages. The stages can also be called one by one:
 `fingerprint_texts`, `pairs_within`, `exact_similarities`, `group`. `evaluate` measures how
-accurate the answers are, and `Index` keeps a collection and finds the texts that are like one.
+accurate the answers are, and `Index` keeps a collection and finds the texts similar to a given one.
 
-README.md beside this file says what each folder does.
+README.md beside this file describes each folder.
 A public name is imported when it is first used, so `import simdup` costs almost nothing.
 Source: PEP 562.
 """

@@ -4,12 +4,12 @@
     |-- InputError         a path or a file that was named cannot be used
     |   `-- home.NoHomeError
     |-- BadValueError      an impossible value of an option or argument; also a ValueError
-    |-- ExtraMissingError  an option needs a package that is not installed
+    |-- ExtraMissingError  an option needs a missing package
     `-- TooManyPairsError  more pairs than the caller allowed
     KeyboardInterrupt
     `-- InterruptedScan    Ctrl-C during a scan, with the result so far
 
-One bad file among many is no error: it is a `records.Skipped`, and goes into
+One bad file among many is not an error: it is a `records.Skipped`, and goes into
 the report. An argument of a wrong type is a TypeError.
 """
 

@@ -30,12 +30,12 @@ class Fields:
 
     def __init__(self, value: object, where: str = "") -> None:
         if not isinstance(value, dict):
-            raise WrongFieldError(f"{where or 'it'} is no object")
+            raise WrongFieldError(f"{where or 'it'} is not an object")
         self.value, self._where = value, where
 
     def _of(self, key: str, what: str, *types: type) -> Any:  # noqa: ANN401
         value = self.value.get(key)
-        # To Python a bool is an int, to JSON it is no number.
+        # To Python a bool is an int, to JSON it is not a number.
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             raise self.wrong(key, f"must be {what}")
         return value
@@ -156,7 +156,7 @@ class Fields:
         try:
             return os.fsdecode(b64decode(self.text(f"{key}_base64"), validate=True))
         except ValueError:
-            raise self.wrong(f"{key}_base64", "is no base64") from None
+            raise self.wrong(f"{key}_base64", "is not base64") from None
 
     def paths(self, key: str) -> tuple[str, ...] | None:
         """The paths of the objects in the field; None if it is missing or null."""
@@ -181,7 +181,7 @@ def printable(path: str) -> str:
 
 
 def path_fields(path: str, key: str = "path") -> dict[str, str]:
-    """The JSON fields of a path: `path`, and `path_base64` if the name is no valid UTF-8.
+    """The JSON fields of a path: `path`, and `path_base64` if the name is not valid UTF-8.
 
     `path` is always valid UTF-8; `path_base64` has the exact bytes.
     """

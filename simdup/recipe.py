@@ -131,7 +131,7 @@ class Recipe:
         self._check_combination()
 
     def _check_numbers(self) -> None:
-        """Sort `ngram`. Raises ValueError for a number that is not whole, or out of range."""
+        """Sort `ngram`. Raises ValueError for a fraction or a number out of range."""
         lengths = (self.ngram,) if isinstance(self.ngram, int) else tuple(sorted(set(self.ngram)))
         for name, numbers in (("bits", (self.bits,)), ("top", (self.top,)), ("ngram", lengths)):
             if not all(isinstance(number, int) for number in numbers):
@@ -148,7 +148,7 @@ class Recipe:
             raise BadValueError(f"top must be at least 1, not {self.top}")
 
     def _check_variants(self) -> None:
-        """Turn `fold_variants` off for features without it. Raises ValueError if it is no bool."""
+        """Turn `fold_variants` off for features without it. Raises ValueError unless a bool."""
         if not isinstance(self.fold_variants, bool):
             raise BadValueError(f"fold_variants must be true or false, not {self.fold_variants!r}")
         can = self.features in {FeatureKind.SHINGLES, FeatureKind.WORDS}

@@ -34,7 +34,7 @@ class Reason(Enum):
     BINARY = "binary"
     EMPTY = "empty"  # no token: nothing to compare
     ARCHIVE = "unpacked archive"  # its members are compared: see files.archives
-    UNEXTRACTED = "no text extracted"  # a document that is encrypted, damaged, scanned or too much
+    UNEXTRACTED = "no text extracted"  # an encrypted, damaged, scanned or too large document
     MISSING_EXTRA = "reader not installed"  # PDF and zstandard without the extra "docs"
     DEGENERATE = "fingerprint all 0 or all 1"  # the features cancelled out: it would match anything
     CHANGED = "changed while read"
@@ -51,7 +51,7 @@ class Source(NamedTuple):
     """A file to be read, as the walk found it."""
 
     path: str
-    """As reached from the given root; bytes that are not UTF-8 as `os.fsdecode` returns them."""
+    """As reached from the given root; other bytes than UTF-8 as `os.fsdecode` returns them."""
     size: int
     mtime_ns: int
     ctime_ns: int
@@ -62,7 +62,7 @@ class Source(NamedTuple):
     links: int = 0
     """The number of its names (hard links); 0 if unknown, and then `device` is unknown too."""
     archive: Source | None = None
-    """The archive that the file is a member of, and whose times and inode it has here; None for
+    """The archive with this file as a member, which gives it times and inode here; None for
     a file on the disk. The path of a member is the archive's, then "!/", then its name inside."""
 
 
@@ -73,7 +73,7 @@ class Skipped:
     path: str
     reason: Reason
     detail: str = ""
-    """What was found, for people: "31 % control bytes", "Permission denied"; may be empty."""
+    """The cause, for people: "31 % control bytes", "Permission denied"; may be empty."""
     file: Document | None = field(default=None, compare=False)
     """The document, if it was read and has no text (see `without_text`)."""
 
@@ -90,7 +90,7 @@ class Kind(Enum):
     """Equal characters once decoded; byte-order marks and line endings are ignored."""
     NEAR = "near"
     SAME_PATTERN = "same pattern"
-    """Alike, but no duplicates: most of what they share stands in other documents too."""
+    """Alike, but not duplicates: other documents share most of their common wording."""
 
 
 class Document(NamedTuple):
@@ -133,7 +133,7 @@ class Document(NamedTuple):
 
     @property
     def written_in(self) -> str:
-        """What reports show: the encoding of plain text, the format of other documents.
+        """The word that reports show: the encoding of plain text, the format of other documents.
 
         How the file is packed comes first, as "gz, utf-8".
         """
@@ -157,7 +157,7 @@ class Document(NamedTuple):
         return self.features < SHORT
 
     def kind_with(self, other: Document) -> Kind:
-        """The kind of a match with another document that is at least a near-duplicate."""
+        """The kind of a match with another document, at least a near-duplicate."""
         if self.bytes_digest == other.bytes_digest:
             return Kind.IDENTICAL_BYTES
         return Kind.IDENTICAL_TEXT if self.text_digest == other.text_digest else Kind.NEAR
@@ -166,7 +166,7 @@ class Document(NamedTuple):
 def without_text(
     source: Source, encoding: str, bytes_digest: bytes, packing: str | None = None
 ) -> Document:
-    """A document whose text is empty or cannot be extracted.
+    """A document with an empty or unreadable text.
 
     It has no fingerprint, and matches only documents with the same bytes.
     """
@@ -184,10 +184,10 @@ class Member(NamedTuple):
     similarity: float | None
     """Exact cosine; None when nothing was verified."""
     own_share: float | None = None
-    """How much of what it shares with the representative is theirs alone, from 0 to 1; None if
+    """The part of its wording in common with the representative that no other has, 0 to 1; None if
     unknown."""
     set_id: int | None = None
-    """The number of its identical set, which is all documents in groups with exactly its text; see
+    """The number of its identical set: all documents in groups with exactly its text; see
     `findings.identical`. None if no other document has this text."""
     set_kind: Kind | None = None
     """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
@@ -211,7 +211,7 @@ class Version(NamedTuple):
     """A text in a chain of versions."""
 
     path: str
-    """The path of the group member that stands for the text."""
+    """The path of the group member that represents the text."""
     changed: float | None
     """How much changed since the version before: 1 minus their exact similarity. None for the
     oldest one, and where it is not known."""
@@ -220,7 +220,7 @@ class Version(NamedTuple):
 class Group(NamedTuple):
     """Documents that belong together, the representative first, then most similar first.
 
-    Members of one identical set follow each other, and among them those with the same bytes.
+    Members of one identical set follow each other, and within a set members with the same bytes.
     """
 
     id: int
@@ -240,7 +240,7 @@ class FolderPair(NamedTuple):
 
     path: str
     other: str
-    """The other folder, which has at least as many files."""
+    """The other folder, with at least as many files."""
     files: int
     """The files in the folder `path` that were compared, at any depth."""
     other_files: int
@@ -255,7 +255,7 @@ class FolderPair(NamedTuple):
     newer: str | None
     """The folder with the last change among the copies that differ; None if there are none."""
     groups: tuple[int, ...] = ()
-    """The numbers of the groups that the pair stands for: all their files lie in folders that are
+    """The numbers of the groups that the pair represents: all their files lie in folders that are
     joined by pairs."""
 
 
@@ -298,7 +298,7 @@ class Candidates:
     """The share of the near-duplicates of sampled texts that were candidates or are in one group;
     None if it was not measured or no sampled text has a near-duplicate."""
     sampled: int = 0
-    """The sampled texts that have near-duplicates: `recall` is the average over these."""
+    """The sampled texts with near-duplicates: `recall` is the average over these."""
 
     @property
     def narrowed(self) -> tuple[int, int, float] | None:
@@ -322,7 +322,7 @@ class Stats(NamedTuple):
     ignored: int = 0
     """Pairs marked as not duplicates that excluded at least one pair of similar texts."""
     siblings: int = 0
-    """Pairs of texts that are similar enough, but too many others have what they share."""
+    """Pairs of similar texts whose common wording is in too many other texts."""
     identity_only: tuple[tuple[str, int], ...] = ()
     """The kinds of files that were compared for identity only, as `findings.noise` names them, and
     the number of files of each."""
@@ -355,7 +355,7 @@ class ScanResult:
 
     parts: tuple[Part, ...] = ()
     """Texts that stand in larger ones, ordered by larger text and place; empty unless asked for.
-    One file stands for all files with the same text."""
+    One file represents all files with the same text."""
 
     folders: tuple[FolderPair, ...] = ()
     """Folders with most of their files in another folder, the most copies first."""
@@ -364,7 +364,7 @@ class ScanResult:
 
     @property
     def in_folders(self) -> frozenset[int]:
-        """The numbers of the groups that pairs of folders stand for."""
+        """The numbers of the groups that pairs of folders represent."""
         return frozenset(number for pair in self.folders for number in pair.groups)
 
     @property
@@ -388,7 +388,7 @@ class Comparison:
     """Exact cosine."""
     texts: tuple[str, str]
     own_share: float | None = None
-    """How much of what they share is theirs alone among `among` files; None if unknown."""
+    """Their own share among `among` files; None if unknown."""
     among: int = 0
     contained: tuple[float, float] | None = None
     """The share of the distinct features of the left text that the right one has, and of the right

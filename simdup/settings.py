@@ -18,14 +18,14 @@ from simdup.theory import UNRELATED, chance_distance, threshold
 #: page accuracy says how it was chosen, and OWN_SHARE.
 SIMILARITY = 0.35
 
-#: The least own share of near-duplicates: how much of what they share is theirs alone, see
+#: The least own share of near-duplicates: the part of their common wording no others have, see
 #: `match.own_share`.
 OWN_SHARE = 0.6
 
 #: The share of a text that must stand in a larger one, where parts are asked for.
 PARTS = 0.8
 
-#: Without verification the distance alone decides, so it stands for at least this similarity:
+#: Without verification the distance alone decides, so it represents at least this similarity:
 #: unrelated texts of one kind, such as laws, reach .2 to .3.
 BARE_SIMILARITY = 0.6
 
@@ -74,7 +74,7 @@ class Converter:
         ending, _, command = text.partition("=")
         ending = ending.strip().lstrip(".").lower()
         if not ending or "/" in ending or not command.strip():
-            raise BadValueError(f"{text!r} is no EXT=COMMAND such as 'doc=antiword {{}}'")
+            raise BadValueError(f"{text!r} is not EXT=COMMAND such as 'doc=antiword {{}}'")
         try:
             return cls(ending, tuple(shlex.split(command)))
         except ValueError as error:
@@ -105,7 +105,7 @@ class Settings:
     converters: tuple[Converter, ...] = ()
     """Programs that extract the text of other files; they come before `formats`."""
     own_share: float = OWN_SHARE
-    """The least share of what two near-duplicates have in common that is theirs alone; 0: any."""
+    """The least own share of near-duplicates; 0: any."""
     parts: float | None = None
     """The least share of a text's distinct shingles that stand in a larger text of which it is a
     part, see `match.parts`; None: no parts are looked for."""
@@ -164,9 +164,9 @@ class Settings:
 
     @property
     def distance(self) -> int:
-        """`k` if it is given, else the distance that `similarity` stands for.
+        """`k` if it is given, else the distance that fits `similarity`.
 
-        Where nothing is verified, it is no larger than BARE_SIMILARITY and CHANCE allow.
+        Where nothing is verified, it is at most what BARE_SIMILARITY and CHANCE allow.
         """
         if self.k is not None:
             return self.k

@@ -31,7 +31,7 @@ def bit_probability(similarity: float) -> float:
 
 
 def threshold(similarity: float, bits: int) -> int:
-    """The distance that this similarity stands for: k = floor(bits x probability).
+    """The distance that fits this similarity: k = floor(bits x probability).
 
     >>> [threshold(0.7, bits) for bits in (16, 32, 64, 128)]
     [4, 8, 16, 32]
@@ -41,7 +41,7 @@ def threshold(similarity: float, bits: int) -> int:
 
 
 def similarity_at(distance: float, bits: int) -> float:
-    """The cosine similarity that a distance stands for: the inverse of `threshold`.
+    """The cosine similarity estimated from a distance: the inverse of `threshold`.
 
     >>> round(similarity_at(32, 128), 3)
     0.707

@@ -41,7 +41,7 @@ k   keep this file too
 d   drop this file: it goes for the kept one
 d!  drop this file and all others of the group that are still open
 r   reverse: keep this file, and ask about the others of the group again
-i   no duplicates: keep this file, and remember that, as `simdup ignore add` does
+i   not duplicates: keep this file, and remember that, as `simdup ignore add` does
 s   skip this group: nothing is decided about it
 b   back to the file before
 v   view the whole difference in the pager
@@ -96,7 +96,7 @@ def review(
 ) -> Plan | None:
     """Ask about the files of a plan, and write the plan to `target`; None if it was not written.
 
-    `stays` says why a file must stay. `ignore` notes that two files are no duplicates. Raises
+    `stays` says why a file must stay. `ignore` notes that two files are not duplicates. Raises
     UsageError without a terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

@@ -131,7 +131,7 @@ def _number(text: str) -> int:
 
 
 def jobs_worth(size_bytes: int) -> int:
-    """The number of processes that are worth starting to read and fingerprint so many bytes."""
+    """The number of processes worth starting to read and fingerprint files of this size."""
     return cores() if size_bytes > BYTES_WORTH_WORKERS else 1
 
 

@@ -38,7 +38,7 @@ def mix64(x: Hashes) -> Hashes:
 
 
 def widened(hashes: Hashes, word: int) -> Hashes:
-    """Further 64 bits, the `word`-th, of features whose first 64 bits are `hashes`."""
+    """The 64-bit word number `word` of features whose first 64 bits are `hashes`."""
     return mix64(hashes ^ np.uint64(word * WORD_STEP & (1 << 64) - 1))
 
 

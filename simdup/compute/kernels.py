@@ -150,7 +150,7 @@ def _hash_raw(codes, begin, end, table, ids, count):
 
 @_compiled
 def _hash_folded(codes, begin, end, table, ids, count):
-    """Hash the tokens of codes[begin:end], which are folded; return how many ids there are now."""
+    """Hash the tokens of codes[begin:end], already folded; return the new number of ids."""
     kinds = table.kind
     h, power, before, base = _ZERO, _ONE, _SEPARATOR, _SEPARATOR
     for i in range(begin, end):
@@ -178,7 +178,7 @@ def _append(h, power, character):
 def _seen(kind, before, base):
     """The kind of a folded character, the kind of its base, and whether it begins a token.
 
-    The base of a mark is the last character before it that is no mark, and gives the mark its
+    The base of a mark is the last other character before it, and gives the mark its
     kind. A mark without a base is a word.
     """
     kind = np.uint32(kind)
@@ -203,7 +203,7 @@ def _slots(n):
 
 @_inlined
 def _slot(table, owner, slots, document, x):
-    """The slot in a hash table of so many slots where x of a document stands, or is to be put."""
+    """The slot in a hash table of `slots` slots that has x of a document, or is free for it."""
     mask = np.uint64(slots - 1)
     slot = x & mask
     while owner[slot] == document and table[slot] != x:
@@ -382,7 +382,7 @@ def shared_values(
 
 @_compiled
 def _number_kept(values, begin, end, largest):
-    """How many of values[begin:end], which ascend, are no larger than the largest."""
+    """How many of the ascending values[begin:end] are at most the largest."""
     low = begin
     while low < end:
         middle = (low + end) >> 1
@@ -568,7 +568,7 @@ def _counter_shift(counters):
 
 @_compiled
 def near_pairs(left, right, columns, begin, is_half, k, found):
-    """Pairs of rows of left (words, n) and some of right (words, m) that are within k bits.
+    """Pairs within k bits of rows of left (words, n) and some of right (words, m).
 
     Compares rows from `begin` on with columns[0] to columns[1] of right, few enough for the
     cache. Fills `found` (capacity, 3) with i, j and distance and stops in front of a row

@@ -13,7 +13,7 @@ _HEADROOM = 32 << 20
 def check_that_numpy_loads() -> None:
     """Raise MemoryError if importing numpy, or what is imported after it, would end this process.
 
-    Under a memory limit (`ulimit -v`) that is too low, numpy's linear algebra exits with 1 or
+    Under too low a memory limit (`ulimit -v`), numpy's linear algebra exits with 1 or
     dies of a signal. A fork of this process, which has the same memory, tries it first.
     """
     try:

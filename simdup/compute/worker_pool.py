@@ -44,7 +44,7 @@ def results(
 ) -> Generator[Result]:
     """Yield the function's result for each task (its arguments), in order, by `jobs` processes.
 
-    Raises what the function raises, and BrokenProcessPool if a worker died. The workers end
+    Raises the errors of the function, and BrokenProcessPool if a worker died. The workers end
     when the generator is closed.
     """
     crew = _Crew(function, jobs)
@@ -109,7 +109,7 @@ class _Crew:
         self._workers: list[_Worker] = []
 
     def send(self, number: int, task: tuple[Any, ...]) -> None:
-        """Send a task to the worker that has the fewest, as soon as one has room."""
+        """Send a task to the worker with the fewest tasks, as soon as one has room."""
         worker = min(self._workers, key=attrgetter("tasks"), default=None)
         if (worker is None or worker.tasks) and len(self._workers) < self._jobs:
             worker = _Worker()
@@ -124,7 +124,7 @@ class _Crew:
         worker.tasks += 1
 
     def result(self, number: int) -> Any:  # noqa: ANN401
-        """The function's result for a task. Raises what the function raised."""
+        """The function's result for a task. Raises the function's error."""
         while number not in self.done:
             self._receive()
         result, error, traceback = self.done.pop(number)

@@ -66,7 +66,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     `sizes` defaults to SIZES, or with a `k` to all SIZES of at least k bits; sizes that a recipe
     cannot have are left out. The labels come from a table of `pairs` (None: simdup's
     own), or are all pairs of a table of `clusters`. `similarity` and `own_share` are the
-    thresholds of verified scans; `k`, or the distance that `similarity` stands for, is the
+    thresholds of verified scans; `k`, or the distance that fits `similarity`, is the
     threshold of bare scans. Own shares are measured within the collection of each pair. Figures
     are means over `draws` independent fingerprints, the recipe's own among them. With `precision`
     the farthest thresholds that keep it are recommended. Raises InputError for broken labels,
@@ -151,7 +151,7 @@ def _check(settings: Sequence[Sequence[Settings]], draws: int, precision: float 
 
 
 class _Evaluator:
-    """Labels that are prepared once, to measure each recipe on them."""
+    """Labels, prepared once, to measure each recipe on them."""
 
     def __init__(self, labels: Labels, draws: int, precision: float | None) -> None:
         self.labels, self.draws, self.precision = labels, draws, precision
@@ -240,11 +240,11 @@ class _Evaluator:
 
     def _accuracy(self, is_found: Mask) -> Accuracy:
         """The accuracy if these pairs are found, in each draw (draws, m)."""
-        # In this tally the pairs that are found are at "distance" 0 and all others at 1.
+        # In this tally the found pairs are at "distance" 0 and all others at 1.
         return self._tally(1 - is_found[:, self.is_judged].astype(np.int64), 2).curve()[0]
 
     def _found(self, is_found: Mask) -> Floats:
-        """The number of pairs of each kind that are found: a mean over draws."""
+        """The number of pairs found of each kind: a mean over draws."""
         shares = is_found.mean(axis=0, dtype=np.float64)
         return np.bincount(self.kind, shares, len(self.kind_labels)).astype(np.float64)
 
@@ -305,7 +305,7 @@ class _Exact:
     counts: Indices
     """The number of features of the shorter text."""
     are_own: Mask
-    """Whether enough of what the two share is theirs alone."""
+    """Whether the own share of each pair is large enough."""
 
     def are_alike(self, similarity: float) -> Mask:
         """Whether pairs are similar enough where the user asks for this similarity."""

@@ -42,7 +42,7 @@ MAX_CLUSTERED = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Texts, and what is known about pairs of them."""
+    """Texts, and the labels of pairs of them."""
 
     table: str
     paths: tuple[str, ...]
@@ -255,7 +255,7 @@ class _Table:
         return self.files.setdefault(path, (len(self.files), line))
 
     def complain(self, line: int, what: str) -> None:
-        """Note what is wrong with a line, unless something else is already; `texts` raises it."""
+        """Note the first fault of a line; `texts` raises it."""
         self._wrong.setdefault(line, what)
 
     def texts(self) -> tuple[str, ...]:

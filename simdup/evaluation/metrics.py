@@ -34,11 +34,11 @@ class Accuracy:
     precision: Interval
     """The share of duplicates among the pairs found; undefined when none is found."""
     recall: Interval
-    """The share of the duplicates that is found."""
+    """The share of the duplicates found."""
     f1: Interval
     """The harmonic mean of precision and recall: 2 tp / (2 tp + fp + fn)."""
     accuracy: Interval
-    """The share of all pairs that is judged correctly."""
+    """The share of all pairs judged correctly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def clustering(clusters: Indices, groups: Indices) -> tuple[float, float, float,
 
 
 def _mean(draws: Floats) -> Floats:
-    """The mean over axis 1 without NaN values; NaN if there are no others."""
+    """The mean over axis 1 without NaN values; NaN if all are NaN."""
     defined = ~np.isnan(draws)
     with np.errstate(invalid="ignore"):
         mean: Floats = np.where(defined, draws, 0).sum(axis=1) / defined.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Labelled pairs in, their own shares out: how much of what a pair shares is theirs alone.
+"""Labelled pairs in, their own shares out: the part of their common wording no other text has.
 
 An own share depends on the other texts of a collection, as in a scan of all its files.
 """

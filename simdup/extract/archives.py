@@ -90,7 +90,7 @@ def is_archive(head: bytes) -> bool:
 
 
 def opened(data: bytes) -> Archive:
-    """The archive that is the whole content of a file. Raises NotReadable."""
+    """The archive in a file, which must be all of its content. Raises NotReadable."""
     if data.startswith(ZIP):
         return _zip(data)
     if SENT.match(data):

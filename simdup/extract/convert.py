@@ -1,7 +1,7 @@
 """Documents in, text out by a program that the user names, for formats without a reader here.
 
 The program is started without a shell. It gets the file's path in place of `{}`, or the file's
-bytes on standard input if the command has no `{}`. The text is what it prints.
+bytes on standard input if the command has no `{}`. Its output is the text.
 
 The program, and whatever it started, ends with this process, even if this one is killed: a
 small process between the two, the keeper, waits for that. Windows has no such groups of
@@ -69,7 +69,7 @@ def converter_for(
 ) -> Converter | None:
     """The first converter whose ending the name has; None if there is none.
 
-    Data that is no file of its own (`is_file`), but packed in one, only suits a converter that
+    Data packed in a file (not `is_file`) only suits a converter that
     reads its standard input.
     """
     name = os.path.basename(path).lower()
@@ -93,7 +93,7 @@ def converted(converter: Converter, data: bytes, path: str, seconds: float = SEC
             file.write(data)
             file.seek(0)
         try:
-            # Absolute, so that a name that begins with a dash is no option.
+            # Absolute, so that a name with a dash at its beginning is not an option.
             words = [word.replace(PLACE, os.path.abspath(path)) for word in converter.command]
             code, output = _run(words, file, complaints, seconds)
         except OSError as error:
@@ -121,7 +121,7 @@ def edition(converter: Converter) -> str:
 def _run(
     command: list[str], source: IO[bytes], complaints: IO[bytes], seconds: float
 ) -> tuple[int, bytes]:
-    """The exit code of a program and what it printed. Raises OSError if it cannot be started.
+    """The exit code and the output of a program. Raises OSError if it cannot be started.
 
     Raises NotReadable if it prints too much, ReaderFailed if it takes too long.
     """
@@ -142,7 +142,7 @@ def _run(
 
 @contextmanager
 def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
-    """Kill a program if the block takes so many seconds; the event tells whether that happened."""
+    """Kill a program if the block takes these seconds; the event tells whether that happened."""
     is_late = threading.Event()
 
     def end() -> None:
@@ -162,7 +162,7 @@ def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[
 def _started(
     command: list[str], source: IO[bytes], complaints: IO[bytes], seconds: float
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a program that may use so many seconds of processor time; it ends with the block.
+    """Start a program with this limit of processor time in seconds; it ends with the block.
 
     Raises OSError, perhaps only at the end of the block, if it cannot be started.
     """

@@ -31,7 +31,7 @@ LONGEST_SUBJECT = 10_000
 # Types of a part that is a mail (RFC 2046 and 6532); other types `message/*` are for programs.
 _MAILS = {"message/rfc822", "message/global"}
 
-# What the parser raises for damaged mails, found by fuzzing; it recurses into nested parts.
+# The parser's errors for damaged mails, found by fuzzing; it recurses into nested parts.
 _TROUBLE = (errors.MessageError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
@@ -75,7 +75,7 @@ def _subject(message: Message) -> str:
 
 
 def _body(message: Message) -> str:
-    """The parts that are plain text, else those that are HTML, else the mails within it."""
+    """The parts in plain text, else the parts in HTML, else the mails within it."""
     plain, html, inner = TextBuilder(), TextBuilder(), list[Message]()
     for part in _parts(message):
         kind = part.get_content_type()
@@ -117,7 +117,7 @@ def _joined(mails: Sequence[Message]) -> str:
 
 
 def _text(part: Message) -> str:
-    """The text of a part that has no parts of its own."""
+    """The text of a part without parts of its own."""
     content = part.get_payload(decode=True)
     data = content if isinstance(content, bytes) else b""
     return decode(data, _encoding(data, part.get_content_charset()))

@@ -34,7 +34,7 @@ _LEAST = 100
 
 
 class _Open(NamedTuple):
-    """An element that has not ended yet."""
+    """An open element."""
 
     name: str
     depth: int
@@ -50,7 +50,7 @@ class _Open(NamedTuple):
 class Frames:
     """Finds the frame among the pieces of a page, which the caller appends to `pieces`.
 
-    An element that never ends is no frame, and no main content.
+    An element that never ends is neither a frame nor main content.
     """
 
     def __init__(self, markup: str) -> None:

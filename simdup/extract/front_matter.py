@@ -7,7 +7,7 @@ import re
 from simdup.extract.cleanup import NotReadable, check_length
 from simdup.extract.text_formats import characters
 
-# The ruler at the end stands within so many characters.
+# The ruler at the end stands within this number of characters.
 _LONGEST = 1 << 16
 
 _END = {"---": re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)} | {

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 # Characters, and the groups of `_MARKUP` after them.
 _Cut: TypeAlias = "tuple[str, str | None, str | None, str | None, str | None]"
 
-# Names and values in a tag; whatever follows so many is taken for text, since `re` keeps some
+# The most names and values in a tag; anything further is taken for text, since `re` keeps some
 # hundred bytes for each.
 _PARTS = 1000
 
-# A comment, an element whose contents are no markup, a reading above characters, another
+# A comment, an element whose contents are not markup, a reading above characters, another
 # declaration, or a tag, whose name may begin with a slash. Markup that is not closed goes on to the
 # end of the page, so that no alternative fails after it has begun, and is tried again further on.
 # (`[^<>]*` ends where the next markup may begin.)
@@ -64,7 +64,7 @@ _GAPS |= {f"/{name}": gap for name, gap in _GAPS.items()}
 
 # Applied in this order, so that no blank is looked at twice.
 _SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \n]*")
-# No code point has so many digits, and Python takes no number of more than 4,300.
+# More digits than any code point has; Python takes no number of more than 4,300 digits.
 _ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
 
 # Where a page says its encoding: in its first bytes, outside of comments.
@@ -87,7 +87,7 @@ def text(data: bytes) -> str:
 
 
 def decoded(data: bytes) -> str:
-    """The markup as characters. Raises NotReadable for bytes that are not text."""
+    """The markup as characters. Raises NotReadable for bytes other than text."""
     encoding = _encoding(data)
     if isinstance(encoding, NotText):
         raise NotReadable(f"not text: {encoding.detail}")

@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from math import log2
 
-# A text is mangled if at least one character in so many has no meaning.
+# A text is mangled if at least one character in ONE_IN has no meaning.
 ONE_IN = 20
 
 # The frequency of letters in eleven European languages in per cent, on average. In a code made for

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def text(data: bytes) -> str:
-    """The source of all cells. Raises NotReadable for a file that is no notebook."""
+    """The source of all cells. Raises NotReadable for anything but a notebook."""
     try:
         found = json.loads(characters(data))
     except (ValueError, RecursionError):
@@ -37,12 +37,12 @@ def _cells(notebook: dict[str, object]) -> Iterator[dict[str, object]]:
 
 
 def _objects(value: object) -> list[dict[str, object]]:
-    """The JSON objects in a list; none if the value is no list."""
+    """The JSON objects in a list; none for another value."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _source(cell: dict[str, object]) -> str:
-    """The source of a cell, which is stored as a string or as a list of lines."""
+    """The source of a cell, stored as a string or as a list of lines."""
     source = cell.get("source", cell.get("input"))
     if isinstance(source, list):
         return "".join(line for line in source if isinstance(line, str))

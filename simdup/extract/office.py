@@ -1,4 +1,4 @@
-"""The text of documents that are XML in a zip file: DOCX, PPTX, XLSX, ODF and EPUB."""
+"""The text of documents made of XML in a zip file: DOCX, PPTX, XLSX, ODF and EPUB."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def epub_text(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What the elements of a format mean for its text."""
+    """The meaning of a format's elements for its text."""
 
     shown: frozenset[str]
     """Elements that hold text, at any depth."""
@@ -89,7 +89,7 @@ class Vocabulary:
 
 _WORD = Vocabulary(
     shown=frozenset({"t"}),
-    # Deleted and moved text, the formatting of paragraphs, and what older programs show instead.
+    # Deleted and moved text, the formatting of paragraphs, and substitutes for older programs.
     hidden=frozenset({"del", "moveFrom", "pPr", "Fallback"}),
     gaps={"p": "\n", "br": "\n", "cr": "\n", "tab": "\t", "tc": "\t", "noBreakHyphen": "-"},
     asides=frozenset({"txbxContent"}),
@@ -140,7 +140,7 @@ class _Flow(Handler):
         self._enter(name, -1)
 
     def characters(self, data: str) -> None:
-        """Add characters of an element that is shown."""
+        """Add characters of a visible element."""
         if self._shown:
             self._add(data)
 

@@ -1,7 +1,7 @@
 """Packed bytes in, unpacked bytes out: gzip, xz, bzip2 and zstandard.
 
 Data is unpacked piece by piece in the process that reads the file: these decoders are small, and
-a process of their own would take longer than they do. What comes out is counted and limited.
+a process of their own would take longer than they do. The output is counted and limited.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HEADS = {
 _HEAD = re.compile(b"|".join(b"(?P<%b>%b)" % (k.encode(), v.pattern) for k, v in _HEADS.items()))
 _TOOLS = dict(zip(PACKINGS, ("gzip", "xz", "bzip2", "zstandard"), strict=True))
 
-# Endings that stand for two, and the one that is left when the file is unpacked.
+# Endings that replace two, and the one left when the file is unpacked.
 _SHORT = {".tgz": ".tar", ".taz": ".tar", ".txz": ".tar", ".tbz": ".tar", ".tbz2": ".tar"} | {
     ".tzst": ".tar",
     ".svgz": ".svg",
@@ -80,7 +80,7 @@ def packing_of(head: bytes) -> str | None:
 
 
 def inner_name(path: str) -> str:
-    """The name of what is packed in a file of this name.
+    """The name of the content packed in a file of this name.
 
     >>> inner_name("man/ls.1.gz"), inner_name("src.tgz"), inner_name("notes")
     ('man/ls.1', 'src.tar', 'notes')
@@ -101,7 +101,7 @@ def allowance(size: int) -> int:
 
 
 def unpacked(chunks: Iterable[bytes], packing: str, size: int) -> Iterator[bytes]:
-    """Unpack a file of this size, which is read in chunks; yield its content.
+    """Unpack a file of this size from chunks; yield its content.
 
     Raises NotReadable for damage and for too much, and JunkError at the end of the packed data
     if something else follows it.
@@ -144,11 +144,11 @@ def members(pieces: Iterator[bytes], packing: str, window: int = WINDOW) -> Iter
                 raise CutShortError(str(error)) from None
             data, member = (member.unused_data, None) if member.eof else (b"", member)
     if member is not None:
-        raise CutShortError("it ends inside what is packed")
+        raise CutShortError("it ends inside the packed content")
 
 
 def in_blocks(parts: Iterator[bytes], least: int) -> Iterator[bytes]:
-    """Join parts into blocks of at least so many bytes; the last one is what is left.
+    """Join parts into blocks of at least this number of bytes; the last one is the rest.
 
     If getting the next part fails, the block so far is yielded before the error is raised.
     """

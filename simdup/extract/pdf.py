@@ -43,10 +43,10 @@ _NARROWEST = 0.01
 # Forms may contain forms; `_give_boxes` looks no deeper than this.
 _MOST_LEVELS = 15
 
-# Of each page, up to so many characters are checked for a map.
+# Of each page, up to this number of characters are checked for a map.
 SAMPLED = 100
 
-# PDFium's sign for a hyphen that parts a word. It joins what follows to it: the rest of the
+# PDFium's sign for a hyphen that parts a word. It joins the text after it: the rest of the
 # word, or at the end of a page the footer. A hyphen that nothing follows stays a hyphen.
 _PARTING = "\ufffe"
 _LINE = re.compile(rf"[^\r\n{_PARTING}]+{_PARTING}?")
@@ -62,7 +62,7 @@ class _Line:
 
     text: str
     keys: frozenset[str] = frozenset()
-    """Running lines that belong together share a key; a line that is not at an edge has none."""
+    """Running lines that belong together share a key; a line off the edges has none."""
 
 
 def text(data: bytes) -> str:
@@ -207,7 +207,7 @@ def _heights(text_page: Any, lines: list[re.Match[str]]) -> dict[int, float]:  #
 
 
 def _outermost(depths: dict[int, float], margin: float) -> set[int]:
-    """The lines on the outermost EDGE_LINES levels that are no deeper than a margin."""
+    """The lines on the outermost EDGE_LINES levels, at most as deep as a margin."""
     chosen: set[int] = set()
     levels: list[float] = []
     for index, depth in sorted(depths.items(), key=lambda item: item[1]):

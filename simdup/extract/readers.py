@@ -137,7 +137,7 @@ class Readers:
     def text(self, data: bytes, path: str, *, is_file: bool = True) -> tuple[str, str] | None:
         """The text of a document and its format, as `records.Document.encoding` has it.
 
-        None if it is no document after all. Raises NotReadable.
+        None if it is not a document after all. Raises NotReadable.
         """
         if converter := self._converter(path, is_file=is_file):
             from simdup.extract.convert import converted  # noqa: PLC0415  few runs have converters
@@ -189,7 +189,7 @@ class Readers:
 
 
 def check_unpacks(packing: str) -> None:
-    """Raise NotInstalled if a file that is packed like this cannot be unpacked."""
+    """Raise NotInstalled if a file with this packing cannot be unpacked."""
     if not can_unpack(packing):
         raise NotInstalled(f"needs zstandard: {_INSTALL}")
 

@@ -41,7 +41,7 @@ _ESCAPE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ONE = dict.fromkeys("&)%:/,c{}|^durapz!", "") | {"e": "\\", "~": " ", "0": " ", "t": "\t"}
-# Named characters, each before what it prints.
+# Named characters, each before its text.
 _GLYPHS = table(
     "aq ' Aq ' dq \" oq ‘ cq ’ lq “ rq ” em — en – hy - mi − bu • co © rg ® tm ™ rs \\ ti ~ ha ^"
     " ga ` aa ´ ba | or | br | sh # Do $ at @ lB [ rB ] lC { rC } <= ≤ >= ≥ != ≠ -> → <- ← mu ×"
@@ -57,7 +57,7 @@ _MOST_CONDITIONS = 20
 _TABLE_MARK = re.compile(r"\btab[ ]?\((.)\)")
 _TABLE_CELL = re.compile(r"(?<!\S)T\{|T\}(?!\S)")
 
-# Requests that print nothing; their arguments are no text.
+# Requests that print nothing; their arguments are not text.
 _SILENT = frozenset(
     (  # noqa: SIM905 (a hundred quotes)
         "ad af aln als am as bp brp c2 cc ce cf ch color cs cu da ds dt ec el em eo ev evc fam fc"
@@ -73,7 +73,7 @@ _DEFINITIONS = frozenset(("de", "de1", "dei", "am1", "ig", "di", "da"))
 # Macros of man whose arguments are set without blanks between them.
 _TIGHT = frozenset(("BR", "RB", "BI", "IB", "IR", "RI"))
 
-# What macros of mdoc put before each of their arguments.
+# The text that macros of mdoc put before each of their arguments.
 _BEFORE = {"Fl": "-", "Pa": "", "Ev": ""}
 _MDOC = frozenset(
     (  # noqa: SIM905 (a hundred quotes)
@@ -109,14 +109,14 @@ class _Reader:
         self._name = ""
 
     def read(self, line: str) -> None:
-        """Add the text of a line, and of what follows the conditions that it begins with."""
+        """Add the text of a line, without the conditions at its beginning."""
         left: str | None = line
         for _ in range(_MOST_CONDITIONS):
             if left is not None:
                 left = self._after(left)
 
     def _after(self, line: str) -> str | None:
-        """Add the text of a line; return what follows a condition that holds."""
+        """Add the text of a line; return the rest of the line after a condition that holds."""
         if self._definition_end is not None:
             if line.rstrip() == self._definition_end:
                 self._definition_end = None
@@ -138,7 +138,7 @@ class _Reader:
         self.found.add(_plain(text) + "\n")
 
     def _carry_out(self, line: str) -> str | None:
-        """Add the text of a line that begins with a dot; return what follows a condition."""
+        """Add the text of a line that begins with a dot; return the rest after a condition."""
         request = _REQUEST.match(line)
         name, rest = (request[1], request[2]) if request else ("", "")
         if name in {"if", "ie", "el"}:
@@ -155,7 +155,7 @@ class _Reader:
         return None
 
     def _decide(self, name: str, rest: str) -> str | None:
-        """Return what follows a condition if it holds; else hide the lines that it rules."""
+        """Return the rest of the line if a condition holds; else hide the lines that it rules."""
         if name == "el":
             rest = f"{'!n' if self._has_held else 'n'} {rest}"
         found = _CONDITION.match(rest)
@@ -203,7 +203,7 @@ def _arguments(rest: str) -> list[str]:
 
 
 def _mdoc(name: str, arguments: list[str]) -> str:
-    """What a macro of mdoc prints: its arguments, some of which are macros themselves."""
+    """The text of a macro of mdoc: its arguments, some of which are macros themselves."""
     if name in {"Sh", "Ss", "Nd", "Dl", "Em"} and not _MDOC.intersection(arguments):
         return " ".join(arguments)
     found, before = list[str](), _BEFORE.get(name, "")
@@ -226,7 +226,7 @@ def _plain(text: str) -> str:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """What an escape prints."""
+    """The text of an escape."""
     if (one := found["one"]) is not None:
         return _ONE.get(one, one)
     name = found["two"] or found["long"] or found["quoted"] or found["string"] or ""

@@ -41,7 +41,7 @@ _CHARACTERS = {
     **dict(zip((b"emdash", b"endash", b"bullet"), "—–•", strict=True)),
 }
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-", b"\n": "\n", b"\r": "\n"}
-# Encodings by a font's \fcharset; 0, "ANSI", stands for the encoding of the file.
+# Encodings by a font's \fcharset; 0, "ANSI", means the encoding of the file.
 _CHARSETS = {
     77: "mac-roman",
     128: "cp932",
@@ -94,7 +94,7 @@ def text(data: bytes) -> str:
 
 
 def _binary(token: re.Match[bytes]) -> int:
-    r"""Number of bytes after a token that are no RTF, which `\bin` gives."""
+    r"""Number of bytes after a token that are not RTF; `\bin` gives it."""
     return max(int(token["number"] or 0), 0) if token["word"] == b"bin" else 0
 
 
@@ -171,7 +171,7 @@ class _Reader:
             self._add(_CHARACTERS.get(word, ""))
 
     def _add_bytes(self, found: bytes) -> None:
-        r"""Collect bytes of text, except those that stand for `\u` in older readers."""
+        r"""Collect bytes of text, except the ones that replace `\u` in older readers."""
         skipped = min(self._fallback_left, len(found))
         self._fallback_left -= skipped
         if not self._is_hidden():

@@ -43,8 +43,8 @@ _PROGRAM = (
 )
 # The name of a format, the seconds of processor time, and how many bytes follow.
 _QUESTION = struct.Struct(">8sdQ")
-_ANSWER = struct.Struct(">cQ")  # what follows, and how many bytes
-# A reason why there is no text, a text, or a text that is `Mangled`.
+_ANSWER = struct.Struct(">cQ")  # the kind of data that follows, and its length in bytes
+# A reason why there is no text, a text, or a `Mangled` text.
 _REASON, _TEXT, _MANGLED = b"r", b"t", b"m"
 
 # Linux's prctl: the signal that a process gets when the thread that started it ends.
@@ -98,7 +98,7 @@ class Guard:
         """End the process, even if it is busy."""
         if self._process is not None:
             self._process.kill()
-            with suppress(OSError):  # what it has not read
+            with suppress(OSError):  # the unread rest
                 self._process.communicate()
             self._process = None
 
@@ -215,6 +215,6 @@ def _limit_memory() -> None:
 
 
 def _end_after(seconds: float) -> None:
-    """End this process by a signal after so many seconds of processor time; 0 cancels that."""
+    """End this process by a signal after these seconds of processor time; 0 cancels that."""
     if hasattr(signal, "setitimer"):  # elsewhere only the clock is watched
         signal.setitimer(signal.ITIMER_PROF, seconds)

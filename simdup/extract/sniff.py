@@ -105,7 +105,7 @@ def format_of(
     named = _ENDINGS.get(os.path.splitext(name)[1].lower())
     if head.startswith(ZIP):
         return _zipped(head, named, members)
-    if head.startswith(_OLE):  # what an encrypted file is wrapped in; others are old Office files
+    if head.startswith(_OLE):  # the wrapper of an encrypted file, or an old Office file
         return named if named in _OFFICE.values() else None
     if head.startswith(b"{\\rtf"):
         return Format.RTF
@@ -115,7 +115,7 @@ def format_of(
 
 
 def _of_text(head: bytes, name: str, named: Format | None) -> Format | None:
-    """The kind of a file that is no more than text: a page, a mail, or one of TEXTS."""
+    """The kind of a file of plain text: a page, a mail, or one of TEXTS."""
     text = _ascii(head)
     if _is_html(text, named):
         return Format.HTML
@@ -139,7 +139,7 @@ def _zipped(
 
 
 def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
-    """The kind of document in a zip file that has members of these names."""
+    """The kind of document in a zip file with members of these names."""
     if any(name.endswith("META-INF/container.xml") for name in names):
         return Format.EPUB  # some lie in a folder of the zip file
     if "content.xml" in names:

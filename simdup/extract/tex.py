@@ -1,9 +1,9 @@
 r"""The text of a TeX or LaTeX file, as far as it can be told without running TeX.
 
-Commands are left out and the text in their braces stays, but for those whose arguments are no
-text (`\label`, `\usepackage`, definitions). Comments, drawings and what comes before
-`\begin{document}` are left out, all but the title. Formulas stay, with the signs that commands
-such as `\alpha` stand for. `\input` is not followed.
+Commands are left out and the text in their braces stays, except for arguments that are not text
+(of `\label`, `\usepackage`, definitions). Comments, drawings and everything before
+`\begin{document}` except the title are left out. Formulas stay, with the signs that commands
+such as `\alpha` mean. `\input` is not followed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _BRACE = re.compile(r"\\[\s\S]|%.*|[{}]")
-# What may stand between the arguments of a command.
+# The characters allowed between the arguments of a command.
 _GAP = re.compile(r"[ \t]*(?:%.*)?\n?[ \t]*")
 _OPTION = re.compile(r"\s*\[[^\[\]]{0,300}\]")
 _VERB = re.compile(r"([^A-Za-z\s*])(.{0,1000}?)\1")
 
-# How many of the first arguments of a command are no text; all others are text.
+# How many of the first arguments of a command are not text; all others are text.
 _ARGUMENTS = {
     **dict.fromkeys(
         (  # noqa: SIM905 (a hundred quotes)
@@ -71,7 +71,7 @@ _ACCENTS = table(
     "' \u0301 \" \u0308 ` \u0300 ^ \u0302 ~ \u0303 = \u0304 . \u0307 c \u0327 v \u030c"
     " H \u030b u \u0306 k \u0328 r \u030a"
 )
-# Commands, each before the sign that it stands for.
+# Commands, each before its sign.
 _SIGNS = table(
     "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ"
     " nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ"
@@ -160,7 +160,7 @@ class _Reader:
         return token.end()
 
     def _after_command(self, word: str, place: int) -> int:
-        """Add what a command stands for, and skip its arguments that are no text."""
+        """Add the sign of a command, and skip its arguments without text."""
         if word in {"verb", "lstinline"} and (verb := _VERB.match(self._source, place)):
             self.found.add(verb[2])
             return verb.end()
@@ -173,7 +173,7 @@ class _Reader:
         return self._after_arguments(place, 1 if "cite" in word else _ARGUMENTS.get(word, 0))
 
     def _after_arguments(self, place: int, count: int) -> int:
-        """The place after options and so many arguments; a command may be an argument."""
+        """The place after options and this number of arguments; a command may be an argument."""
         place = self._after_options(place)
         for _ in range(count):
             gap = _GAP.match(self._source, place)
@@ -191,7 +191,7 @@ class _Reader:
         return place
 
     def _after_edge(self, token: re.Match[str]) -> int:
-        """Add a line end where an environment begins or ends; skip what holds no text."""
+        """Add a line end where an environment begins or ends; skip one without text."""
         self.found.add("\n")
         name, place = token["name"], token.end()
         if token["edge"] == "end":

@@ -1,4 +1,4 @@
-r"""Text files that hold more than what people read: subtitles, TeX, man pages and the like.
+r"""Text files with markup beside their text: subtitles, TeX, man pages and the like.
 
 `written_as` tells them by their first characters, and where these are not certain by the name
 too. Their readers find out the rest: a file that only begins like one of them is `NotReadable`,
@@ -25,7 +25,7 @@ class _Sign(NamedTuple):
     begin: re.Pattern[str]
     """Matches the first characters of a file."""
     endings: tuple[str, ...] = ("",)
-    """The endings of the name that such a file may have; one that is empty stands for any."""
+    """The endings of the name that such a file may have; an empty one means any."""
 
 
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".rmd", ".qmd")
@@ -41,7 +41,7 @@ _TOML = r"\+\+\+[ \t]*\r?\n[ \t]*(?:[\w\"'.-]{1,100}[ \t]*=|\[)"
 _MAN_TITLE = re.compile(r"^\.[ \t]*(?:TH|Dd)[ \t\"]", re.MULTILINE)
 _MAN_SECTION = re.compile(r"^\.[ \t]*S[Hh]\b", re.MULTILINE)
 
-# By the first character of a file that is no blank.
+# By the first character of a file other than a blank.
 _SIGNS: dict[str, tuple[_Sign, ...]] = {
     "W": (_Sign("vtt", re.compile(r"WEBVTT(?=\s)")),),
     "[": (_Sign("ass", re.compile(r"\[Script Info\]")),),

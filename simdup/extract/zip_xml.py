@@ -29,7 +29,7 @@ _MEMBER_SIGN = b"PK\x01\x02"
 ENCRYPTED = 1  # a bit in a member's flags
 _OLE, _OLE_ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
 
-# What `zipfile` raises for damaged files, by its documentation and by fuzzing.
+# The errors of `zipfile` for damaged files, by its documentation and by fuzzing.
 TROUBLE = (
     *(BadZipFile, zlib.error, struct.error, EOFError, OSError, MemoryError),
     *(ValueError, LookupError, NotImplementedError, OverflowError),

@@ -89,7 +89,7 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     Rows may be wider than the settings' bits: their first bits are the fingerprints, and all of
     them sort out candidates that are near by chance. Documents that were skipped because they
     have no text are grouped by their bytes alone. Similarities that `cache` knows are not
-    computed again. `ignored` are pairs of digests of texts that are no duplicates. If `named` is
+    computed again. `ignored` are pairs of digests of texts that are not duplicates. If `named` is
     given, files that are alike by nature (see `findings.noise`) are grouped by their texts alone,
     except the files at the paths in `named`.
     """

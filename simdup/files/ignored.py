@@ -1,4 +1,4 @@
-"""The user's list of texts that are no duplicates of each other: a file with one entry a line.
+"""The user's list of texts that are not duplicates of each other: a file with one entry a line.
 
 An entry has the digests of two texts or more, so it holds when files move or change their
 encoding. The names of the files are only for people to read.

@@ -80,7 +80,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     count. With `are_files` the paths are a list of files, some of which may be missing.
     `jobs` processes read and fingerprint; None takes all cores where that pays (for more than 1,
     a script needs the usual `if __name__ == "__main__"`). What `store` knows is not read again,
-    and what is found out is kept there. `ignored` are pairs of texts that are no duplicates, each
+    and what is found out is kept there. `ignored` are pairs of texts that are not duplicates, each
     by the `text_digest` of a document: one never represents the other. With `archives` the members
     of zip and tar files are documents too, such as "a.zip!/b.txt". Raises InputError for a
     path that cannot be used, TooManyPairsError, ValueError for impossible settings, and

@@ -1,5 +1,5 @@
 """Text in, fingerprint rows out.
 
-Read `tokens` first, then `features` (what votes, and with which weight), then `simhash`,
+Read `tokens` first, then `features` (the votes and their weights), then `simhash`,
 which adds up the votes. `sketch` takes a sample of the features.
 """

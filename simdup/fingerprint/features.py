@@ -1,4 +1,4 @@
-"""Tokens in, features out: what votes in a fingerprint, and with which weight.
+"""Tokens in, features out: the votes in a fingerprint, and the weight of each.
 
 Features are flat arrays with offsets by document (compressed sparse rows): a hash and a weight
 for each distinct feature. A long document is counted in segments of SEGMENT tokens, so that
@@ -27,7 +27,7 @@ from simdup.text.unicode import code_points
 
 Weights = Indices | Floats
 
-#: Tokens that are counted together. Part of the recipe: a change changes fingerprints.
+#: The most tokens counted together. Part of the recipe: a change changes fingerprints.
 SEGMENT = 1 << 20
 
 # Weights are whole multiples of 1 / UNIT, so that sums of them are exact.
@@ -146,7 +146,7 @@ def _field_features(texts: Sequence[str], recipe: Recipe) -> Features:
 
 
 def _of_batch(batch: list[str], recipe: Recipe) -> Features:
-    """The features of a batch, or of a long text, which is a batch by itself."""
+    """The features of a batch; a long text is a batch by itself."""
     if not is_long(batch[0]) or _needs_whole_text(recipe):
         return features(batch, recipe)
     return merged(segments(chunks_of(batch[0]), recipe), recipe)

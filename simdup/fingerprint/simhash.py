@@ -33,7 +33,7 @@ MIN_BITS_TO_REFUSE = 32
 
 
 class Fingerprints(NamedTuple):
-    """The fingerprints of n texts, and what else is kept of each; all arrays by text."""
+    """The fingerprints of n texts with their counts, digests and sketches; all arrays by text."""
 
     rows: Rows
     """(n, bits // 8): the fingerprints; a text without a feature has all zeros."""
@@ -224,7 +224,7 @@ def _of_batch(
     is_sketched: bool,  # noqa: FBT001
     most_levels: int,
 ) -> Fingerprints:
-    """The fingerprints of a batch, or of a long text, which is a batch by itself."""
+    """The fingerprints of a batch; a long text is a batch by itself."""
     if is_long(batch[0]):
         return fingerprint_chunks(chunks_of(batch[0]), recipe, is_sketched, most_levels)
     return simhash(features(batch, recipe), recipe, is_sketched, most_levels)

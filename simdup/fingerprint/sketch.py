@@ -44,15 +44,15 @@ _NO_VALUES = np.empty(0, np.uint32)
 #: Raised when sketches change, so that a scan with an older store reads every file again.
 EDITION = 1
 
-# Sketches beyond so many bytes lie in a temporary file.
+# Sketches beyond this number of bytes lie in a temporary file.
 BYTES_IN_MEMORY = 1 << 24
 
-# Values that are looked at together when dense sketches are thinned.
+# The number of values handled together when dense sketches are thinned.
 VALUES_AT_ONCE = 1 << 20
 
 
 def levels(counts: Indices, most: int = LEVELS) -> Indices:
-    """How often the limit of a text with so many features is halved; at most `most`; (n,).
+    """How often the limit of a text with `counts` features is halved; at most `most`; (n,).
 
     >>> levels(np.array([0, 255, 256, 511, 512, 10**6])).tolist()
     [0, 0, 1, 1, 2, 4]
@@ -147,7 +147,7 @@ def read_back(sketches: Iterable[bytes]) -> Sketches:
     parts = list(sketches)
     sizes, odd = np.divmod(np.array(list(map(len, parts)), np.int64), _STORED.itemsize)
     if odd.any():
-        raise ValueError("a sketch that is cut within a value")
+        raise ValueError("a sketch is cut within a value")
     values = np.frombuffer(b"".join(parts), _STORED).astype(np.uint32)
     return Sketches(values, np.cumsum(sizes) - sizes, sizes)
 

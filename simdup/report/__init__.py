@@ -7,7 +7,7 @@ show differences, a picture and a web page. `load` reads a saved report again; `
 `terminal` write numbers, names and colours for all of them.
 """
 
-#: Values of --sort: what makes a group useful.
+#: Values of --sort: by which measure groups are ranked.
 SORTS = ("similarity", "size", "count", "name")
 
 #: The most groups on a terminal, unless the user asks for more.

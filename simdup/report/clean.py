@@ -1,4 +1,4 @@
-"""Plans as text for people: what stays, what goes and why, and what is left as it is."""
+"""Plans as text for people: which files stay, which go and why, and which are left alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
 from simdup.report.wording import count, percent, printable, size
 
-# What happens to files, as the end of "3 files would ...".
+# The effect of each act on files, as the end of "3 files would ...".
 _ENDS = {
     Act.TRASH: "go to the trash",
     Act.MOVE: "be moved",
@@ -37,7 +37,7 @@ _WIDEST_ACT = max(len(each.value) for each in Act)
 
 
 def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
-    """The plan as text: each group with the file that stays, those that go, and why.
+    """The plan as text: each group with the file that stays, the files that go, and why.
 
     Groups in which nothing goes are only shown if `look` is verbose. A folder that goes whole is
     one line.

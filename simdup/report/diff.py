@@ -50,7 +50,7 @@ def render(
 
 
 class _Matcher(SequenceMatcher[str]):
-    """Finds what two lists of sentences have in common, in time nearly linear in their length.
+    """Finds the common parts of two lists of sentences in nearly linear time.
 
     Of two long lists the longest match may be a single sentence at the beginning, and so again for
     the rest. So long lists are cut near the middle, at a sentence that stands once in each.

@@ -272,7 +272,7 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
 
 
 def document_fields(document: Document) -> dict[str, Any]:
-    """All that is known of a document except its fingerprint; null for what is unknown."""
+    """All fields of a document except its fingerprint; unknown ones are null."""
     source, archive = document.source, document.source.archive
     return path_fields(document.path) | {
         "size": source.size,

@@ -53,7 +53,7 @@ def load(data: bytes, name: str) -> ScanResult:
     try:
         return _result(_report(data))
     except WrongFieldError as wrong:
-        raise InputError(f"{name!r}: no result of `simdup scan`: {wrong}") from None
+        raise InputError(f"{name!r}: not a result of `simdup scan`: {wrong}") from None
 
 
 def _report(data: bytes) -> Fields:
@@ -61,10 +61,10 @@ def _report(data: bytes) -> Fields:
     try:
         (_, first), *others = _values(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise WrongFieldError("it is no JSON") from None
+        raise WrongFieldError("it is not JSON") from None
     is_lines = isinstance(first, dict) and first.get("type") == "scan"
     if others and not is_lines:
-        raise WrongFieldError("it is no JSON")
+        raise WrongFieldError("it is not JSON")
     header = Fields(first)
     if header.has("tool") and header.text("tool") != "simdup":
         raise header.wrong("tool", "must be 'simdup'")
@@ -244,7 +244,7 @@ def _member(fields: Fields, bits: int) -> Member:
     try:
         fingerprint = bytes.fromhex(fields.text("fingerprint"))
     except ValueError:
-        raise fields.wrong("fingerprint", "is no hexadecimal number") from None
+        raise fields.wrong("fingerprint", "is not a hexadecimal number") from None
     if len(fingerprint) * 8 != bits:
         raise fields.wrong("fingerprint", f"must have {bits} bits")
     return Member(

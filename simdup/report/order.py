@@ -20,7 +20,7 @@ class View(NamedTuple):
     is_brief: bool = False
     """Whether a group with many files shows only some of them, as on a terminal."""
     is_folded: bool = False
-    """Whether to leave out the groups that pairs of folders stand for."""
+    """Whether to leave out the groups that pairs of folders represent."""
     lines: int | None = None
     """The lines that the groups and the summary may fill together; None sets no limit."""
 

@@ -33,7 +33,7 @@ COLUMNS = (
     *("set", "set_kind", "byte_digest"),
 )
 
-# Characters shown of a question that is a text; the number of answers stands beside it.
+# The most characters shown of a text that was asked for; the number of answers follows it.
 LONGEST_QUESTION = 60
 
 

@@ -224,7 +224,7 @@ def _as_text(value: Any) -> str:  # noqa: ANN401
 
 
 def report(balance: Balance, groups: Iterable[dict[str, Any]], faulty: Iterable[Faulty]) -> Report:
-    """The report of a scan: what was compared and how, its groups, and the rows not compared."""
+    """The report of a scan: its files and settings, its groups, and the rows not compared."""
     fields = {
         "files": [path_fields(path) for path in balance.paths],
         "settings": settings_fields(balance.settings),

@@ -24,7 +24,7 @@ class Repeated(NamedTuple):
     text: Pile = Pile()
     """Files with the same text, but other bytes."""
     near: Pile = Pile()
-    """Files whose text is only similar."""
+    """Files with a similar text."""
 
     @property
     def total(self) -> Pile:

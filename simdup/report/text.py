@@ -68,7 +68,7 @@ _ENDING = re.compile(r"\.[A-Za-z][A-Za-z\d]{0,5}$|[-_ ][^\W\d]")
 # The most names in a line of `left_out` or `doubtful`.
 _MOST_NAMES = 5
 
-_SECTION = "Files of one pattern, which are no duplicates: what they share is in other files too"
+_SECTION = "Filled-in forms and the like: not duplicates, since other files share the same wording"
 
 
 def render(
@@ -132,7 +132,7 @@ def folder_lines(pairs: Iterable[FolderPair], look: TerminalStyle = PLAIN) -> li
 
 
 def _copies(pair: FolderPair) -> str:
-    """How many files of the folder are in the other one, and what else matters."""
+    """How many files of the folder are in the other one, and which folder is newer."""
     said = f"{pair.copies:,} of {count(pair.files, 'file')}, {pair.identical:,} identical"
     if pair.unread:
         said += f", {pair.unread:,} not compared"
@@ -236,7 +236,7 @@ def _fitting(blocks: Iterable[int], rows: int) -> int:
 def _room(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool) -> int:
     """How many rows of a terminal are left for groups.
 
-    The command, parts, folders, the number of groups that are not shown, the summary, the next
+    The command, parts, folders, the line about hidden groups, the summary, the next
     prompt and empty lines take the others.
     """
     parts, folders = _parts(result, look, view), _folders(result, look, view)
@@ -263,7 +263,7 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
 
 
 def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
-    """Versions from the oldest to the newest, and what changed from each to the next."""
+    """Versions from the oldest to the newest, and the change from each to the next."""
     taken = (look.columns or 0) // 2
     names, figures = chain_parts(versions)
     shown = " > ".join(look.fitted(each, taken) for each in names)
@@ -274,13 +274,13 @@ def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
 
 
 def chain_parts(versions: Sequence[Version]) -> tuple[list[str], list[str]]:
-    """The names of versions, and what changed from each to the next in per cent, if known."""
+    """The names of versions, and the changes from each to the next in per cent, if known."""
     names = _told_apart([printable(each.path) for each in versions])
     return names, [_change(each.changed) for each in versions[1:] if each.changed is not None]
 
 
 def _change(changed: float) -> str:
-    """A change in whole per cent, rounded; "<1" stands for any change that would be 0."""
+    """A change in whole per cent, rounded; "<1" if a change would round to 0."""
     percent = round(changed * 100)
     return "<1" if changed and not percent else str(percent)
 
@@ -308,7 +308,7 @@ def _common(texts: list[str]) -> str:
 
 
 def _heading(group: Group, bits: int, look: TerminalStyle) -> str:
-    """The number of a group, how much alike its files are, how many they are, what can go."""
+    """The number of a group, how alike its files are, their number, and how much can be freed."""
     kind = group.kind.value if group.kind is not Kind.NEAR else _alike(group, bits)
     if group.versions:
         kind = f"versions, {kind}"
@@ -339,7 +339,7 @@ def _alike(group: Group, bits: int) -> str:
 def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
     """A line for each file of a group, and a heading for each identical set in it.
 
-    A set that is the whole group needs no heading, unless some of its files have the same bytes
+    A set that fills the group needs no heading, unless some of its files have the same bytes
     and others have not.
     """
     lines, number, bits = list[str](), len(group.members), settings.recipe.bits
@@ -367,7 +367,7 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
 
 
 def _more_files(copies: Sequence[int]) -> str:
-    """The line for files that are not shown; `copies` is how many files have the bytes of each."""
+    """The line for hidden files; `copies` says for each how many files have its bytes."""
     identical = sum(each > 1 for each in copies)
     of_them = f", {identical:,} of them identical to another" if identical else ""
     return f"  and {count(len(copies), 'more file')}{of_them}"
@@ -477,14 +477,14 @@ def document_line(  # noqa: PLR0913, PLR0917  (a column each)
 
 
 def likeness(similarity: float | None, distance: int, bits: int) -> str:
-    """The exact similarity, or "~" and the similarity that the distance stands for."""
+    """The exact similarity, or "~" and the similarity estimated from the distance."""
     if similarity is not None:
         return percent(similarity)
     return "~" + percent(max(0.0, similarity_at(distance, bits)))
 
 
 def closeness(kind: Kind, distance: int, *, is_verbose: bool) -> str:
-    """The word "bytes" or "text" for what is identical; else the distance in bits if verbose."""
+    """The word "bytes" or "text" for an identical document; else the bits apart if verbose."""
     if distance or kind in {Kind.NEAR, Kind.SAME_PATTERN}:
         return count(distance, "bit") if is_verbose else ""
     return kind.value.removeprefix("identical ")
@@ -510,7 +510,7 @@ def render_names(result: ScanResult) -> Iterator[str]:
 
 
 def render_fdupes(result: ScanResult) -> Iterator[str]:
-    """The names of files with the same bytes, as fdupes prints them, and nothing that is near."""
+    """The names of files with the same bytes, as fdupes prints them; no near-duplicates."""
     return _names(identical_bytes(result.groups))
 
 
@@ -577,7 +577,7 @@ def _is_noise(skipped: Skipped) -> bool:
 
 
 def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
-    """Lines that say what was found, compared and skipped, and what else the user should know.
+    """Lines on the files found, compared and skipped, and on everything else worth knowing.
 
     `siblings` says that the families of siblings are in the report.
     """
@@ -604,12 +604,12 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
 
 
 def closing(result: ScanResult, *, siblings: bool = False) -> list[str]:
-    """The lines at the end of a scan: the summary, and then what can be freed."""
+    """The lines at the end of a scan: the summary, and then the bytes that can be freed."""
     return [*summary(result, siblings=siblings), *what_to_do(result)]
 
 
 def what_to_do(result: ScanResult) -> list[str]:
-    """Lines that say what can go without a look, and what needs one; none if nothing repeats."""
+    """Lines on the files that can go unseen, and on the files that need a look first."""
     found = repeated(result.groups)
     copies = [
         f"{size(pile.bytes)} in {words}"
@@ -728,7 +728,7 @@ def render_comparison(
 
 
 def _distance(comparison: Comparison) -> Iterator[str]:
-    """How far apart the fingerprints are, and the similarity that this stands for."""
+    """How far apart the fingerprints are, and the similarity estimated from that."""
     bits, distance = comparison.settings.recipe.bits, comparison.distance
     error = standard_error(max(0.0, similarity_at(distance, bits)), bits)
     estimate, low, high = (

@@ -77,7 +77,7 @@ def count(number: int, noun: str) -> str:
 
 
 def whose(similarity: float, own_share: float) -> str:
-    """Words for how much of what two texts share is theirs alone, or how many others share it.
+    """Words for the own share of two texts, or for how many other texts share their wording.
 
     The number is an estimate. It is right if all that the two share stands in equally many other
     files: each shingle of it then has the same weight, and the own share follows from the weight
@@ -97,9 +97,9 @@ def whose(similarity: float, own_share: float) -> str:
 
 
 def sharing(similarity: float, own_share: float) -> tuple[str, int]:
-    """Words for a part of what two texts share, and the number of other files that share it too.
+    """Words for a part of the shared wording, and the number of other files that have it too.
 
-    The number is 0 for a part that is theirs alone; see `whose`.
+    The number is 0 if no other file has it; see `whose`.
     """
     for least, part in ((EXPECTED, "nearly all"), (0.6, "most")):
         if own_share >= least:

@@ -1,5 +1,5 @@
 """Fingerprint rows in, pairs within k bits out.
 
 Read `hamming` first (distances), then `pairs`, which finds every pair within k bits, and can
-drop pairs that are near by chance. `distinct` collapses equal rows.
+drop pairs near by chance. `distinct` collapses equal rows.
 """

@@ -226,13 +226,13 @@ def _repeated(distinct: DistinctRows) -> Pairs:
 
 
 def _pair_counts(distinct: DistinctRows, pairs: Pairs) -> Indices:
-    """The number of pairs of original rows that each pair of distinct rows stands for."""
+    """The number of pairs of original rows behind each pair of distinct rows."""
     left, right = distinct.sizes[pairs[:, 0]], distinct.sizes[pairs[:, 1]]
     return np.where(pairs[:, 0] == pairs[:, 1], left * (left - 1) // 2, left * right)
 
 
 def expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
-    """Yield the pairs of original rows that pairs of distinct rows stand for, in chunks."""
+    """Yield the pairs of original rows behind pairs of distinct rows, in chunks."""
     widths = distinct.sizes[pairs[:, 1]]
     counts = distinct.sizes[pairs[:, 0]] * widths
     ends = np.cumsum(counts)

@@ -1,6 +1,6 @@
-"""Arrow columns in, numpy arrays out, and back: what Spark hands to a task and takes from it.
+"""Arrow columns in, numpy arrays out, and back: the form in which Spark hands rows to a task.
 
-These functions, and all that are made for `mapInArrow`, run in Spark's Python workers.
+These functions, and all tasks made for `mapInArrow`, run in Spark's Python workers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from simdup.search.pairs import expanded
 
 Pairs: TypeAlias = Indices
 Batches: TypeAlias = Iterator[pa.RecordBatch]
-#: What `mapInArrow` takes: a function from the batches of one partition to batches.
+#: An argument of `mapInArrow`: a function from the batches of one partition to batches.
 Task: TypeAlias = Callable[[Batches], Batches]
 
 #: The columns of every frame of pairs of texts: their numbers, the lower first, and the distance.
@@ -86,7 +86,7 @@ def runs(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[tuple[Any, pa.
 def whole_runs(
     batches: Iterable[pa.RecordBatch], keys: Sequence[str], at_once: int
 ) -> Iterator[pa.Table]:
-    """Tables of at least `at_once` rows, as far as there are so many.
+    """Tables of at least `at_once` rows; the last one may have fewer.
 
     Rows must be sorted by the keys. Rows with equal keys are in one table.
     """

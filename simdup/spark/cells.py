@@ -21,7 +21,7 @@ from simdup.spark.arrow import Batches, numbers, runs
 from simdup.spark.distinct_texts import NumberedTexts
 from simdup.spark.search import cell_of, parts_for
 
-# Pairs that are worth a task.
+# The number of pairs worth a task of their own.
 PAIRS_WORTH = 10_000
 
 #: The message of the error for a row that no longer has its text.

@@ -45,7 +45,7 @@ def run(  # noqa: PLR0913  (one argument an option)
     target: str | None,
     write: Callable[[Iterable[str]], None],
 ) -> Balance:
-    """Write the report or, with `keep`, the rows that stay; return what became of the rows.
+    """Write the report or, with `keep`, the rows that stay; return the balance of the rows.
 
     `target` is the folder to write to; None hands the lines of the report to `write`. Raises
     InputError for whatever Spark cannot do.
@@ -71,7 +71,7 @@ def run(  # noqa: PLR0913  (one argument an option)
 def _written(
     session: SparkSession, folder: str, scanned: Scanned, form: str, keep: str | None
 ) -> Balance:
-    """Write the report or the rows that stay to a new folder; return what became of the rows."""
+    """Write the report or the rows that stay to a new folder; return the balance of the rows."""
     balance = scanned.balance
     with _removed_on_failure(session, folder):
         if keep is None:
@@ -154,7 +154,7 @@ def _stop(session: SparkSession) -> None:
 
 
 def _remove(path: Any, system: Any) -> None:  # noqa: ANN401  (Java's)
-    """Remove a folder, again and again while a task that is being stopped still writes to it."""
+    """Remove a folder, again and again while a stopping task still writes to it."""
     times_gone = 0
     for _ in range(50):
         times_gone = 0 if system.delete(path, True) else times_gone + 1  # noqa: FBT003  (Java's)

@@ -49,7 +49,7 @@ class Scanned:
 
 
 def scan(files: Files, settings: Settings) -> Scanned:
-    """The groups of the rows of some files, and what became of the rows."""
+    """The groups of the rows of some files, and the balance of the rows."""
     began = perf_counter()
     found = grouped(files.source, settings)
     found = replace(found, groups=checkpointed(found.groups, "groups of rows"))
@@ -168,7 +168,7 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
 
 
 def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
-    """Write the rows that stay to a folder, in the input's form; return what became of all rows.
+    """Write the rows that stay to a folder, in the input's form; return the balance of all rows.
 
     `keep` says which rows of a group are preferred, as in `deduplicate`. Raises InputError if
     the number of rows written is not the number that should stay.

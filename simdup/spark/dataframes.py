@@ -1,4 +1,4 @@
-"""DataFrames in, DataFrames out: fingerprints, pairs, groups, and the rows that are left."""
+"""DataFrames in, DataFrames out: fingerprints, pairs, groups, and the rows that stay."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class GroupedRows:
     """The rows of a DataFrame, and their groups."""
 
     rows: DataFrame
-    """Each row: id, length in characters, reason or null, and what else its source has."""
+    """Each row: id, length in characters, reason or null, and further columns of its source."""
     groups: DataFrame
-    """What `groups` returns, lazily."""
+    """The result of `groups`, lazily."""
     matching: Matching
     """Compares the texts again."""
     siblings: DataFrame
-    """Pairs of texts that are similar enough, but too many others have what they share; lazily."""
+    """Pairs of similar texts whose common wording is in too many other texts; lazily."""
     candidates: Candidates | None
     """How pairs were found; None if none were verified."""
 
@@ -44,7 +44,7 @@ class GroupedRows:
 def fingerprints(
     df: DataFrame,
     text: str = "text",
-    id: str = "id",  # noqa: A002  (what everybody calls it)
+    id: str = "id",  # noqa: A002  (the usual name)
     settings: Settings | None = None,
 ) -> DataFrame:
     """The columns id, fingerprint (binary), features and reason for each row, lazily.
@@ -66,8 +66,8 @@ def pairs(
 ) -> DataFrame:
     """Every pair of near-duplicate rows: id_a, id_b, distance, similarity, own_share.
 
-    id_a is the lower id. The similarity and the own share (how much of what two rows share is
-    theirs alone) are null where distances decide, the own share also if the settings switch it
+    id_a is the lower id. The similarity and the own share (the part of their common wording that no
+    other row has) are null where distances decide, the own share also if the settings switch it
     off. Rows of equal text are pairs too: m of them make m (m - 1) / 2. Fingerprints and pairs
     are made now, and are kept as long as the frame is. Raises InputError for an id that several
     rows have, and ValueError as `fingerprints` does.
@@ -104,12 +104,12 @@ def groups(
     id: str = "id",  # noqa: A002
     settings: Settings | None = None,
 ) -> DataFrame:
-    """For each row that is in a group: id, representative, kind, similarity, own_share, distance.
+    """For each row in a group: id, representative, kind, similarity, own_share, distance.
 
-    `representative` is the id of the row that stands for the group, which is a member too. The
+    `representative` is the id of the row that represents the group, which is a member too. The
     other columns compare a row with its representative: kind is "identical text" or "near", and
     similarity and own_share may be null as in `pairs`. No row is in two groups. Everything but
-    the last joins is computed now. Raises what `pairs` raises.
+    the last joins is computed now. Raises the errors of `pairs`.
     """
     return grouped(_text_frame(df, text, id), settings or Settings()).groups
 
@@ -121,13 +121,13 @@ def deduplicate(
     settings: Settings | None = None,
     keep: str = "first",
 ) -> DataFrame:
-    """The rows of the DataFrame without the near-duplicates of rows that are kept.
+    """The rows of the DataFrame without the near-duplicates of kept rows.
 
     `keep` says which rows of a group are preferred: those with the lowest ids ("first"), those
     with the most characters and then the lowest ids ("longest"), or the representative and the
     rows most similar to it ("representative"). Taken in that order, a row is dropped if it is
-    alike to a row that is kept already. Rows without a fingerprint are kept. The DataFrame is
-    computed more than once, and must give the same ids each time. Raises what `pairs` raises.
+    alike to a row kept before it. Rows without a fingerprint are kept. The DataFrame is
+    computed more than once, and must give the same ids each time. Raises the errors of `pairs`.
     """
     if keep not in KEEPS:
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
@@ -140,7 +140,7 @@ def deduplicate(
 
 
 def grouped(source: TextFrame, settings: Settings) -> GroupedRows:
-    """The groups of rows. Raises what `pairs` raises."""
+    """The groups of rows. Raises the errors of `pairs`."""
     texts, matching = prepared(source, settings)
     matched = matching.match()
     members = _members(texts, matching.to_leaders(matched.led), settings)
@@ -175,7 +175,7 @@ def _by_place(df: DataFrame) -> DataFrame:
 
 
 def prepared(source: TextFrame, settings: Settings) -> tuple[NumberedTexts, Matching]:
-    """The distinct texts of rows, and a `Matching` of them. Raises what `pairs` raises."""
+    """The distinct texts of rows, and a `Matching` of them. Raises the errors of `pairs`."""
     kind = source.frame.schema["id"].dataType
     if not _has_order(kind):
         raise ValueError(f"ids are {kind.simpleString()}, which cannot be ordered; give others")

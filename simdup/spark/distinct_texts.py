@@ -38,7 +38,7 @@ class NumberedTexts:
     """Each row, as `fingerprinted` returns it."""
     frame: DataFrame
     """Each distinct text: number, id and text_digest of its first row, digest, fingerprint,
-    features, copies (the number of rows that have it), and its sketch if any are made."""
+    features, copies (the number of rows with this text), and its sketch if sketches are made."""
     count: int
     """The number of distinct texts; their numbers are lower than this."""
     features: int

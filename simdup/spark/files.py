@@ -51,7 +51,7 @@ class Files:
     paths: tuple[str, ...]
     """The paths as they were given."""
     names: tuple[str, ...]
-    """The name of each file that has rows, in order."""
+    """The name of each file with rows, in order."""
     rows: DataFrame
     """Each row: id (its number in the corpus), file (the index of its name), position, record
     (all that the file has of it), and the inputs of the reader."""
@@ -80,9 +80,9 @@ def read(
 ) -> Files:
     """The rows of some files, folders or patterns; `text` and `name` are fields or columns.
 
-    The keys of `paths` are what Spark reads, the values what messages call them. `form` is
+    The keys of `paths` are for Spark to read, the values are their names in messages. `form` is
     "jsonl", "csv" or "parquet", or None to go by the end of each path. Raises InputError for a
-    column that is not there, and Spark's own errors for what it cannot read.
+    missing column, and Spark's own errors for unreadable files.
     """
     form = form or _form_of(paths.values())
     _check_names(session, paths)
@@ -117,7 +117,7 @@ def _parquet(
 ) -> tuple[DataFrame, Reader]:
     """The rows of files, each with the columns of all files, and their reader.
 
-    Raises InputError for a column that is not there, and for a text column without strings.
+    Raises InputError for a missing column, and for a text column without strings.
     """
     frame = session.read.option("mergeSchema", "true").parquet(*paths)
     for wanted in (text, name):
@@ -147,7 +147,7 @@ def _split_columns() -> tuple[Column, ...]:
 
 
 def _check_names(session: SparkSession, paths: Mapping[str, str]) -> None:
-    """Raise InputError for a file that Spark would pass over, or that is named twice."""
+    """Raise InputError for a file that Spark would pass over, or one named twice."""
     for called in paths.values():
         name = os.path.basename(called)
         if name.startswith(("_", ".")) and name not in {".", ".."}:
@@ -187,7 +187,7 @@ def _csv(session: SparkSession, paths: Mapping[str, str], wanted: CsvFiles) -> F
 
 
 def _empty(content: DataFrame) -> str | None:
-    """The first file that is empty; such files have no row in this frame of whole files."""
+    """The first empty file; empty files have no row in this frame of whole files."""
     uris = content._jdf.inputFiles()  # noqa: SLF001  (an array of Java's)
     if len(uris) == content.count():
         return None
@@ -214,7 +214,7 @@ def _form_of(paths: Iterable[str]) -> str:
 def codec(frame: DataFrame) -> str | None:
     """The compression of the first column of the first of some Parquet files, from its footer.
 
-    None leaves the choice to Spark: the user has set it, or there is no such column.
+    None leaves the choice to Spark: the user has set it, or the column is missing.
     """
     session, paths = frame.sparkSession, frame._jdf.inputFiles()  # noqa: SLF001
     if session.conf.get(CODEC, None) is not None or not len(paths):

@@ -42,7 +42,7 @@ class TextFrame:
     """Rows to compare, and how to find their texts."""
 
     frame: DataFrame
-    """Has `id`, the inputs of the reader, and the columns that are carried."""
+    """Has `id`, the inputs of the reader, and the carried columns."""
     reader: Reader
     carried: tuple[str, ...] = ()
     """Columns that a row keeps when it gets its fingerprint."""
@@ -56,9 +56,9 @@ def column(name: str) -> Column:
 def fingerprinted(
     source: TextFrame, recipe: Recipe, bits: int, *, is_sketched: bool = False
 ) -> DataFrame:
-    """Each row: id, the columns that are carried, COLUMNS, and the extras of the reader; lazily.
+    """Each row: id, the carried columns, COLUMNS, and the extras of the reader; lazily.
 
-    `digest` stands for the features; the length is in characters. `reason` says why a row has no
+    `digest` identifies the features; the length is in characters. `reason` says why a row has no
     fingerprint (for example because its first `bits` bits are all equal), and is null if it has
     one. Rows have SKETCH too if `is_sketched`.
     """

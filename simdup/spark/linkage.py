@@ -20,13 +20,13 @@ from simdup.spark.distinct_texts import checkpointed
 #: Makes leaders from pairs, their closeness, which text goes first, and the leaders before.
 Rule: TypeAlias = Callable[[Indices, Similarities, Precedence, Indices], Indices]
 
-# Pairs that are grouped in one task, however they are connected: 100 MB.
+# The most pairs grouped in one task, however they are connected: 100 MB.
 PAIRS_AT_ONCE = 1 << 21
 
 #: The columns of a frame of texts that another text represents.
 LED = "number long, leader long, similarity double, own_share double"
 
-#: The columns that say what is known of a pair; null if unknown.
+#: The figures of a pair; null if unknown.
 KNOWN = ("similarity", "own_share")
 
 
@@ -147,5 +147,5 @@ def _small_star(edges: DataFrame) -> DataFrame:
 
 
 def _lowest(edges: DataFrame) -> DataFrame:
-    """The lowest neighbour of each text that has a lower one."""
+    """The lowest neighbour of each text with a lower one."""
     return edges.groupBy("high").agg(F.min("low").alias("lowest"))

@@ -32,7 +32,7 @@ from simdup.spark.search import near_pairs
 from simdup.spark.verify import Originals, with_similarities
 from simdup.theory import similarity_at
 
-# The names of Spark's jobs, by what they checkpoint.
+# The names of Spark's jobs, by the frame that they checkpoint.
 COMPARED, LISTED, SKETCHED = "near pairs", "lists", "near sketches"
 VERIFIED, SHARED, GROUPED = "similarities", "own shares", "groups"
 
@@ -55,7 +55,7 @@ class Matched:
     led: DataFrame
     """The texts that another one represents: LED."""
     siblings: DataFrame
-    """a and b: pairs of texts that are similar enough, but too many others have what they share."""
+    """a and b: pairs of similar texts whose common wording is in too many other texts."""
     candidates: Candidates | None
     """None where nothing was verified."""
 
@@ -161,7 +161,7 @@ class Matching:
         return Counted(self.texts.frame, self.texts.count)
 
     def search(self, active: Counted, wanted: int) -> Search[Counted]:
-        """Candidate pairs of these texts: by what they share, or by distance if that is cheaper."""
+        """Candidate pairs of these texts: by shared shingles, or by distance if that is cheaper."""
         if not self._is_listed(active):
             self.unsettled = active.frame.select("number")
             return affordable_search(self, active, wanted)
@@ -170,7 +170,7 @@ class Matching:
         return Search(None, pairs, self.unsettled.isEmpty())
 
     def _is_listed(self, active: Counted) -> bool:
-        """Whether candidates of these texts are found by what they share."""
+        """Whether candidates of these texts are found by shared shingles."""
         return self._is_sketched() and len(active) > BY_DISTANCE
 
     def _is_sketched(self) -> bool:
@@ -188,11 +188,11 @@ class Matching:
         return Counted(found.select("a", "b"), found.count()), crowded
 
     def sampled_distances(self, active: Counted, reach: int) -> tuple[Indices | Distances, float]:
-        """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
+        """Distances of sampled candidate pairs, and how many pairs each represents."""
         return self._sampled(active, self._reach(reach))
 
     def _sampled(self, active: Counted, reach: Reach) -> tuple[Indices | Distances, float]:
-        """Distances of sampled pairs that pass the sieve, and how many pairs each stands for."""
+        """Distances of sampled pairs that pass the sieve, and how many pairs each represents."""
         drawn_pairs, _, pairs = sample(len(active))
         if not len(drawn_pairs):
             return np.empty(0, np.int64), 0
@@ -221,7 +221,7 @@ class Matching:
         return _counted(near_pairs(active.frame, self._reach(k)), COMPARED)
 
     def equal_rows(self, active: Counted) -> Counted:
-        """Pair each of these texts with the first one that has the same fingerprint: PAIRS."""
+        """Pair each of these texts with the first one of the same fingerprint: PAIRS."""
         self.reached = 0
         bits = F.substring("fingerprint", 1, self.bits // 8).alias("bits")
         rows = active.frame.select("number", bits)
@@ -231,7 +231,7 @@ class Matching:
         return _counted(spokes.select("a", number, distance), COMPARED)
 
     def leaders(self, active: Counted, candidates: Counted) -> DataFrame:
-        """Group these texts by the candidate pairs that are similar enough: LED."""
+        """Group these texts by the candidate pairs of sufficient similarity: LED."""
         similar = self._similar(candidates).withColumn("closeness", F.col("similarity"))
         self.near_copies.append(similar.where(F.col("similarity") >= NEAR_COPY))
         return self._led(similar, active.frame)
@@ -330,7 +330,7 @@ class Matching:
         return families
 
     def _with_alike(self, families: DataFrame, found: Counted) -> DataFrame:
-        """`families` and the found pairs that are of one family by their sketches."""
+        """`families`, and the found pairs within one family by their sketches."""
         more = alike_by_sketches(found.frame, len(found), self.texts)
         more = more.withColumn("similarity", F.lit(FAMILY)).select(*families.columns)
         return checkpointed(families.unionAll(more), SKETCHED)
@@ -344,11 +344,11 @@ class Matching:
         return _counted(self.texts.frame.join(others, "number", "left_anti"), GROUPED)
 
     def _is_own(self) -> Column:
-        """Whether enough of what two texts share is theirs alone."""
+        """Whether the own share of a pair is large enough."""
         return F.coalesce("own_share", F.lit(1.0)) >= self.settings.own_share
 
     def _with_own_shares(self, pairs: DataFrame, count: int) -> DataFrame:
-        """At most `count` pairs with `own_share`, which is null where it is not asked for."""
+        """At most `count` pairs with `own_share`; null where it is not asked for."""
         if self.shares is None or not count:
             return pairs.withColumn("own_share", F.lit(None).cast("double"))
         return self.shares.joined(pairs, count)
@@ -361,7 +361,7 @@ def _counted(frame: DataFrame, what: str) -> Counted:
 
 
 def _similar_enough(decided: DataFrame) -> DataFrame:
-    """The pairs from `with_similarities` that are similar enough to be near-duplicates."""
+    """The near-duplicates among the pairs from `with_similarities`."""
     return decided.where(F.col("similarity") >= F.col("least")).drop("least")
 
 
@@ -371,7 +371,7 @@ def _unknown() -> list[Column]:
 
 
 def _measuring(k: int, columns: list[str]) -> Task:
-    """A task that keeps these columns of the pairs whose rows are within k bits, and `distance`."""
+    """A task that keeps these columns, and `distance`, of pairs within k bits."""
 
     def measuring(batches: Batches) -> Batches:
         for each in batches:

@@ -35,7 +35,7 @@ from simdup.spark.cells import cells_of, in_cells
 from simdup.spark.distinct_texts import NumberedTexts, checkpointed, job_description
 from simdup.spark.linkage import led_texts
 
-# The names of Spark's jobs, by what they compute.
+# The names of Spark's jobs, by the numbers that they compute.
 FAMILIES, FREQUENCIES = "families", "frequencies"
 
 # Counters are sent in blocks; blocks of zeros only are left out.
@@ -56,7 +56,7 @@ def perhaps_alike(
 
 
 def alike_by_sketches(pairs: DataFrame, count: int, texts: NumberedTexts) -> DataFrame:
-    """Of `count` pairs, keep the ones whose sketches are as alike as in a family, lazily."""
+    """Of `count` pairs, keep the ones with sketches as alike as in a family, lazily."""
 
     def are_family(sketches: Sketches, counts: Indices, places: Indices) -> Mask:
         return estimated_cosines(sketches, counts, places) >= FAMILY
@@ -89,14 +89,14 @@ class OwnShareFrames:
 
     texts: NumberedTexts
     families: DataFrame
-    """number and family of each text whose family has other texts; checkpointed."""
+    """number and family of each text with others in its family; checkpointed."""
     frequencies: Broadcast[CountedValues]
 
     @classmethod
     def of_families(cls, texts: NumberedTexts, alike: DataFrame) -> OwnShareFrames:
         """Count in how many families each value is.
 
-        `alike`, which are checkpointed, are pairs of texts of one family, with similarities.
+        `alike` (checkpointed) has pairs of texts of one family, with similarities.
         """
         led = led_in_families(texts, alike)
         leaders = led.select(F.col("family").alias("number"), "family").distinct()
@@ -119,7 +119,7 @@ class OwnShareFrames:
 def led_in_families(texts: NumberedTexts, alike: DataFrame) -> DataFrame:
     """The number and family of each text, except the text that gives its family its number.
 
-    `alike`, which are checkpointed, are pairs of texts of one family, with similarities.
+    `alike` (checkpointed) has pairs of texts of one family, with similarities.
     """
     pairs = alike.withColumn("own_share", F.lit(None).cast("double"))
     pairs = pairs.withColumn("closeness", F.col("similarity"))
@@ -141,7 +141,7 @@ def _weighing(frequencies: Broadcast[CountedValues], columns: list[str]) -> Task
 
 
 def _frequencies(texts: NumberedTexts, families: DataFrame) -> CountedValues:
-    """The number of families that have each value."""
+    """The number of families with each value."""
     counters = new_counters()
     sketches, n = texts.frame.select("number", "sketch"), len(counters)
     alone = sketches.join(families, "number", "left_anti")
@@ -158,7 +158,7 @@ def _frequencies(texts: NumberedTexts, families: DataFrame) -> CountedValues:
 
 
 def _counting_alone(n: int) -> Task:
-    """Count the values of texts, each of which is a family by itself."""
+    """Count the values of texts; each text is a family by itself."""
 
     def counting(batches: Batches) -> Batches:
         counters = np.zeros(n, np.uint8)
@@ -170,7 +170,7 @@ def _counting_alone(n: int) -> Task:
 
 
 def _counting_families(n: int) -> Task:
-    """Count the values of families, whose texts come one after the other."""
+    """Count the values of families; the texts of a family follow each other."""
 
     def counting(batches: Batches) -> Batches:
         counters = np.zeros(n, np.uint8)
@@ -195,7 +195,7 @@ def _adding(n: int) -> Task:
 
 
 def _in_blocks(counters: Counters) -> Iterator[pa.RecordBatch]:
-    """Yield the BLOCKS of these counters that are not zeros only."""
+    """Yield the BLOCKS of these counters with any number above 0."""
     rows = counters.reshape(-1, BLOCK)
     (there,) = np.nonzero(rows.any(axis=1))
     columns = {"block": there.astype(np.int32), "counters": binary(rows[there])}

@@ -29,7 +29,7 @@ from simdup.search.distinct import distinct_numbers
 from simdup.search.pairs import ranges
 from simdup.spark.arrow import Batches, Task, begins_of, lists_of, numbers, sketches_of, whole_runs
 
-# The columns of lists, of what follows a text in a list, and of pairs of entries.
+# The columns of lists, of the texts that follow a text in a list, and of pairs of entries.
 LISTED = "value long, entry long"
 FOLLOWING = "entry long, others array<long>, weight int"
 ENTRIES = "a long, b long"
@@ -45,7 +45,7 @@ ROWS_AT_ONCE = 1 << 18
 
 
 def texts_together(texts: DataFrame) -> DataFrame:
-    """The pairs of texts that share enough of what few others have, lazily: a, b and is_star.
+    """The pairs of texts that share enough rare shingles, lazily: a, b and is_star.
 
     `texts` have number, features, digest and sketch. Each pair is there once, the lower number as
     a. `is_star` is true if one of the two is the first text of a long list.

@@ -53,7 +53,7 @@ CHUNK_ROWS, CHUNK_BYTES = 1 << 22, 1 << 29
 # Tasks for each slot of the cluster, so that all slots end at about the same time.
 TASKS_A_SLOT = 4
 
-# Comparisons that are worth a task: less than a second of work.
+# The number of comparisons worth a task of their own: less than a second of work.
 COMPARISONS_WORTH = 1 << 28
 
 # Where the rows of a part stand in a cell.
@@ -62,7 +62,7 @@ LEFT, RIGHT, DIAGONAL = range(3)
 # Candidates for each row from which comparing all with all costs no more than shuffling.
 MOST_CANDIDATES = 100
 
-# The most tables, and so the most copies of a row that are shuffled.
+# The most tables, and so the most copies of a row in a shuffle.
 MOST_TABLES = 40
 
 # The most rows of a key that one task compares; more are split over several tasks.
@@ -103,7 +103,7 @@ def _copies(batches: Batches) -> Batches:
 
 
 def _distinct(table: pa.RecordBatch | pa.Table) -> DistinctRows:
-    """The fingerprints of a batch, and the texts that have them."""
+    """The fingerprints of a batch, and the texts of each."""
     return DistinctRows(rows_of(table["fingerprint"]), *lists_of(table["members"]))
 
 
@@ -206,7 +206,7 @@ def layout_for(n: int, bits: int, k: int) -> Layout | None:
 
 
 def keyed(distinct: DataFrame, reach: Reach, layout: Layout) -> DataFrame:
-    """Every fingerprint once for each table, with a key that stands for its bits there."""
+    """Every fingerprint once for each table, with a key made of its bits there."""
 
     def keying(batches: Batches) -> Batches:
         for each in batches:

@@ -1,4 +1,4 @@
-"""Start Spark, and say in one line what went wrong or what is missing."""
+"""Start Spark, and report a failure or a missing package in one line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ADVICE = f"install it (Debian: apt-get install openjdk-{JAVA}-jre-headless) or s
 def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     """A session on `master`, with Spark's settings `conf`; or the session that there is already.
 
-    None takes the master that spark-submit gave. What Java writes to stderr is not shown.
+    None takes the master that spark-submit gave. Messages of Java on stderr are not shown.
     Raises InputError if Java is missing or Spark does not start.
     """
     # py4j logs every call that fails, with a traceback.
@@ -92,7 +92,7 @@ def _restore_interrupts() -> None:
 
 @contextmanager
 def _no_java_left() -> Iterator[None]:
-    """On an interrupt, kill the Java that is just being started.
+    """On an interrupt, kill the starting Java.
 
     Java would go on running: it looks for its parent in a folder that PySpark has removed by then.
     """
@@ -115,7 +115,7 @@ def _no_java_left() -> Iterator[None]:
 
 @contextmanager
 def _stderr_to(descriptor: int) -> Iterator[None]:
-    """Send the stderr of processes that are started meanwhile to a file."""
+    """Send the stderr of processes started meanwhile to a file."""
     kept = os.dup(2)
     try:
         os.dup2(descriptor, 2)

@@ -28,7 +28,7 @@ STAYING = "rows that stay"
 def dropped(groups: DataFrame, matching: Matching, keep: str) -> DataFrame:
     """The ids of the rows to drop, which the local engine drops too: each is alike to one kept.
 
-    `groups` are what `simdup.spark.groups` returns for the texts of `matching`; `keep` is one
+    `groups` is the result of `simdup.spark.groups` for the texts of `matching`; `keep` is one
     of KEEPS.
     """
     is_star = matching.settings.linkage == "star"

@@ -54,7 +54,7 @@ def with_similarities(pairs: DataFrame, count: int, originals: Originals) -> Dat
 
 
 def _computing(reader: Reader, settings: Settings, columns: list[str]) -> Task:
-    """Compute the similarities of the pairs of each cell, from the texts that are in it too."""
+    """Compute the similarities of the pairs of each cell from the texts in the same cell."""
 
     def computing(batches: Batches) -> Batches:
         characters = 0

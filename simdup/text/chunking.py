@@ -25,7 +25,7 @@ BATCH = 512
 # endless word needs bounded memory. Must be more than PIECE. Part of the recipe.
 LONGEST_WORD = 1 << 18
 
-# A place to cut is searched from the end, in so many characters at once. Changes speed only.
+# A place to cut is searched from the end, in stretches of this many characters. Changes speed only.
 _WINDOW = 4096
 
 

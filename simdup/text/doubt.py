@@ -10,7 +10,7 @@ from simdup.text.encodings import LOST
 #: Why a text is doubtful: the values of `records.Document.doubt`, which a store keeps.
 DOUBTS = DAMAGED, MANGLED, JUNK = "damaged characters", "mangled characters", "data after its end"
 
-#: A text is doubtful if at least one character in so many is damaged.
+#: A text is doubtful if at least one character in ONE_IN is damaged.
 ONE_IN = 20
 
 # Two U+FFFD in UTF-8 read as GBK, and one read as windows-1252: traces of characters that were
@@ -30,5 +30,5 @@ def damage(text: str) -> int:
 
 
 def is_damaged(damaged: int, length: int) -> bool:
-    """Whether a text of this length has so much `damage` that it is doubtful."""
+    """Whether a text of this length is doubtful with this number of damaged characters."""
     return damaged * ONE_IN >= length > 0

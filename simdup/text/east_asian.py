@@ -45,7 +45,7 @@ _TRADITIONAL = (
     "觀魚辦遠隨勢熱語鐵斷愛紀況證編滿覺雙樂標織項飛節龍響藥輕擊請顯羅營視護創興雖費試寶識維宮環"
     "鄉責嚴於麼錯檔輸訊寫買賣錢飯媽爺妳後裡隻係準臺幾種機體萬與氣並黨極價構嗎誰"
 )
-# The Japanese forms of characters in _HAN, and some that are everyday only in Japanese.
+# The Japanese forms of characters in _HAN, and some of everyday use only in Japanese.
 _JAPANESE = "気駅円売読聞発図実変対応関黒様帰楽歩毎込働残権済験単広険検総続転黙鉄県予雑択私僕彼処終"
 # Syllables by code, which make up 95 % of Korean. With half of them (90 %) more short texts are
 # misread.
@@ -69,7 +69,7 @@ _CHINESE = frozenset(_HAN + _TRADITIONAL + _PUNCTUATION)
 _OF_JAPAN = frozenset(_HAN + _TRADITIONAL + _JAPANESE + _KANA + _PUNCTUATION)
 _OF_KOREA = frozenset(_HANGUL + _PUNCTUATION)
 
-#: Python's codec -> everyday characters of its languages. All five encode kana, so kana are no
+#: Python's codec -> everyday characters of its languages. All five encode kana, so kana are not
 #: evidence of Chinese. The commonest codec is first: it alone often decides a long text.
 EVERYDAY = {
     "gb18030": _CHINESE,
@@ -116,7 +116,7 @@ def clear_encoding(data: bytes) -> tuple[str, float] | None:
 def likelier_encoding(data: bytes, guess: str | None) -> str | None:
     """The encoding that has clearly more points than the guess; the guess itself if none has.
 
-    A guess of None, or of an encoding that is not East Asian, has no points.
+    A guess of None, or of an encoding from elsewhere, has no points.
     """
     scores = points(data)
     best = max(scores, key=scores.__getitem__)
@@ -131,7 +131,7 @@ def points(data: bytes, enough: float = inf) -> dict[str, int]:
     """
     scores = {}
     for name, everyday in EVERYDAY.items():
-        # An incremental decoder waits for the rest of a character that is cut at the end.
+        # An incremental decoder waits for the rest of a character cut at the end.
         text = codecs.getincrementaldecoder(name)("replace").decode(data)
         scores[name] = _points(text, _worth(everyday))
         if scores[name] >= enough:

@@ -6,7 +6,7 @@ without a mark, signs of binary, damaged UTF-8, everyday East Asian characters, 
 chardet's statistics for the encodings of one country. Each stage answers None for "not mine".
 
 `decode` and `decode_chunks` give the same text for the same bytes, however these are cut.
-Decoding never fails: what cannot be read becomes U+FFFD, and `count_lost` counts these. NULs
+Decoding never fails: unreadable bytes become U+FFFD, and `count_lost` counts these. NULs
 at the very end are padding and no part of the text; a NUL elsewhere cannot be read.
 """
 
@@ -27,7 +27,7 @@ from simdup.versions import version
 #: Raised with every change that gives the same bytes another encoding or text.
 EDITION = 3
 
-LOST = "\ufffd"  # what Unicode puts in place of a character that could not be read
+LOST = "\ufffd"  # Unicode's character in place of an unreadable one
 _BOM = "\ufeff"
 
 # The longer mark first: UTF-32's begins with UTF-16's.
@@ -57,7 +57,7 @@ _NAMES = {
     **{f"iso8859-{part}": f"iso-8859-{part}" for part in range(2, 17)},
 }
 
-# Our name -> the codec that decodes it, where that is a larger one.
+# Our name -> the codec that decodes it, where a larger one does.
 # Of the 13,706 characters of Python's big5, cp950 returns all but 11 rare signs
 # and big5hkscs all but 249, kana and Cyrillic among them.
 _CODECS = {
@@ -94,13 +94,13 @@ _UNSURE = 0.1
 _ACCENT = re.compile(
     rb"[A-Za-z][\x80-\xff]|[\x80-\xff][A-Za-z]|(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])"
 )
-# A sample begins with up to so many ASCII bytes before the first other byte: they show the word
+# A sample begins with up to _CONTEXT ASCII bytes before the first other byte: they show the word
 # that an accent is in.
 _CONTEXT = 64
 
 # Control bytes, except TAB, LF, VT, FF, CR, ESC (colours) and BS (overstruck man pages).
 _CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\b\t\n\v\f\r\x1b"})
-# The largest share of them in strict UTF-8, which is itself a sign of text; one text had 22 %
+# The largest share of them in strict UTF-8, in itself a sign of text; one text had 22 %
 # (ISO-2022-KR).
 _MOST_CONTROLS_UTF8 = 0.30
 # The largest share in other texts: random bytes have 10 %. Of 500 texts on a Debian system that
@@ -219,7 +219,7 @@ def edition(known: str | None) -> str:
 
 
 def decode(data: bytes, encoding: Encoding) -> str:
-    r"""The text of a whole file: no BOM, lines end in "\n", U+FFFD for what is unreadable.
+    r"""The text of a whole file: no BOM, lines end in "\n", U+FFFD for unreadable bytes.
 
     >>> decode("一\r\n二".encode("gb18030"), Encoding("gb18030", 1.0))
     '一\n二'
@@ -233,7 +233,7 @@ def decode(data: bytes, encoding: Encoding) -> str:
 
 
 def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
-    """Decode a file that is read in chunks of any size, and yield its text in pieces."""
+    """Decode a file from chunks of any size, and yield its text in pieces."""
     unpadded = _unpadded(chunks, _UNITS.get(encoding.name, 1))
     pieces = _pieces(unpadded, _decoder(encoding.name))
     for first in filter(None, pieces):
@@ -273,7 +273,7 @@ def _decoder(name: str) -> codecs.IncrementalDecoder:
 def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
     """Drop the NULs at the end of a file, except those that complete its last `unit` of bytes.
 
-    NULs that may turn out to be at the end are counted, not stored, so many cost no memory.
+    NULs that may turn out to be at the end are counted, not stored, so they cost no memory.
     """
     size = held = 0
     for chunk in chunks:
@@ -287,7 +287,7 @@ def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
 
 
 def _nuls(count: int) -> Iterator[bytes]:
-    """Yield so many NULs, in pieces of bounded size."""
+    """Yield this number of NULs, in pieces of bounded size."""
     for begin in range(0, count, _NULS_AT_ONCE):
         yield bytes(min(_NULS_AT_ONCE, count - begin))
 
@@ -312,7 +312,7 @@ def _by_mark(head: bytes) -> Encoding | NotText | None:
 
 
 def _as_utf8(head: bytes, *, complete: bool) -> Encoding | NotText | None:
-    """UTF-8 if every byte is valid; a character that is cut at the end does no harm."""
+    """UTF-8 if every byte is valid; a character may be cut at the end."""
     if b"\0" in head:
         return None
     try:
@@ -373,7 +373,7 @@ def _unless_controls(head: bytes, most: float) -> NotText | None:
 
 def _as_damaged_utf8(head: bytes, sample: bytes) -> Encoding | None:
     """UTF-8 if all but a few of the characters beyond ASCII can be read."""
-    # The sample comes first: it tells what surely is not UTF-8, and the head may be long.
+    # The sample comes first: it may rule out UTF-8, and the head may be long.
     if _least_lost(sample) > _MOST_LOST:
         return None
     lost = _lost(head, "utf-8")
@@ -387,7 +387,7 @@ def _as_east_asian(head: bytes, sample: bytes) -> Encoding | None:
 
 
 def _count(data: bytes, what: bytes) -> int:
-    """Number of bytes of `data` that are among `what`."""
+    """Number of bytes of `data` among the bytes `what`."""
     return len(data) - len(data.translate(None, what))
 
 
@@ -399,7 +399,7 @@ def _lost(data: bytes, name: str) -> float:
 
 
 def _least_lost(data: bytes) -> float:
-    """A lower bound of `_lost` for UTF-8, found without decoding, which is slow for GBK.
+    """A lower bound of `_lost` for UTF-8 without decoding, which would be slow for GBK.
 
     Every byte beyond ASCII that does not continue a character begins one, or is lost. A character
     that no byte continues is lost too, except at the end, where it may be cut.
@@ -411,7 +411,7 @@ def _least_lost(data: bytes) -> float:
 
 
 def _sample(head: bytes, size: int) -> bytes:
-    """About `size` bytes that tell encodings apart: from the first that is not ASCII.
+    """About `size` bytes that tell encodings apart: from the first byte beyond ASCII.
 
     Whatever the encoding, a character begins there. Control bytes, which belong to no
     character, are left out, since chardet gives no answer if there are more than 1 %.

@@ -29,7 +29,7 @@ def named_fields(text: str) -> tuple[tuple[str, int], ...]:
     for part in re.split(r"(?<!\\),", text):
         written, *given = re.split(r"(?<!\\)\^", part, maxsplit=1)
         if not written:
-            raise BadValueError(f"{text!r} is no list of fields such as 'title^3,body'")
+            raise BadValueError(f"{text!r} is not a list of fields such as 'title^3,body'")
         name = re.sub(r"\\([,^])", r"\1", written)
         fields.append((name, _weight(name, given[0]) if given else 1))
     return tuple(fields)
@@ -53,6 +53,6 @@ def joined(values: Sequence[str]) -> str:
 
 
 def separated(text: str, count: int) -> list[str]:
-    """The values of so many fields; a field that the text lacks has an empty value."""
+    """The values of this number of fields; a missing field has an empty value."""
     values = text.split(_MARK, count - 1)
     return values + [""] * (count - len(values))

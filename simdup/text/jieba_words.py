@@ -115,7 +115,7 @@ def _load_user_dict(
             tokenizer.load_userdict(map(_folded, file) if variants else file)
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None
-    except ValueError as error:  # jieba raises it for text that is not UTF-8, too
+    except ValueError as error:  # jieba also raises it for text other than UTF-8
         raise InputError(f"{path!r}: not a dictionary for jieba: {error}") from None
 
 

@@ -1,4 +1,4 @@
-"""Texts that are alike by nature, as their content shows: tables of numbers, redirections."""
+"""Texts that are alike by nature, by their content: tables of numbers, redirections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NUMBERS, REDIRECTION = "numeric file", "redirection"
 #: Raised whenever `is_numbers` or `is_redirection` may answer differently for the same file.
 EDITION = 1
 
-# A table of numbers may have a heading, but needs so many digits for each letter in it.
+# A table of numbers may have a heading, but needs at least this many digits for each letter.
 _DIGITS_A_LETTER = 50
 
 # Longer pages than this say something besides where to go.
@@ -19,7 +19,7 @@ _LONGEST_REDIRECTION = 2048
 # So many characters are enough to see that most texts are not numbers.
 _HEAD = 1024
 
-# One in so many of these characters is looked at first: in prose many are letters, in numbers many
+# Every _STEP-th of these characters is looked at first: in prose many are letters, in numbers many
 # are digits.
 _STEP = 8
 _FEW_DIGITS = 8
@@ -47,7 +47,7 @@ def is_redirection(data: bytes) -> bool:
 
 
 def is_numbers(text: str) -> bool:
-    r"""Whether a text is numbers, apart from a heading that is short in comparison.
+    r"""Whether a text is numbers, apart from a comparatively short heading.
 
     >>> is_numbers("1.5e-05, 2.25, nan\n7, 8, 9\n"), is_numbers("12 eggs")
     (True, False)
@@ -69,7 +69,7 @@ def _is_prose(characters: str) -> bool:
 
 
 def _letters_and_digits(text: str) -> tuple[int, int]:
-    """The numbers of letters and of digits; letters that are part of a number do not count."""
+    """The numbers of letters and of digits; letters within a number do not count."""
     return _length(_WORD, _NUMERIC.sub("", text)), _length(_DIGIT, text)
 
 

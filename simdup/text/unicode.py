@@ -55,7 +55,7 @@ SINGLE_RANGES = (
     (0x20000, 0x3FFFF),
 )
 
-# Planes in which Unicode has assigned characters that are not for private use.
+# Planes with assigned characters other than private ones.
 _PLANES = (0, 1, 2, 3, 14)
 
 # Tables cover the code points below the first of these sizes that suffices: Latin, Greek and
@@ -81,7 +81,7 @@ class Tables(NamedTuple):
     """Facts about each code point below `len(kind)`; arrays by code point or of forms."""
 
     kind: Bytes
-    """SEPARATOR, WORD, SINGLE, HAN or MARK: what the character is, if already folded."""
+    """SEPARATOR, WORD, SINGLE, HAN or MARK: the class of the character, if already folded."""
     length: Bytes
     """How many characters it folds to: 1 to 18."""
     start: Keys
@@ -89,7 +89,7 @@ class Tables(NamedTuple):
     folded: CodePoints
     """The folded forms of all characters, end to end."""
     joins: Mask
-    """Whether it may compose or change places with what precedes it, which no table can fold."""
+    """Whether it may compose or change places with characters before it; no table can fold that."""
     breaks: Mask
     """Whether a text may be cut in front of it: it folds to separators only, and never joins."""
     space: Mask
@@ -115,7 +115,7 @@ def code_points(texts: Sequence[str]) -> tuple[CodePoints, Indices]:
     """All texts as one array with a newline after each, and where each begins.
 
     Returns code points (c,) and offsets (len(texts) + 1,): text i is
-    codes[offsets[i] : offsets[i + 1] - 1]. Lone surrogates stay what they are.
+    codes[offsets[i] : offsets[i + 1] - 1]. Lone surrogates stay as they are.
     """
     joined = "\n".join(chain(texts, [""]))
     codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -189,7 +189,7 @@ def fold_exactly(text: str, *, variants: bool = False) -> str:
 def _fold_each(
     codes: CodePoints, offsets: Indices, lengths: Bytes, table: Tables
 ) -> tuple[CodePoints, Indices]:
-    """Replace every code point by its folded form; one whose length is 0 stays as it is."""
+    """Replace every code point by its folded form; with the length 0 it stays as it is."""
     starts = table.start[codes]
     folded = table.folded[starts]
     if not lengths.all():
@@ -302,7 +302,7 @@ def _kinds(characters: list[str]) -> Bytes:
 
 
 def _joins(characters: list[str]) -> Mask:
-    """Whether each character may compose or change places with what precedes it.
+    """Whether each character may compose or change places with characters before it.
 
     The first character of its decomposition decides.
     """

@@ -1,6 +1,6 @@
 """Traditional, simplified and other forms of Chinese characters as one character.
 
-`variants.txt` has a class on each line, whose first character stands for the others. It comes
+`variants.txt` has a class on each line, whose first character represents the others. It comes
 from Unihan (`fixtures/variants.py`); `variants.LICENSE` is the licence of these data.
 """
 
@@ -13,7 +13,7 @@ from unicodedata import category
 
 @lru_cache(maxsize=1)
 def representatives() -> dict[int, int]:
-    """The code points that are folded, and what each becomes; for `str.translate`.
+    """The folded code points, and the one that replaces each; for `str.translate`.
 
     Characters that Python's Unicode does not have yet stay as they are.
 

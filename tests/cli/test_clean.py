@@ -198,7 +198,7 @@ def test_the_rules_of_a_configuration_are_no_hindrance_to_a_plan(
         (("nothing.json",), "'nothing.json': No such file or directory"),
         (("docs",), "'docs': a folder; name a result, which `simdup scan FOLDER --format json"),
         (("/dev/null",), "'/dev/null': not a regular file"),
-        (("docs/a.txt",), "'docs/a.txt': no result of `simdup scan`: it is no JSON"),
+        (("docs/a.txt",), "'docs/a.txt': not a result of `simdup scan`: it is not JSON"),
         (("found.json", "--protect", "gone"), "'gone': no such file or folder to protect"),
         (("found.json", "--prefer-under", "gone"), "'gone': no such folder to prefer"),
         (("found.json", "--prefer", "best"), "'best' is none of newest, oldest"),

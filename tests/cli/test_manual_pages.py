@@ -91,7 +91,7 @@ def test_a_terminal_shows_a_page_in_the_pager(tmp_path):
 
     assert done.wait() == 0
     assert shown.startswith(b"paged")
-    assert "Files that are no duplicates" in shown.decode()
+    assert "Files that are not duplicates" in shown.decode()
 
 
 def test_ctrl_c_is_for_the_pager_while_it_shows_a_page(monkeypatch):

@@ -209,7 +209,7 @@ def test_an_interrupted_result_is_shown_as_such(run, result):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["report", "docs/a.txt"], "no result of `simdup scan`: it is no JSON"),
+        (["report", "docs/a.txt"], "not a result of `simdup scan`: it is not JSON"),
         (["report", "none.json"], "'none.json': No such file or directory"),
         (["report", "docs"], "'docs': a folder; name a result, which `simdup scan FOLDER --format"),
         (["scan", "docs", "--html", "docs"], "'docs': a folder; name a file"),

@@ -556,7 +556,7 @@ def test_siblings_are_counted_and_shown_if_they_are_asked_for(run):
     assert groups == plain.out
     assert plain.out.startswith(b"Group 1: identical bytes, 2 files, ")
     title, _, head, sharing, _, *others = section.splitlines()
-    assert title.startswith("Files of one pattern, which are no duplicates: ")
+    assert title.startswith("Filled-in forms and the like: not duplicates, ")
     assert head.startswith("Group 2: same pattern, 10 files")
     assert " alike, " in sharing
     assert " of it shared with about " in sharing

@@ -163,8 +163,8 @@ def test_a_field_may_be_long(write):
 @pytest.mark.parametrize(
     ("text_field", "problem"),
     [
-        ("title,", "'title,' is no list of fields such as 'title^3,body'"),
-        ("^3,body", "'^3,body' is no list of fields such as 'title^3,body'"),
+        ("title,", "'title,' is not a list of fields such as 'title^3,body'"),
+        ("^3,body", "'^3,body' is not a list of fields such as 'title^3,body'"),
         ("a^0,b", "the weight of field 'a' must be a whole number from 1 to 16, not 0"),
         ("a^17,b", "the weight of field 'a' must be a whole number from 1 to 16, not 17"),
         ("a^17", "the weight of field 'a' must be a whole number from 1 to 16, not 17"),

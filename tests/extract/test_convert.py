@@ -245,7 +245,7 @@ def test_a_changed_command_does_not_reuse_stored_answers(run, write, english):
 @pytest.mark.parametrize(
     ("value", "complaint"),
     [
-        ("doc", "'--convert': 'doc' is no EXT=COMMAND such as 'doc=antiword {}'"),
+        ("doc", "'--convert': 'doc' is not EXT=COMMAND such as 'doc=antiword {}'"),
         ("doc=nosuch-program {}", "there is no program 'nosuch-program'"),
     ],
 )

@@ -441,7 +441,7 @@ def test_damaged_archives_say_so(scanned, write, english):
     assert skips(scanned()) == {
         "a.zip": "damaged zip file",
         "b.tar": "damaged tar file",
-        "c.tar.gz": "damaged gzip file: it ends inside what is packed",
+        "c.tar.gz": "damaged gzip file: it ends inside the packed content",
         "d.tar.gz": "data after its end",
     }
 

@@ -252,8 +252,8 @@ def test_hostile_files_cost_themselves_only(scanned, write, english, monkeypatch
     assert [len(group["members"]) for group in found["groups"]] == [2]
     assert {each["path"].removeprefix("in/"): each["detail"] for each in found["skipped"]} == {
         "bomb.txt.gz": "unpacks to too much",
-        "cut.txt.gz": "damaged gzip file: it ends inside what is packed",
-        "mark.gz": "damaged gzip file: it ends inside what is packed",
+        "cut.txt.gz": "damaged gzip file: it ends inside the packed content",
+        "mark.gz": "damaged gzip file: it ends inside the packed content",
         "empty.gz": "no letter or digit",
         "nothing.gz": "0 bytes",
     }

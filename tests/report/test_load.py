@@ -286,12 +286,12 @@ def change(report, path, value):
         (["stats", "seconds"], float("nan"), "stats.seconds must be from 0"),
         (["stats", "skipped"], {"binary": 5}, "stats.skipped counts others than are listed"),
         (["groups"], None, "groups must be a list"),
-        (["groups", 0], 1, "groups[0] is no object"),
+        (["groups", 0], 1, "groups[0] is not an object"),
         (["groups", 0, "kind"], "far", "groups[0].kind is unknown: 'far'"),
         (["groups", 0, "members"], [], "groups[0].members must be two or more"),
         (["groups", 0, "members", 1, "path"], ..., "groups[0].members[1].path must be a text"),
         (["groups", 0, "members", 1, "path"], "\ud800", "path must be valid Unicode"),
-        (["groups", 0, "members", 1, "path_base64"], "?", "path_base64 is no base64"),
+        (["groups", 0, "members", 1, "path_base64"], "?", "path_base64 is not base64"),
         (["groups", 0, "members", 1, "size"], True, "size must be a whole number"),
         (["groups", 0, "members", 1, "size"], 1.5, "size must be a whole number"),
         (["groups", 0, "members", 1, "mtime_ns"], 2**80, "mtime_ns must be a whole number from"),
@@ -300,10 +300,10 @@ def change(report, path, value):
         (["groups", 0, "members", 1, "links"], 1.5, "links must be a whole number"),
         (["groups", 0, "members", 1, "device"], 2**64, "device must be a whole number from 0"),
         (["base"], 7, "base must be a text"),
-        (["roots"], ["a"], "roots[0] is no object"),
+        (["roots"], ["a"], "roots[0] is not an object"),
         (["references"], [{"path": 1}], "references[0].path must be a text"),
         (["groups", 0, "members", 1, "format"], "a/b", "format is unknown: 'a/b'"),
-        (["groups", 0, "members", 1, "fingerprint"], "zz", "fingerprint is no hexadecimal number"),
+        (["groups", 0, "members", 1, "fingerprint"], "zz", "fingerprint is not a hexadecimal"),
         (["groups", 0, "members", 1, "fingerprint"], "00", "fingerprint must have 256 bits"),
         (["groups", 0, "members", 1, "distance"], 257, "distance must be from 0 to 256"),
         (["groups", 0, "members", 1, "similarity"], 1.1, "similarity must be from 0 to 1"),
@@ -322,7 +322,7 @@ def test_the_message_names_the_invalid_field(result, path, value, message):
     with pytest.raises(InputError) as refused:
         load(json.dumps(report).encode(), "r.json")
     line = str(refused.value)
-    assert line.startswith("'r.json': no result of `simdup scan`: ")
+    assert line.startswith("'r.json': not a result of `simdup scan`: ")
     assert message in line
     assert "\n" not in line
 
@@ -370,7 +370,7 @@ def test_unknown_fields_are_ignored(result):
     [b"", b"{", b"\xff\xfe", b"null", b"[1]", b"{}", b"[" * 100_000, b"Group 1: near", b"1" * 5000],
 )
 def test_a_file_that_is_not_a_report_is_refused_in_one_line(content):
-    with pytest.raises(InputError, match=r"^'x': no result of `simdup scan`: [^\n]*$"):
+    with pytest.raises(InputError, match=r"^'x': not a result of `simdup scan`: [^\n]*$"):
         load(content, "x")
 
 
@@ -379,13 +379,13 @@ def test_missing_or_foreign_lines_are_noticed(result):
 
     with pytest.raises(InputError, match="is the file whole"):
         load(b"".join(lines[:-1]), "x")
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not JSON"):
         load(b"".join(lines)[:-9], "x")
     with pytest.raises(InputError, match="line 2 is of no known type"):
         load(lines[0] + b'{"type": "mood"}\n', "x")
     with pytest.raises(InputError, match="line 4 is of no known type"):
         load(lines[0] + b'\n\n{"type": ["group"]}\n', "x")
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not JSON"):
         load(lines[1] + lines[0], "x")
 
 

@@ -182,7 +182,8 @@ def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
     assert (
         rendered(text.render(found, siblings=True))
         == (
-            "Files of one pattern, which are no duplicates: what they share is in other files too\n"
+            "Filled-in forms and the like: not duplicates, since other files share the same"
+            " wording\n"
             "\n"
             "Group 2: same pattern, 4 files\n"
             "  50.0 % to 62.0 % alike, nearly all of it shared with about 37 other files\n"

@@ -8,5 +8,5 @@ scripts read the data.
 #: The languages of the page.
 LANGUAGES = ("en", "zh")
 
-#: The largest page in bytes, unless names alone take more. Texts take what the rest leaves.
+#: The largest page in bytes, unless names alone take more. Texts fill the remaining room.
 LARGEST_PAGE = 20_000_000

@@ -88,5 +88,5 @@ def _accuracy(accuracy: Accuracy) -> dict[str, list[float | None]]:
 
 
 def _shares(values: Iterable[float]) -> list[float | None]:
-    """The shares, rounded to DIGITS digits; None stands for an undefined share."""
+    """The shares, rounded to DIGITS digits; None for an undefined share."""
     return [None if isnan(value) else round(value, DIGITS) for value in values]

@@ -34,7 +34,7 @@ class Asked(NamedTuple):
     """Reads the text of the question."""
 
 
-def render_answers(  # noqa: PLR0913  (what was asked, what came of it, and how it is shown)
+def render_answers(  # noqa: PLR0913  (the questions, the answers, and their form)
     index: str,
     asked: Sequence[Asked],
     searched: Searched,

@@ -97,7 +97,7 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing, more]) {
 
 const groups = data.groups.map(groupOf);
 
-// Files of one pattern, which are no duplicates and shown only when asked for.
+// Files of one pattern, which are not duplicates and shown only when asked for.
 const patterns = data.patterns.map(groupOf);
 
 /** How alike two members of a group are: {alike, exact}; by their fingerprints if not known better, or null. */

@@ -21,7 +21,7 @@ function choiceOf(group, member, place) {
   }, t(wish)));
 }
 
-/** Below the members: that they are no duplicates. */
+/** Below the members: that they are not duplicates. */
 function unrelatedOf(group) {
   if (!isDecidable(group) || !hasTexts(group)) return null;
   const isSo = decisions.unrelated.has(group.id);

@@ -1,6 +1,6 @@
 """Data with which the page of a result can write plans: exactly which file each member is.
 
-The page decides nothing by itself. What it exports is a plan for `simdup clean`, which checks it.
+The page decides nothing by itself. It exports a plan for `simdup clean`, which checks every line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// What the reader decided: which files go, and which groups are no duplicates.
+// What the reader decided: which files go, and which groups are not duplicates.
 //
 // A file goes only for one that stays, so the last one of a group always stays.
 
@@ -13,7 +13,7 @@ const BY_HAND = 'chosen by hand';
 const decisions = {
   // By group and place, as "7:1": null for a file that is kept, or {keep, why} for one that goes.
   of: new Map(),
-  // The numbers of groups that are no duplicates.
+  // The numbers of groups that are not duplicates.
   unrelated: new Set(),
   rules: [],
   steps: [],
@@ -100,7 +100,7 @@ function hasTexts(group) {
   return group.members.some(({ text }) => text !== group.first.text);
 }
 
-/** Say that the texts of a group are no duplicates of each other, or take that back. */
+/** Say that the texts of a group are not duplicates of each other, or take that back. */
 function toggleUnrelated(group) {
   if (!hasTexts(group)) {
     say(t('refusals').sameText);

@@ -28,7 +28,7 @@ function commandOf(actions) {
   ].filter(Boolean).join(' ');
 }
 
-/** A line of a shell for each group that is no duplicates, with one file for each of its texts. */
+/** A shell command for each group marked as not duplicates, with one file for each of its texts. */
 function ignoreLines() {
   return groups.filter(({ id }) => decisions.unrelated.has(id)).map(({ members }) => {
     const files = new Map(members.toReversed().map((member) => [member.text, member.file]));

@@ -52,7 +52,7 @@ NOTHING: dict[str, Any] = {
 }
 
 
-def group_page(  # noqa: PLR0913  (what is shown, how, and with which texts)
+def group_page(  # noqa: PLR0913  (the data, its form, and its texts)
     page: Page,
     data: dict[str, Any],
     language: str | None,
@@ -125,7 +125,7 @@ def member_fields(
 
 
 def estimate(distance: int, bits: int) -> float:
-    """The similarity that a distance stands for, never below 0."""
+    """The similarity estimated from a distance, never below 0."""
     return max(0.0, similarity_at(distance, bits))
 
 

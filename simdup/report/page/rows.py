@@ -38,7 +38,7 @@ BEGINNING = 100
 BEGINNINGS = LARGEST_PAGE // 10
 
 
-def render_rows(  # noqa: PLR0913  (what was found, and how it is shown)
+def render_rows(  # noqa: PLR0913  (the result, and its form)
     result: CorpusResult,
     ids: Sequence[Any] | None,
     progress: Progress,

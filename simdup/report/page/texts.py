@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from simdup.records import Skipped
 
-#: Reads a text for the page, or says why there is none; None stands for no room.
+#: Reads a text for the page, or says why there is none; None means that there is no room.
 Read: TypeAlias = Callable[[], "str | Skipped | None"]
 
 #: The most characters of a text in the page; a longer one is cut, and the page says so.
