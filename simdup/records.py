@@ -249,7 +249,7 @@ class FolderPair(NamedTuple):
     """The files of `path` with a file of their group at the same place in `other`."""
     identical: int
     """How many of these copies have the same text."""
-    unread: int
+    not_compared: int
     """The files and folders in `path` that were not compared, such as images and hidden folders;
     files without any text do not count."""
     newer: str | None

@@ -71,7 +71,7 @@ def whole_folders(
 
 def _going(pair: FolderPair, copies: Copies, given: int) -> Copies:
     """The files of the folder that goes, each with its copy in the other; none if neither goes."""
-    if pair.unread or not pair.files == pair.identical == len(copies):
+    if pair.not_compared or not pair.files == pair.identical == len(copies):
         return ()
     if pair.other_files > pair.files:
         return () if _preferred(copies, given) > 0 else copies

@@ -7,7 +7,7 @@ starts no thread and runs without Python's lock, so that callers can run it in s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import llvmlite.ir
 import numpy as np
@@ -679,54 +679,41 @@ def together(index, needed, references, begin, shared, found):
     return last, kept
 
 
-EVERY = (
-    token_hashes,
-    distinct_shingles,
-    votes_of_ones,
-    votes_of_weights,
-    digests,
-    shared_products,
-    shared_values,
-    shared_weights,
-    count_values,
-    values_among,
-    listed_keys,
-    by_bucket,
-    split_lists,
-    pairs_of_neighbours,
-    near_pairs,
-    sieved_pairs,
-    together,
-)
-
-
-def warmed() -> Iterator[None]:
-    """Call each kernel once on almost no data, which compiles it or loads it from the cache."""
+def _samples() -> dict[Callable[..., object], tuple[object, ...]]:
+    """Arguments of almost no data for each kernel."""
     numbers, places, sums = np.zeros(2, np.uint64), np.zeros(2, np.int64), np.zeros(8)
     read_only = np.frombuffer(bytes(8), np.uint32)  # as the code points of a text are
     codes, small, flags = np.zeros(2, np.uint32), np.zeros(2, np.uint8), np.zeros(1, bool)
     table = Tables(small, small, codes, codes, flags, flags, flags, small, codes)
     near = numbers[None], numbers[None], (0, 0), 0, True, 0
     wide, found = numbers[:, None], np.zeros((0, 3), np.int64)
-    calls = (
-        (read_only, places, flags, table),
-        (numbers, places, np.ones(1, np.int64)),
-        (numbers, places, 8),
-        (wide, places, places, 8),
-        (numbers, numbers, places),
-        (numbers, sums, places, places[:0], places[:0], sums),
-        (read_only, places, places, found, found),
-        (read_only, places, places, found, small, found, found),
-        (read_only, places[:0], places[:0], small, 0, 0),
-        (read_only, places[:0], places[:0], places, small[None], places),
-        (read_only, places[:0], places[:0], places, codes, numbers),
-        (numbers, 1),
-        (numbers, 1),
-        (numbers, 1, 1, numbers[0]),
-        (*near, found),
-        (wide, wide, 0, *near, found),
-        ((codes, codes, 0, places[:0], places, 0), places, 0, 0, small.astype(np.uint16), found),
-    )
-    for kernel, arguments in zip(EVERY, calls, strict=True):
+    index = codes, codes, 0, places[:0], places, 0
+    return {
+        token_hashes: (read_only, places, flags, table),
+        distinct_shingles: (numbers, places, np.ones(1, np.int64)),
+        votes_of_ones: (numbers, places, 8),
+        votes_of_weights: (wide, places, places, 8),
+        digests: (numbers, numbers, places),
+        shared_products: (numbers, sums, places, places[:0], places[:0], sums),
+        shared_values: (read_only, places, places, found, found),
+        shared_weights: (read_only, places, places, found, small, found, found),
+        count_values: (read_only, places[:0], places[:0], small, 0, 0),
+        values_among: (read_only, places[:0], places[:0], places, small[None], places),
+        listed_keys: (read_only, places[:0], places[:0], places, codes, numbers),
+        by_bucket: (numbers, 1),
+        split_lists: (numbers, 1),
+        pairs_of_neighbours: (numbers, 1, 1, numbers[0]),
+        near_pairs: (*near, found),
+        sieved_pairs: (wide, wide, 0, *near, found),
+        together: (index, places, 0, 0, small.astype(np.uint16), found),
+    }
+
+
+EVERY = _samples()
+
+
+def warmed() -> Iterator[None]:
+    """Call each kernel once on almost no data, which compiles it or loads it from the cache."""
+    for kernel, arguments in EVERY.items():
         kernel(*arguments)
         yield

@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from simdup.arguments import check_whole, number_list, tuple_of
+from simdup.arguments import AnyPath, check_whole, number_list, tuple_of
 from simdup.arrays import Floats, Indices, Mask, Rows
 from simdup.errors import BadValueError
 from simdup.evaluation.labels import (
@@ -38,8 +38,6 @@ from simdup.progress import Progress, silent
 from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, SIZES, HashKind, Recipe
 from simdup.search.hamming import paired_distances
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
-
-AnyPath = str | os.PathLike[str]
 
 # Bootstrap resamples: fewer for more than MANY pairs, where each takes long.
 RESAMPLES, RESAMPLES_OF_MANY, MANY = 1000, 200, 50_000

@@ -432,7 +432,7 @@ def _record(tree: _Tree, pair: Two, count: _Count, behind: Iterable[int]) -> Fol
         other_files=tree.sizes[pair[1]],
         copies=count.copies,
         identical=count.identical,
-        unread=tree.unread[pair[0]],
+        not_compared=tree.unread[pair[0]],
         newer=None if one == two else folder if one > two else other,
         groups=tuple(behind),
     )

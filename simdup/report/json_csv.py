@@ -42,6 +42,10 @@ COLUMNS = (
 PART_COLUMNS = ("of", "start", "end")
 
 
+#: The numbers of files in a pair of folders.
+FOLDER_COUNTS = ("files", "other_files", "copies", "identical", "not_compared")
+
+
 class Report(NamedTuple):
     """A result as programs read it: fields of the whole, then lists of objects."""
 
@@ -198,11 +202,7 @@ def _folder(pair: FolderPair) -> dict[str, Any]:
     return {
         **path_fields(pair.path),
         **path_fields(pair.other, "other"),
-        "files": pair.files,
-        "other_files": pair.other_files,
-        "copies": pair.copies,
-        "identical": pair.identical,
-        "not_compared": pair.unread,
+        **{name: getattr(pair, name) for name in FOLDER_COUNTS},
         "newer": {pair.path: "path", pair.other: "other", None: None}[pair.newer],
         "groups": list(pair.groups),
     }

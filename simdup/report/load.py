@@ -33,7 +33,7 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.json_csv import SCHEMA_VERSION
+from simdup.report.json_csv import FOLDER_COUNTS, SCHEMA_VERSION
 from simdup.settings import FORMATS, PACKINGS, Settings
 from simdup.text.doubt import DOUBTS
 from simdup.text.encodings import encoding_named
@@ -88,15 +88,15 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     """The lists of objects, by name, that follow the first line of JSON Lines."""
-    kinds = ("group", "pattern", "part", "folder", "doubtful", "skipped")
-    lists: dict[str, list[Any]] = {kind: [] for kind in kinds}
+    names = "groups", "patterns", "parts", "folders", "doubtful", "skipped"
+    name_of = {name.removesuffix("s"): name for name in names}
+    lists: dict[str, list[Any]] = {name: [] for name in names}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
-        if not isinstance(kind, str) or kind not in lists:
+        if not isinstance(kind, str) or kind not in name_of:
             raise WrongFieldError(f"line {line} is of no known type")
-        lists[kind].append(value)
-    plural = {"doubtful": "doubtful", "skipped": "skipped"}
-    return {plural.get(kind, f"{kind}s"): found for kind, found in lists.items()}
+        lists[name_of[kind]].append(value)
+    return lists
 
 
 def _result(fields: Fields) -> ScanResult:
@@ -230,11 +230,7 @@ def _folder_pair(fields: Fields) -> FolderPair:
     return FolderPair(
         path=path,
         other=other,
-        files=fields.count("files"),
-        other_files=fields.count("other_files"),
-        copies=fields.count("copies"),
-        identical=fields.count("identical"),
-        unread=fields.count("not_compared"),
+        **{name: fields.count(name) for name in FOLDER_COUNTS},
         newer=None if newer is None else path if newer == "path" else other,
         groups=fields.numbers("groups"),
     )

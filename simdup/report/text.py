@@ -134,8 +134,8 @@ def folder_lines(pairs: Iterable[FolderPair], look: TerminalStyle = PLAIN) -> li
 def _copies(pair: FolderPair) -> str:
     """How many files of the folder are in the other one, and which folder is newer."""
     said = f"{pair.copies:,} of {count(pair.files, 'file')}, {pair.identical:,} identical"
-    if pair.unread:
-        said += f", {pair.unread:,} not compared"
+    if pair.not_compared:
+        said += f", {pair.not_compared:,} not compared"
     newer = newer_name(pair)
     return f"{said}; newer: {newer}" if newer else said
 

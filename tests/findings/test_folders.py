@@ -167,7 +167,7 @@ def test_what_was_not_compared_is_counted_but_empty_files_are_not():
 
     (found,) = pairs(copies(NAMES, "in/new", "in/old"), skipped=skipped)
 
-    assert (found.path, found.unread) == ("in/old", 2)
+    assert (found.path, found.not_compared) == ("in/old", 2)
 
 
 def test_documents_without_text_count_as_files():
@@ -178,7 +178,7 @@ def test_documents_without_text_count_as_files():
 
     (found,) = folder_pairs(grouped(*scans), [], skipped, ["in"])
 
-    assert (found.copies, found.files, found.unread) == (3, 3, 0)
+    assert (found.copies, found.files, found.not_compared) == (3, 3, 0)
 
 
 FOLDERS = ["in", "in/a", "in/b", "in/a/x", "in/b/x", "in/a/x/x", "in/c", "in/c/a"]

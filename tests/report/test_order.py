@@ -228,7 +228,7 @@ def test_a_large_group_shows_its_first_files_on_a_terminal():
 
 def folders(*groups, number=1):
     """Pairs of folders; the first stands for the groups with these numbers."""
-    fields = {"files": 9, "other_files": 9, "copies": 9, "identical": 8, "unread": 0}
+    fields = {"files": 9, "other_files": 9, "copies": 9, "identical": 8, "not_compared": 0}
     return tuple(
         FolderPair(f"old{i}", f"new{i}", newer=None, groups=() if i else groups, **fields)
         for i in range(number)

@@ -9,6 +9,7 @@ from typing import Any
 
 from simdup.findings.identical import Found
 from simdup.records import Part, Skipped
+from simdup.report import json_csv
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, Page, page_bytes, page_lines
 from simdup.report.page.texts import LONGEST_TEXT, Read, text_blocks
@@ -131,20 +132,14 @@ def estimate(distance: int, bits: int) -> float:
 
 def settings_fields(settings: Settings) -> dict[str, Any]:
     """The settings of the comparison, as the page reads them in summary.js."""
-    recipe, verified = settings.recipe, settings.verified
-    return {
+    recipe, fields = settings.recipe, json_csv.settings_fields(settings)
+    names = "bits", "verified", "similarity", "parts", "k", "linkage", "encoding"
+    return {name: fields[name] for name in names} | {
         "features": recipe.features.value,
         "ngram": recipe.ngram,
         "top": recipe.top,
-        "bits": recipe.bits,
-        "verified": verified,
-        "similarity": settings.similarity if verified else None,
-        "ownShare": settings.own_share if verified else None,
-        "parts": settings.parts,
-        "k": settings.distance,
-        "least": settings.similarity if verified else estimate(settings.distance, recipe.bits),
-        "linkage": settings.linkage,
-        "encoding": settings.encoding,
+        "ownShare": fields["own_share"],
+        "least": fields["similarity"] or estimate(settings.distance, recipe.bits),
     }
 
 

@@ -118,7 +118,7 @@ def _member(member: Member, bits: int, names: Names) -> list[Any]:
 def _folder_pair(pair: FolderPair) -> list[Any]:
     """A pair of folders as the page reads it in folders.js."""
     names = printable(pair.path), printable(pair.other)
-    figures = pair.copies, pair.files, pair.identical, pair.unread
+    figures = pair.copies, pair.files, pair.identical, pair.not_compared
     return [*names, list(pair.groups), *figures, newer_name(pair)]
 
 
