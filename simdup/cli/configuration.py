@@ -2,7 +2,8 @@
 
 A file is TOML. A key is the long name of an option; a key in a table such as `[scan]` or
 `[corpus.scan]` is for that command alone. The file in a scanned tree may have been written by
-somebody else, so it may only say what counts as a duplicate and which files are read.
+somebody else, so it may only say which files and fields are read: how alike duplicates are, and
+how their texts are read, is up to the user.
 """
 
 from __future__ import annotations
@@ -26,10 +27,8 @@ NAME = ".simdup.toml"
 #: Options, by parameter name, that a file in the scanned tree may set.
 OF_TREES = frozenset(
     {
-        *("similarity", "own_share", "k", "no_verify", "linkage", "bits", "features", "hash"),
-        *("ngram", "no_fold_variants", "top", "weights", "encoding", "formats", "include"),
-        *("exclude", "hidden", "noise", "gitignore", "max_depth", "min_size", "max_size"),
-        *("one_file_system", "ignored", "text_field", "id_field"),
+        *("include", "exclude", "hidden", "noise", "gitignore", "max_depth", "min_size"),
+        *("max_size", "one_file_system", "ignored", "text_field", "id_field"),
     }
 )
 
@@ -61,7 +60,6 @@ _OF_AN_INDEX = frozenset(
 # Commands that read a tree, and the arguments that name it.
 _TREES = {
     ("scan",): ("paths",),
-    ("compare",): ("left", "right"),
     ("corpus", "scan"): ("files",),
     ("index", "add"): ("paths",),
     ("index", "build"): ("paths",),
@@ -226,7 +224,7 @@ def _files(command: Sequence[str], given: Mapping[str, object]) -> list[Configur
     files = [Configuration(path, is_of_tree=False) for path in _user_files()]
     arguments = _TREES.get(tuple(command), ())
     if arguments and not _is_elsewhere(given):
-        of_tree = _tree_files(_places(given, arguments), command)
+        of_tree = _tree_files(_places(given, arguments))
         files += [Configuration(path, is_of_tree=True) for path in of_tree]
     return files
 
@@ -255,18 +253,15 @@ def _is_elsewhere(given: Mapping[str, object]) -> bool:
     return bool(given.get("index") or given.get("files_from") or given.get("engine") == "spark")
 
 
-def _tree_files(places: Iterable[str], command: Sequence[str]) -> list[str]:
+def _tree_files(places: Iterable[str]) -> list[str]:
     """Return a list with the configuration file that holds for all places, or an empty list.
 
-    Raises InputError if a file holds for only some of the places; for `simdup compare`, no file
-    is used then.
+    Raises InputError if a file holds for only some of the places.
     """
     found = {_nearest(place) for place in places}
     named = [each for each in found if each is not None]
     if len(found) == 1 or not named:
         return named
-    if tuple(command) == ("compare",):
-        return []
     raise InputError(
         f"{min(named)!r}: holds for some of the paths only; scan these by themselves, or"
         " use --no-config"

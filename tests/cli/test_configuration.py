@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simdup.cli.configuration import NAME, user_file
-from simdup.settings import OWN_SHARE, SIMILARITY
+from simdup.settings import OWN_SHARE
 
 pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 11), reason="Python has had a reader of TOML since 3.11"
@@ -59,25 +59,44 @@ def paths(found):
 def test_a_file_in_the_scanned_tree_or_above_it_sets_defaults(scanned, write, place, folder):
     (folder / ".git").mkdir()
     before = scanned("--no-config")
-    write(place, 'similarity = 0.99\n[scan]\nexclude = ["*.lock"]\n')
+    write(place, 'max-depth = 9\n[scan]\nexclude = ["*.lock"]\n')
 
     found = scanned()
 
     assert paths(before) == {"docs/a.txt", "docs/b.txt", "docs/c.lock"}
-    assert found["settings"]["similarity"] == 0.99
-    assert paths(found) == set()
+    assert paths(found) == {"docs/a.txt", "docs/b.txt"}
     assert found["stats"]["skipped"]["excluded"] == 1
 
 
 @pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize(("text", "share"), [("0.9", 0.9), ("'90%'", 0.9), ("0", 0), ("0.0", 0)])
-def test_a_file_in_the_scanned_tree_sets_the_own_share(scanned, write, text, share):
-    write(f"docs/{NAME}", f"own-share = {text}\n")
+def test_the_users_own_file_sets_the_own_share(scanned, own, text, share):
+    own(f"own-share = {text}\n")
 
     assert scanned()["settings"]["own_share"] == share
     assert scanned("--no-config")["settings"]["own_share"] == OWN_SHARE
     assert scanned("-k", "3")["settings"]["own_share"] is None
     assert scanned("--no-verify")["settings"]["own_share"] is None
+
+
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("similarity = 0.1", "own-share = 0", "k = 60", "no-verify = true", "bits = 64"),
+        *("linkage = 'components'", "features = 'tokens'", "hash = 'string'", "ngram = '1'"),
+        *("no-fold-variants = true", "top = 3", "weights = 'rounded'", "encoding = 'hz'"),
+        *("formats = 'html'", "parts = '50%'", "stop-words = 'docs/a.txt'"),
+        "user-dict = 'docs/a.txt'",
+    ],
+)
+def test_how_alike_duplicates_are_and_how_texts_are_read_is_not_up_to_a_tree(run, write, line):
+    write(f"docs/{NAME}", line)
+
+    ended = run("scan", "docs")
+
+    assert ended.code == 2
+    assert "a file in the scanned tree may not set this" in ended.err.decode()
 
 
 @pytest.mark.usefixtures("texts")
@@ -103,7 +122,7 @@ def test_the_folders_of_among_belong_on_the_command_line(run, own):
 
 @pytest.mark.usefixtures("texts")
 def test_a_scan_names_the_file_in_the_tree_that_it_used(run, write):
-    write(f"docs/{NAME}", "similarity = 0.9\n")
+    write(f"docs/{NAME}", "hidden = true\n")
 
     ended = run("scan", "docs")
 
@@ -114,20 +133,20 @@ def test_a_scan_names_the_file_in_the_tree_that_it_used(run, write):
 
 @pytest.mark.usefixtures("texts")
 def test_a_file_above_the_repository_is_not_read(scanned, write, folder):
-    write(NAME, "similarity = 0.99\n")
+    write(NAME, "exclude = '*'\n")
     (folder / "docs" / ".git").mkdir()
 
-    assert scanned()["settings"]["similarity"] == SIMILARITY
+    assert scanned()["groups"]
 
 
 @pytest.mark.usefixtures("texts")
 def test_the_command_line_wins_over_the_tree_and_the_tree_over_the_users_own(scanned, write, own):
-    own("similarity = 0.7\nbits = 64\nhidden = true\n")
-    write(f"docs/{NAME}", "similarity = 0.8\n")
+    own("exclude = ['a*']\nbits = 64\nhidden = true\n")
+    write(f"docs/{NAME}", "exclude = ['b*']\n")
 
-    assert scanned()["settings"]["similarity"] == 0.8
+    assert paths(scanned()) == {"docs/a.txt", "docs/c.lock"}
     assert scanned()["settings"]["bits"] == 64
-    assert scanned("-s", "0.9")["settings"]["similarity"] == 0.9
+    assert paths(scanned("--exclude", "c*")) == {"docs/a.txt", "docs/b.txt"}
 
 
 @pytest.mark.usefixtures("texts")
@@ -138,14 +157,6 @@ def test_an_option_on_the_command_line_drops_one_that_it_excludes(scanned, own):
 
     assert found["settings"]["k"] == 9
     assert not found["settings"]["verified"]
-
-
-@pytest.mark.usefixtures("texts")
-def test_compare_and_a_scan_of_the_same_tree_have_the_same_threshold(run, write):
-    write(f"docs/{NAME}", "similarity = 0.99\n")
-
-    assert run("compare", "docs/a.txt", "docs/b.txt").code == 1
-    assert run("compare", "docs/a.txt", "docs/b.txt", "--no-config").code == 0
 
 
 @pytest.mark.usefixtures("texts")
@@ -169,15 +180,14 @@ def test_paths_are_relative_to_the_file_that_names_them(run, own):
     ("text", "message"),
     [
         ("similarty = 0.9\n", "line 1: 'similarty': there is no such option; did you mean"),
-        ("\n[scan]\nbits = 64\nnothing = 1\n", "line 4: 'nothing': there is no such option"),
+        ("\n[scan]\nhidden = true\nnothing = 1\n", "line 4: 'nothing': there is no such option"),
         ("[scna]\nbits = 64\n", "line 1: 'scna': there is no such command"),
         ('\nsimilarity = "much"\n', "line 2: 'similarity': "),
         ("similarity = 200\n", "line 1: 'similarity': "),
-        ("similarity = [0.5, 0.6]\n", "line 1: 'similarity': '0.5,0.6' is no share"),
+        ("max-size = [5, 6]\n", "line 1: 'max-size': '5,6' is no size"),
         ("hidden = 'perhaps'\n", "line 1: 'hidden': "),
-        ("similarity = true\n", "line 1: 'similarity': takes a string or a number"),
+        ("max-size = true\n", "line 1: 'max-size': takes a string or a number"),
         ("max-size = 2020-01-01\n", "line 1: 'max-size': takes a string or a number"),
-        ("k = true\n", "line 1: 'k': takes a string or a number"),
         ("hidden = 1\n", "line 1: 'hidden': takes true or false"),
         ('include = [["a"]]\n', "line 1: 'include': takes a string or a number"),
         ('ignored = "a\\u0000b"\n', "line 1: 'ignored': "),
@@ -243,10 +253,10 @@ def test_a_tree_may_keep_its_own_list_of_ignored_pairs_but_name_none_elsewhere(r
 
 
 @pytest.mark.usefixtures("texts")
-@pytest.mark.parametrize("other", [None, "bits = 128\n"])
+@pytest.mark.parametrize("other", [None, "hidden = true\n"])
 def test_a_file_that_holds_for_some_of_the_paths_only_is_refused(run, write, english, other):
     write("more/a.txt", english)
-    write(f"docs/{NAME}", "bits = 64\n")
+    write(f"docs/{NAME}", "noise = true\n")
     if other is not None:
         write(f"more/{NAME}", other)
 
@@ -258,27 +268,25 @@ def test_a_file_that_holds_for_some_of_the_paths_only_is_refused(run, write, eng
 
 
 @pytest.mark.usefixtures("texts")
-def test_two_files_of_two_trees_are_compared_without_their_configuration(run, write, english):
-    write("more/a.txt", english)
+def test_two_files_are_compared_without_the_configuration_of_a_tree(run, write):
     write(f"docs/{NAME}", "similarity = 0.99\n")
 
-    assert run("compare", "docs/b.txt", "more/a.txt").code == 0
-    assert run("compare", "more/a.txt", "docs/b.txt").code == 0
+    assert run("compare", "docs/a.txt", "docs/b.txt").code == 0
 
 
 @pytest.mark.usefixtures("texts")
 def test_without_a_repository_no_file_above_the_scanned_folder_is_read(scanned, write):
-    write(NAME, "similarity = 0.99\n")
+    write(NAME, "exclude = '*'\n")
 
-    assert scanned()["settings"]["similarity"] == SIMILARITY
+    assert scanned()["groups"]
 
 
 @pytest.mark.usefixtures("texts")
 def test_a_link_is_no_configuration_of_a_tree(scanned, write, folder):
-    write("elsewhere.toml", "similarity = 0.99\n")
+    write("elsewhere.toml", "exclude = '*'\n")
     (folder / "docs" / NAME).symlink_to(folder / "elsewhere.toml")
 
-    assert scanned()["settings"]["similarity"] == SIMILARITY
+    assert scanned()["groups"]
 
 
 @pytest.mark.usefixtures("texts")
