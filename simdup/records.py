@@ -152,6 +152,16 @@ class Document(NamedTuple):
         return f"doubtful: {self.doubt}" if self.doubt else None
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it is plain text, neither packed nor a document whose text is extracted."""
+        return self.format == "text" and self.packing is None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether simdup itself read the text, every character of it, and has no doubt."""
+        return not (self.encoding.startswith(".") or self.damaged or self.doubt)
+
+    @property
     def is_short(self) -> bool:
         """Whether the document has so few features that a distance says little."""
         return self.features < SHORT

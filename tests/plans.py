@@ -7,14 +7,18 @@ import stat
 from hashlib import blake2b
 from pathlib import Path
 
-from simdup.clean.records import Act, Action, FileId, Header, Plan
+from simdup.clean.records import Act, Action, Consents, FileId, Header, Plan
 from simdup.extract.readers import Readers
 from simdup.files.read import SkipError, read_text
 from simdup.records import Kind, Source
-from simdup.settings import FORMATS, Settings
+from simdup.settings import FORMATS
 
-SETTINGS = Settings()
-TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
+#: Consent to all acts, and to identical bytes only.
+ACTS = Consents(to=True, link=True, reflink=True, permanently=True)
+TEXT = (
+    "The harbour master kept two ledgers, one for the company and one for himself. Nobody ever saw"
+    " the second.\n"
+)
 
 
 def write(**texts):
@@ -60,7 +64,7 @@ def action(keep, file, act=Act.TRASH, line=2, group=1):
     return Action(line, group, keep, act, file, kind_of(file, keep), None, "of a test")
 
 
-def plan(*pairs, act=Act.TRASH, roots=(".",), settings=SETTINGS):
+def plan(*pairs, act=Act.TRASH, roots=(".",)):
     """A plan in which the first file of each pair stays and the second goes."""
     known = {}
     files = [
@@ -69,7 +73,7 @@ def plan(*pairs, act=Act.TRASH, roots=(".",), settings=SETTINGS):
     ]
     actions = [action(*pair, act, line) for line, pair in enumerate(files, 2)]
     roots = tuple(map(os.path.realpath, roots))
-    header = Header("2026-11-22T12:00:00+00:00", "found.json", "00" * 16, (), settings, roots)
+    header = Header("2026-11-22T12:00:00+00:00", "found.json", "00" * 16, (), roots)
     return Plan(tuple(actions), (), header)
 
 

@@ -23,4 +23,46 @@ journal.py      a log on the disk of what a run is about to do and has done
 undo.py         puts back what the run of a journal did, or finishes the run
 settle.py       puts one file back, if it is as simdup left it
 outcome.py      how many files were done, refused and left
+
+Results, plans and journals may come from somebody else. The user's own words are on the command
+line: consents, protections, limits, --encoding and the options for acts. The fields of the files:
+
+| field | what it is worth |
+|---|---|
+| **a result** | |
+| `path`, `base` | taken; looked at again, reached through no link (`checks.held`) |
+| `roots` | taken: nothing outside of them is touched. Whoever wants less says --only-under |
+| `references`, `reference` | taken: they can only protect more |
+| `size`, `mtime_ns` | checked again when planning (`protection.changed_since`) and when acting |
+| `device`, `inode`, `ctime_ns` | if they differ, the bytes decide; then those of now count |
+| `byte_digest` | checked again: the bytes of both files are read when one goes (`checks`) |
+| `text_digest` | chooses what is asked; the texts are read and compared again |
+| `format`, `packing`, `damaged`, `short`, `features` | propose, and order the files; whether texts
+  are the same or similar is told from the files as they are now (`similarity.Reading`) |
+| `encoding` | orders files for --prefer encoding; never used to read one |
+| `doubt`, `archive` | taken: such a file stays. Asked of texts again, but not of identical bytes |
+| `links` | shown; counted again when acting |
+| `folders` | propose that a folder goes whole; each of its files passes all checks |
+| `settings` | `verified`: without it --near is refused. All others are ignored |
+| `complete`, `schema_version` | an incomplete result, or one that is too old, is refused |
+| `stats.found` | taken, for the limit of half of all files; --most and --most-files hold anyway |
+| `kind`, `similarity`, `own_share`, `distance`, `fingerprint`, `set`, and all others | ignored |
+| **a plan** | |
+| `keep`, `file`: `path`, `id`, `bytes`, `text`, `links` | as in a result |
+| `act` | needs its own option, but for the trash (`decide.consent_refusal`) |
+| `kind` | ignored: the digests tell |
+| `similarity` | can only leave a file (`narrow`); computed again when acting |
+| `why`, `rules`, `made`, `of`, `of_digest` | shown. A folder is only said to go whole if each file
+  and its copy are at the same place in both folders (`folders.whole_folder`) |
+| `roots`, `found` | as in a result |
+| `protected`, `only_under`, `protected_names` | taken: they can only protect more |
+| `group`, and the order of lines | taken, for the limit of --most |
+| `settings` | of earlier plans; ignored |
+| **a journal** | |
+| `plan` | as a plan; --resume needs all consents and options for acts again |
+| `to` | must be the folder that --to names, or nothing is moved |
+| `target`, `trash`, `top`, `aside`, `made` | only places where simdup puts files (`settle`) |
+| `done`: `file` | the inode; size, mtime and digest must be those of the plan, too (`settle`) |
+| `folder_ns` | restored if the folder has the time that the run left |
+| `machine`, `user`, `undoes` | refused if they are not this machine and user, or name a journal |
 """

@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,11 +20,12 @@ from simdup.clean.acting import Acting
 from simdup.clean.checks import Held, check_consents, check_paths, check_same, held
 from simdup.clean.journal import JournalFailedError, begun, locked
 from simdup.clean.outcome import Outcome
+from simdup.clean.protection import as_it_is
 from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.similarity import Reading
 from simdup.clean.system import HAS_FOLDERS
 from simdup.errors import InputError
-from simdup.extract.readers import Readers
 from simdup.progress import silent
 from simdup.storage.opening import reason_of
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from simdup.clean.journal import Intent, Journal
     from simdup.clean.records import Action, Consents, FileId, Plan
     from simdup.progress import Progress
-    from simdup.settings import Settings
 
 #: The number of intents synced together: after a power cut at most so many files are in doubt.
 BATCH = 64
@@ -52,25 +53,28 @@ def apply(
 ) -> Outcome:
     """Act on a plan, and return the outcome.
 
-    `to` is the folder for `Act.MOVE`, made if missing. `journal` names the journal; None: a new
-    one in the usual folder. Raises InputError, with nothing changed, if the run cannot begin.
+    `to` is the folder for `Act.MOVE`, made if missing, and the consent to it. `journal` names the
+    journal; None: a new one in the usual folder. Raises InputError, with nothing changed, if the
+    run cannot begin.
     """
     place = None if journal is None else os.fspath(journal)
     if not plan.actions:
         return Outcome(0)
-    folder = _prepared(plan.actions, to)
+    folder = prepared(plan.actions, to)
+    consents = replace(consents, to=folder is not None)
     with locked(place, plan.header.roots):
-        opened = begun(place, plan.header, plan.actions, to=folder)
+        # Acting, the journal and its undo know files by their present inodes.
+        actions = [replace(a, file=as_it_is(a.file), keep=as_it_is(a.keep)) for a in plan.actions]
+        opened = begun(place, plan.header, actions, to=folder)
         with closing(opened):
             _make_target(folder, opened)
-            outcome = Outcome(len(plan.actions), journal=opened.path)
-            run = Run(plan.actions, plan.header.roots, plan.header.settings, consents, outcome)
-            with closing(run):
-                run.take(plan.actions, opened, Acting(plan.actions, folder), progress)
+            outcome = Outcome(len(actions), journal=opened.path)
+            with closing(Run(actions, plan.header.roots, consents, outcome)) as run:
+                run.take(actions, opened, Acting(actions, folder), progress)
     return outcome
 
 
-def _prepared(actions: Iterable[Action], to: str | os.PathLike[str] | None) -> str | None:
+def prepared(actions: Iterable[Action], to: str | os.PathLike[str] | None) -> str | None:
     """Return the folder for moved files, without links in its path. Raises InputError."""
     acts = {each.act for each in actions}
     if Act.TRASH in acts:
@@ -129,18 +133,16 @@ class Run:
         self,
         every: Sequence[Action],
         roots: Sequence[str],
-        settings: Settings,
         consents: Consents,
         outcome: Outcome,
     ) -> None:
         """`every` action of the plan says which files go; `take` acts on all or some of them."""
-        self._roots, self._settings, self._consents = roots, settings, consents
+        self._roots, self._consents = roots, consents
         self.outcome = outcome
         self._going_paths = {each.file.path: each.line for each in every}
         self._going_files = {each.file.identity: each.line for each in every}
-        self.changed: dict[tuple[int, int], int] = {}
         self._kept: Held | None = None
-        self._readers = Readers(settings.formats, encoding=settings.encoding)
+        self._reading = Reading(consents.encoding)
 
     def take(
         self, actions: Sequence[Action], journal: Journal, acting: Acting, progress: Progress
@@ -202,10 +204,10 @@ class Run:
         """Check and act on one file, and note what came of it."""
         try:
             kept = self._hold(action.keep)
-            with closing(held(action.file, self.changed)) as file:
+            with closing(held(action.file)) as file:
                 if file.identity == kept.identity:
                     raise RefusedError(Refusal.SAME_FILE)  # noqa: TRY301
-                check_same(action, (file, kept), self._consents, self._settings, self._readers)
+                check_same(action, (file, kept), self._consents, self._reading)
                 self._act(action, intent, (file, kept), (journal, acting))
         except (RefusedError, OSError) as error:
             self._refuse(action, error, journal)
@@ -229,20 +231,11 @@ class Run:
                 journal.intend(intent)
                 journal.sync()
                 continue
-            finally:
-                self._note_changes(file, kept)
             journal.finish(done)
             self.outcome.did(action)
             self.outcome.frees_nothing += file.status.st_nlink > 1 and action.act is not Act.LINK
             return
         raise RefusedError(Refusal.NAME_TAKEN, intent.target)
-
-    def _note_changes(self, file: Held, kept: Held) -> None:
-        """Remember the ctime of files that this run changed, and that may be met again."""
-        for each in (file, kept):
-            if each.status.st_nlink > 1 or each.is_kept:
-                with suppress(OSError):
-                    self.changed[each.identity] = os.fstat(each.descriptor).st_ctime_ns
 
     def _hold(self, file: FileId) -> Held:
         """Return the kept file, open; it stays open while the next actions keep it too."""
@@ -250,7 +243,7 @@ class Run:
             self._kept.check_unchanged()
             return self._kept
         self._let_go()
-        kept = held(file, self.changed, is_kept=True)
+        kept = held(file, is_kept=True)
         try:
             _check_unlocked(kept)
         except RefusedError:
@@ -274,7 +267,7 @@ class Run:
     def close(self) -> None:
         """Close the kept file, and end the process that reads documents."""
         self._let_go()
-        self._readers.close()
+        self._reading.close()
 
 
 def _check_unlocked(kept: Held) -> None:

@@ -7,22 +7,25 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from simdup.clean.protection import NOISE, OUTSIDE, changed_since, is_noise
+from simdup.clean.protection import NOISE, OUTSIDE, as_it_is, changed_since, is_noise
 from simdup.clean.records import FileId, Left
 from simdup.clean.rules import Ranked, is_under
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from simdup.clean.protection import Protection
     from simdup.clean.rules import Key, Rules
     from simdup.records import Document, ScanResult
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A file of a group as it is now. It may be kept, and it may go unless it `stays`."""
+    """A file of a group. It may be kept, and it may go unless it `stays`.
+
+    One that changed since the scan is kept only if all others of its group changed too. It may
+    be planned to go, so that whoever acts refuses it by name.
+    """
 
     document: Document
     """With an absolute path."""
@@ -33,16 +36,7 @@ class Candidate:
     """Why it must stay; "" if it may go."""
     scanned: str
     """The path in the result."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is plain text, neither packed nor a document whose text is extracted."""
-        return self.document.format == "text" and self.document.packing is None
-
-    @property
-    def is_text_certain(self) -> bool:
-        """Whether its text was read whole, and by simdup itself."""
-        return not (self.document.encoding.startswith(".") or self.document.damaged)
+    is_changed: bool = False
 
 
 def check_result(result: ScanResult, name: str) -> None:
@@ -95,32 +89,37 @@ def _real(path: str) -> str:
 
 
 def candidates(
-    result: ScanResult, rules: Rules, protection: Protection, left: list[Left]
+    result: ScanResult, rules: Rules, stays: Callable[[str], str], left: list[Left]
 ) -> Iterator[list[Candidate]]:
-    """Yield the files of each group, the one that the rules prefer first.
+    """Yield the files of each group, the one that the rules prefer first, changed ones last.
 
-    Files that are not as they were seen, or that must never be cleaned, are put into `left`
-    instead.
+    `stays` says why the file at a path must stay, "" if it need not. Files that must never be
+    cleaned are put into `left` instead.
     """
     roots, base = roots_of(result), result.base or os.curdir
-    stays, folder_of = protection.reason(), cache(os.path.realpath)
+    folder_of = cache(os.path.realpath)
     is_noisy = cache(lambda folder: is_noise(os.path.join(folder, "")))
     for group in result.groups:
         found = []
         for place, member in enumerate(group.members):
             scanned = member.document.path
             folder, name = os.path.split(os.path.join(base, scanned))
-            path = os.path.join(folder_of(folder), name)
+            path = os.path.normpath(os.path.join(folder_of(folder), name))
             document = _at(member.document, path)
             file = _id(document)
-            noise = NOISE if is_noisy(folder_of(folder)) else ""
-            if reason := document.untouchable or noise or _unfit(file, roots):
+            unfit = NOISE if is_noisy(folder_of(folder)) else ""
+            if not any(is_under(path, root) for root in roots):
+                unfit = unfit or OUTSIDE
+            if reason := document.untouchable or unfit:
                 left.append(Left(0, group.id, file, reason))
                 continue
+            is_changed = bool(changed_since(file))
+            file = file if is_changed else as_it_is(file)
             reference = "protected: --against" if document.source.is_reference else ""
             key = rules.key(_ranked(document, roots, is_first=not place))
-            found.append(Candidate(document, file, key, reference or stays(path), scanned))
-        yield sorted(found, key=lambda each: each.key)
+            stay = reference or stays(path)
+            found.append(Candidate(document, file, key, stay, scanned, is_changed))
+        yield sorted(found, key=lambda each: (each.is_changed, each.key))
 
 
 def _at(document: Document, path: str) -> Document:
@@ -135,13 +134,7 @@ def _id(document: Document) -> FileId:
     return FileId(*where, *times, *digests, source.links)
 
 
-def _unfit(file: FileId, roots: Sequence[str]) -> str:
-    """Why a file is neither kept nor acted on; "" if it may be."""
-    is_inside = any(is_under(file.path, root) for root in roots)
-    return changed_since(file) if is_inside else OUTSIDE
-
-
-def _ranked(document: Document, roots: Sequence[str], *, is_first: bool) -> Ranked:
+def _ranked(document: Document, roots: tuple[str, ...], *, is_first: bool) -> Ranked:
     source = document.source
     inside = (place for place, root in enumerate(roots) if is_under(source.path, root))
     return Ranked(

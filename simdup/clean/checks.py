@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections import deque
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from errno import ELOOP, ENOENT, ENOTDIR
@@ -16,36 +15,23 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from simdup.clean.decide import SHORT, UNCERTAIN, consent_refusal, near_refusal, text_refusal
 from simdup.clean.protection import is_noise
-from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
 from simdup.clean.rules import is_under
+from simdup.clean.similarity import similarity
 from simdup.clean.system import Place
-from simdup.files.read import (
-    SkipError,
-    StreamedText,
-    encoding_of_large,
-    is_streamed,
-    read_open,
-    read_text,
-)
-from simdup.fingerprint.features import all_features, concatenated, merged, segments
-from simdup.match.verify import cosines
+from simdup.files.read import SkipError, read_open
 from simdup.records import Kind, Reason, Source
-from simdup.settings import FORMATS
 from simdup.storage.opening import identity_of, reason_of
-from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from simdup.clean.records import Action, Consents, FileId
-    from simdup.extract.readers import Readers
+    from simdup.clean.similarity import Reading
     from simdup.fingerprint.features import Features
-    from simdup.recipe import Recipe
-    from simdup.settings import Settings
+    from simdup.records import Document
 
 
 @dataclass(slots=True)
@@ -112,10 +98,10 @@ _OF_KEPT = {
 }
 
 
-def held(file: FileId, changed: Mapping[tuple[int, int], int], *, is_kept: bool = False) -> Held:
+def held(file: FileId, *, is_kept: bool = False) -> Held:
     """Open a file of a plan, if it is what the plan says. Raises RefusedError and OSError.
 
-    `changed` has the ctime of files that this run changed itself, by device and inode.
+    Its bytes are read by `check_same`, so its ctime proves nothing more.
     """
     place = _place(file, is_kept=is_kept)
     with ExitStack() as unless_right:
@@ -124,7 +110,7 @@ def held(file: FileId, changed: Mapping[tuple[int, int], int], *, is_kept: bool 
             descriptor = _opened(place, is_kept=is_kept)
             unless_right.callback(os.close, descriptor)
             found = Held(file, place, descriptor, os.fstat(descriptor), is_kept)
-            _check_state(found, changed)
+            _check_state(found)
         except FileNotFoundError:
             raise RefusedError(_about(Refusal.GONE, is_kept=is_kept)) from None
         unless_right.pop_all()
@@ -156,12 +142,11 @@ def _opened(place: Place, *, is_kept: bool) -> int:
     return place.open()
 
 
-def _check_state(found: Held, changed: Mapping[tuple[int, int], int]) -> None:
-    status, file = found.status, found.file
+def _check_state(found: Held) -> None:
+    status = found.status
     if found.place.identity() != identity_of(status):
         raise found.refused(Refusal.CHANGING)
-    ctime_ns = changed.get(identity_of(status), file.ctime_ns)
-    if (*identity_of(status), *_state(status)) != (*file.state[:-1], ctime_ns):
+    if (*identity_of(status), *_state(status)[:-1]) != found.file.state[:-1]:
         raise found.refused(Refusal.CHANGED)
 
 
@@ -180,48 +165,33 @@ def check_paths(action: Action, roots: Iterable[str]) -> None:
 
 def check_consents(action: Action, consents: Consents) -> None:
     """Raise RefusedError for an act that the user did not allow, as far as the plan shows it."""
-    kind = action.file.kind_with(action.keep)
-    if action.act is Act.DELETE and not consents.permanently:
-        raise RefusedError(Refusal.NOT_ALLOWED, "delete, without --permanently")
-    if action.act.is_of_bytes and kind is not Kind.IDENTICAL_BYTES:
-        raise RefusedError(Refusal.NOT_ALLOWED, f"{action.act.value} takes identical bytes only")
-    if kind is Kind.NEAR and consents.near is None:
-        raise RefusedError(Refusal.NOT_ALLOWED, "near, without --near")
-    if kind is Kind.IDENTICAL_TEXT and not (consents.text or consents.formats):
-        raise RefusedError(Refusal.NOT_ALLOWED, "identical text, without --text or --formats-too")
+    if why := consent_refusal(action, consents):
+        raise RefusedError(Refusal.NOT_ALLOWED, why)
 
 
 def check_same(
-    action: Action,
-    files: tuple[Held, Held],
-    consents: Consents,
-    settings: Settings,
-    readers: Readers,
+    action: Action, files: tuple[Held, Held], consents: Consents, reading: Reading
 ) -> None:
-    """Read a file and the kept one whole. Raises RefusedError unless they are as planned."""
+    """Read a file and the kept one whole. Raises RefusedError unless they are as planned.
+
+    The planner's own functions decide, by the texts as they are now. Of the plan only the digests
+    count: they choose what is asked, and those of bytes must be the ones that were read.
+    """
     kind = action.file.kind_with(action.keep)
     if kind is Kind.IDENTICAL_BYTES:
         _check_bytes(*files)
         return
-    is_near = kind is Kind.NEAR
-    wanted = settings.recipe if is_near else None
-    readings = [_reading(each, settings, readers, wanted) for each in files]
-    is_document = any(each.is_document for each in readings)
-    if is_document and not consents.formats:
-        what = "near, a document" if is_near else "identical text"
-        raise RefusedError(Refusal.NOT_ALLOWED, f"{what}, without --formats-too")
-    if is_near:
-        _check_alike(readings, consents)
-    elif not (is_document or consents.text):
-        raise RefusedError(Refusal.NOT_ALLOWED, "identical text, without --text")
-
-
-def _check_alike(readings: Iterable[_Reading], consents: Consents) -> None:
-    """Raise RefusedError unless two texts are as similar as the user wants them to be."""
-    features = concatenated([each.features for each in readings if each.features is not None])
-    similarity = float(cosines(features, np.array([0]), np.array([1]))[0])
-    if consents.near is None or similarity < consents.near:
-        raise RefusedError(Refusal.NOT_ALIKE, f"{similarity:.3f} alike")
+    (one, features), (other, others) = (_read(each, reading) for each in files)
+    refusal = near_refusal if kind is Kind.NEAR else text_refusal
+    if why := refusal(one, other, consents, action.act):
+        is_unfit = why in {UNCERTAIN, SHORT}
+        raise RefusedError(Refusal.UNFIT if is_unfit else Refusal.NOT_ALLOWED, why)
+    if kind is Kind.IDENTICAL_TEXT and one.text_digest != other.text_digest:
+        raise RefusedError(Refusal.NOT_THE_SAME, "their texts differ")
+    if kind is Kind.NEAR:
+        alike = similarity(features, others)
+        if consents.near is None or alike < consents.near:
+            raise RefusedError(Refusal.NOT_ALIKE, f"{alike:.3f} alike")
 
 
 def _check_bytes(file: Held, kept: Held) -> None:
@@ -252,42 +222,13 @@ def _read_at(kept: Held, size: int, at: int) -> bytes:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """Whether a file that was read again is a document, and the features of its text."""
-
-    is_document: bool
-    features: Features | None
-    """None unless they were asked for."""
-
-
-def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | None) -> _Reading:
-    """Read the text of an open file; with a recipe, its features too.
-
-    Raises RefusedError unless bytes and text are as planned.
-    """
-    known = None if settings.encoding is None else encoding_named(settings.encoding)
-    read, source = partial(read_open, held.descriptor), held.source
-    features = None
+def _read(held: Held, reading: Reading) -> tuple[Document, Features]:
+    """Return the document in an open file. Raises RefusedError unless its bytes are as planned."""
     try:
-        if is_streamed(source, readers, read):
-            streamed = StreamedText(source, known or encoding_of_large(source, read), read)
-            if recipe is None:
-                deque(streamed.pieces(), maxlen=0)
-            else:
-                features = merged(segments(streamed.pieces(), recipe), recipe)
-            text = streamed.about()
-        else:
-            text = read_text(source, known, readers, read)
-            features = all_features([text.text], recipe) if recipe else None
+        found = reading.document(held.source, partial(read_open, held.descriptor))
     except SkipError as skip:
         refusal = Refusal.CHANGED if skip.reason is Reason.CHANGED else Refusal.NO_TEXT
         raise held.refused(refusal, skip.detail or skip.reason.value) from None
-    if text.bytes_digest != held.file.byte_digest:
+    if found[0].bytes_digest != held.file.byte_digest:
         raise held.refused(Refusal.CHANGED)
-    if text.text_digest != held.file.text_digest:
-        raise held.refused(Refusal.NOT_THE_SAME, "its text is not that of the plan")
-    if text.doubt is not None:
-        raise held.refused(Refusal.NO_TEXT, text.doubt)
-    is_document = text.encoding.name in FORMATS or text.packing is not None
-    return _Reading(is_document, features)
+    return found

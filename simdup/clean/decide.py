@@ -18,15 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from simdup.clean.candidates import Candidate
-    from simdup.clean.records import Consents
+    from simdup.clean.records import Action, Consents
+    from simdup.records import Document
 
 #: Why the file that the rules prefer to all others of its group stays, if none goes for it.
 PREFERRED = "stays: the rules prefer it to the others"
 NEAR_ASKS = "near: wants --near FLOOR, or --review"
 TEXT_ASKS = "identical text, other bytes: wants --text"
 FORMATS_ASKS = "identical text, a document or packed: wants --formats-too"
+SAME_TEXT_ASKS = "identical text: wants --text, or --formats-too for a document"
 BYTES_ONLY = "not identical in bytes"
-UNCERTAIN = "its text is damaged or came from --convert"
+UNCERTAIN = "its text is damaged, doubtful or came from --convert"
 NEAR_FORMATS_ASKS = "near, a document or packed: wants --near FLOOR and --formats-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
@@ -52,18 +54,35 @@ class Decided:
     """The other files, if nothing goes for them, and why they stay; the preferred one first."""
 
 
-def text_refusal(one: Candidate, other: Candidate, consents: Consents, act: Act) -> str:
+def consent_refusal(action: Action, consents: Consents) -> str:
+    """Why the user did not allow an action, by its act and its digests; "" if it may be allowed.
+
+    The texts decide the rest: see `text_refusal` and `near_refusal`.
+    """
+    act, kind = action.act, action.file.kind_with(action.keep)
+    if not consents.allow(act):
+        return f"{act.value}: wants --{act.option}"
+    if kind is Kind.IDENTICAL_BYTES:
+        return ""
+    if act.is_of_bytes:
+        return BYTES_ONLY
+    if kind is Kind.IDENTICAL_TEXT:
+        return "" if consents.text or consents.formats else SAME_TEXT_ASKS
+    return NEAR_ASKS if consents.near is None else ""
+
+
+def text_refusal(one: Document, other: Document, consents: Consents, act: Act) -> str:
     """Why a file does not go for another one with the same text and other bytes; "" if it does."""
     if act.is_of_bytes:
         return BYTES_ONLY
-    if not (one.is_text_certain and other.is_text_certain):
+    if not (one.is_certain and other.is_certain):
         return UNCERTAIN
     if one.is_plain and other.is_plain:
         return "" if consents.text else TEXT_ASKS
     return "" if consents.formats else FORMATS_ASKS
 
 
-def near_refusal(one: Candidate, other: Candidate, consents: Consents, act: Act) -> str:
+def near_refusal(one: Document, other: Document, consents: Consents, act: Act) -> str:
     """Why a file may not go for another one, however similar they are; "" if it may."""
     if act.is_of_bytes:
         return BYTES_ONLY
@@ -71,9 +90,9 @@ def near_refusal(one: Candidate, other: Candidate, consents: Consents, act: Act)
         return NEAR_ASKS
     if not ((one.is_plain and other.is_plain) or consents.formats):
         return NEAR_FORMATS_ASKS
-    if not (one.is_text_certain and other.is_text_certain):
+    if not (one.is_certain and other.is_certain):
         return UNCERTAIN
-    return SHORT if one.document.is_short or other.document.is_short else ""
+    return SHORT if one.is_short or other.is_short else ""
 
 
 def with_text(files: Iterable[Candidate], digest: bytes) -> list[Candidate]:
@@ -81,7 +100,7 @@ def with_text(files: Iterable[Candidate], digest: bytes) -> list[Candidate]:
     found: dict[tuple[bool, bool], Candidate] = {}
     for each in files:
         if each.id.text_digest == digest:
-            found.setdefault((each.is_text_certain, each.is_plain), each)
+            found.setdefault((each.document.is_certain, each.document.is_plain), each)
     return list(found.values())
 
 
@@ -95,12 +114,15 @@ def decide_group(
     """Decide about the files of a group; the first one is the one that the rules prefer.
 
     `copy_of` has the files whose whole folder goes, each with its copy in the folder that stays.
-    `alike` has, for each text that no `near_refusal` rules out, its similarity to the first file.
+    `alike` has, for each text that no `near_refusal` rules out, its similarity to the first file,
+    unless one of them changed: then the file is to go, and will be refused by name.
     """
     if len(pool) < 2:
         return Decided((), ())
     first, group = pool[0], _Group(consents, act)
-    for file in sorted(pool, key=lambda each: (not each.stays, each.id.path in copy_of)):
+    for file in sorted(
+        pool, key=lambda each: (each.is_changed, not each.stays, each.id.path in copy_of)
+    ):
         group.decide_copy(file, copy_of.get(file.id.path, ""))
     group.decide_near(first, alike)
     gone, left = group.gone, group.left
@@ -144,7 +166,7 @@ class _Group:
             self.left[file.id.path] = file, why
         self.kept[file.id.path] = file
         self._by_bytes.setdefault(file.id.byte_digest, file)
-        sort = file.is_text_certain, file.is_plain
+        sort = file.document.is_certain, file.document.is_plain
         self._by_text.setdefault(file.id.text_digest, {}).setdefault(sort, file)
 
     def _copy_of(self, file: Candidate, preferred: str) -> tuple[Candidate | None, str]:
@@ -157,7 +179,7 @@ class _Group:
                 continue
             if each.id.byte_digest == digest:
                 return each, ""
-            why = text_refusal(file, each, self.consents, self.act)
+            why = text_refusal(file.document, each.document, self.consents, self.act)
             if not why:
                 return each, ""
             if other is None or why == TEXT_ASKS:
@@ -167,17 +189,20 @@ class _Group:
     def decide_near(self, first: Candidate, alike: Mapping[bytes, float]) -> None:
         """Let the kept files go that are similar enough to the one that the rules prefer."""
         # All files with the preferred text that stay; that one itself may go for one of them.
-        by_rules = sorted(self.kept.values(), key=lambda each: each.key)
+        by_rules = sorted(self.kept.values(), key=lambda each: (each.is_changed, each.key))
         tops = with_text(by_rules, first.id.text_digest)
         for file in list(self.kept.values()):
             if file.id.text_digest == first.id.text_digest:
                 continue
-            refusals = [near_refusal(file, each, self.consents, self.act) for each in tops]
+            refusals = [
+                near_refusal(file.document, each.document, self.consents, self.act) for each in tops
+            ]
             if file.stays or "" not in refusals:
                 self.left.setdefault(file.id.path, (file, file.stays or refusals[0]))
                 continue
-            similarity, floor = alike[file.id.text_digest], self.consents.near
-            if floor is None or similarity < floor:
+            unknown = None if file.is_changed else 0.0
+            similarity, floor = alike.get(file.id.text_digest, unknown), self.consents.near
+            if similarity is not None and similarity < (floor or 0):
                 why = f"near: only {similarity:.3f} alike"
                 self.left.setdefault(file.id.path, (file, why))
                 continue

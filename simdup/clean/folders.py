@@ -11,11 +11,12 @@ import os
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from simdup.clean.candidates import Candidate
 from simdup.clean.decide import text_refusal
-from simdup.clean.records import WHOLE_FOLDER
+from simdup.fields import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,6 +45,25 @@ class WholeFolders:
         return list(made.values())
 
 
+def _why(going: str, staying: str) -> str:
+    return f"all of {printable(going)} stands in {printable(staying)}"
+
+
+def whole_folder(action: Action) -> tuple[str, str] | None:
+    """The folder that goes whole and the one that stays, if that is why a file goes; else None.
+
+    The words of a plan prove nothing: both files must be at the same place in these folders.
+    """
+    file, keep = PurePath(action.file.path), PurePath(action.keep.path)
+    for going, staying in zip(file.parents, keep.parents, strict=False):
+        if file.name != keep.name:
+            return None
+        if action.why == _why(str(going), str(staying)):
+            return str(going), str(staying)
+        file, keep = going, staying
+    return None
+
+
 def whole_folders(
     pairs: Iterable[FolderPair],
     pools: Sequence[Sequence[Candidate]],
@@ -57,14 +77,18 @@ def whole_folders(
     key, prefer more of its files than of the other's, then no folder goes whole.
     """
     found = WholeFolders()
-    files = {each.scanned: (place, each) for place, pool in enumerate(pools) for each in pool}
+    files = {
+        each.scanned: (place, each)
+        for place, pool in enumerate(pools)
+        for each in pool
+        if not each.is_changed
+    }
     paths = sorted(files)
     for pair in pairs:
         copies = _going(pair, _copies(pair, files, paths), given)
         if copies and all(_may_go(file, copy, consents, act) for file, copy in copies):
             found.copy_of.update((file.id.path, copy.id.path) for file, copy in copies)
-            going, staying = _folders(pair, copies)
-            why = f"{WHOLE_FOLDER}{going} stands in {staying}"
+            why = _why(*_folders(pair, copies))
             found.folders.append((why, tuple(file.id.path for file, _ in copies)))
     return found
 
@@ -106,7 +130,7 @@ def _may_go(file: Candidate, copy: Candidate, consents: Consents, act: Act) -> b
     if file.stays or file.id.text_digest != copy.id.text_digest:
         return False
     is_same = file.id.byte_digest == copy.id.byte_digest
-    return is_same or not text_refusal(file, copy, consents, act)
+    return is_same or not text_refusal(file.document, copy.document, consents, act)
 
 
 def _folders(pair: FolderPair, copies: Copies) -> list[str]:

@@ -11,20 +11,17 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simdup.clean.decide import BYTES_ONLY, NEAR_ASKS
+from simdup.clean.decide import consent_refusal
 from simdup.clean.protection import NOISE, OUTSIDE, Protection, changed_since, is_noise
-from simdup.clean.records import Act, Action, Left, Plan
+from simdup.clean.records import Action, Left, Plan
 from simdup.clean.rules import is_under
-from simdup.records import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simdup.clean.records import Consents, FileId, Header
+    from simdup.clean.records import Act, Consents, FileId, Header
 
-TEXT_ASKS = "identical text: wants --text, or --formats-too for a document"
 LINKED = "reached through a symbolic link"
-FOR_GOOD_ASKS = "for good: wants --permanently"
 
 
 def narrowed(
@@ -85,19 +82,12 @@ def reason_with(protection: Protection, header: Header) -> Callable[[str], str]:
 
 
 def _consent(action: Action, consents: Consents) -> str:
-    """Why the kind or the act of an action is not allowed; "" if it is."""
-    if action.act is Act.DELETE and not consents.permanently:
-        return FOR_GOOD_ASKS
-    if action.kind is Kind.IDENTICAL_BYTES:
-        return ""
-    if action.act.is_of_bytes:
-        return BYTES_ONLY
-    if action.kind is Kind.IDENTICAL_TEXT:
-        return "" if consents.text or consents.formats else TEXT_ASKS
-    if consents.near is None:
-        return NEAR_ASKS
-    alike = action.similarity or 0.0
-    return f"near: only {alike:.3f} alike" if alike < consents.near else ""
+    """Why an action is not allowed; "" if it is, or if `apply` has to compute that."""
+    if why := consent_refusal(action, consents):
+        return why
+    alike = action.similarity
+    is_less = alike is not None and consents.near is not None and alike < consents.near
+    return f"near: only {alike:.3f} alike" if is_less else ""
 
 
 def _changed(action: Action) -> str:

@@ -6,6 +6,7 @@
 
 Every line stands alone, so any line but the first may be deleted. A plan is not trusted: if
 anything is unknown or contradicts another line, the whole plan is refused. A plan names no program.
+Paths are written without loss, and words for people printable. `simdup.clean` says what counts.
 """
 
 from __future__ import annotations
@@ -16,12 +17,9 @@ from heapq import merge
 from typing import TYPE_CHECKING, Any
 
 from simdup.clean.records import Act, Action, FileId, Header, Left, Plan
-from simdup.errors import BadValueError, InputError
-from simdup.fields import Fields, WrongFieldError, path_fields
-from simdup.recipe import Recipe
+from simdup.errors import InputError
+from simdup.fields import Fields, WrongFieldError, path_fields, printable
 from simdup.records import Kind
-from simdup.settings import Settings
-from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,15 +43,10 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         {
             "simdup": "plan",
             "version": VERSION,
-            "made": header.made,
+            "made": printable(header.made),
             **path_fields(header.of, "of"),
             "of_digest": header.of_digest,
-            "rules": list(header.rules),
-            "settings": {
-                "encoding": header.settings.encoding,
-                "formats": list(header.settings.formats),
-                "ngram": list(header.settings.recipe.ngram),
-            },
+            "rules": [*map(printable, header.rules)],
             "roots": [path_fields(root) for root in header.roots],
             "protected": [path_fields(each) for each in header.protected],
             **_protection_fields(header),
@@ -85,12 +78,12 @@ def _action_fields(action: Action) -> dict[str, Any]:
         "file": _file_fields(action.file),
         "kind": action.kind.value,
         "similarity": action.similarity,
-        "why": action.why,
+        "why": printable(action.why),
     }
 
 
 def _left_fields(left: Left) -> dict[str, Any]:
-    return {"group": left.group, "leave": _file_fields(left.file), "why": left.why}
+    return {"group": left.group, "leave": _file_fields(left.file), "why": printable(left.why)}
 
 
 def _file_fields(file: FileId) -> dict[str, Any]:
@@ -161,8 +154,9 @@ def _header(fields: Fields) -> Header:
     if (version := fields.count("version")) != VERSION:
         raise fields.wrong("version", f"is {version}, and only {VERSION} is known")
     fields.only(
-        *("simdup", "version", "made", "of", "of_base64", "of_digest", "rules", "settings"),
+        *("simdup", "version", "made", "of", "of_base64", "of_digest", "rules"),
         *("roots", "protected", "only_under", "protected_names", "found", "actions"),
+        "settings",  # of earlier plans; ignored
     )
     roots = tuple(map(_path, fields.each("roots")))
     return Header(
@@ -170,7 +164,6 @@ def _header(fields: Fields) -> Header:
         fields.path("of"),
         fields.digest("of_digest").hex(),
         fields.texts("rules"),
-        _settings(fields.inner("settings")),
         roots,
         fields.count("found"),
         tuple(map(_path, fields.each("protected"))),
@@ -179,39 +172,29 @@ def _header(fields: Fields) -> Header:
     )
 
 
-def _settings(fields: Fields) -> Settings:
-    fields.only("encoding", "formats", "ngram")
-    encoding = fields.maybe("encoding", fields.text)
-    try:
-        if encoding is not None:
-            encoding_named(encoding)
-        recipe = Recipe(ngram=fields.numbers("ngram"))
-        return Settings(recipe, encoding=encoding, formats=fields.texts("formats"))
-    except (BadValueError, ValueError) as wrong:
-        raise WrongFieldError(f"settings cannot be: {wrong}") from None
-
-
 def action_of(fields: Fields, line: int) -> Action:
     """The action in one line of a plan. Raises WrongFieldError."""
     fields.only("group", "keep", "act", "file", "kind", "similarity", "why")
     kind = fields.choice("kind", Kind)
     if kind not in _KINDS:
         raise fields.wrong("kind", "is none that may be acted on")
+    file, keep = _file(fields.inner("file")), _file(fields.inner("keep"))
     return Action(
         line,
         fields.count("group"),
-        _file(fields.inner("keep")),
+        keep,
         fields.choice("act", Act),
-        _file(fields.inner("file")),
-        kind,
+        file,
+        file.kind_with(keep),
         fields.maybe("similarity", fields.share),
-        fields.text("why"),
+        printable(fields.text("why")),
     )
 
 
 def _left(fields: Fields, line: int) -> Left:
     fields.only("group", "leave", "why")
-    return Left(line, fields.count("group"), _file(fields.inner("leave")), fields.text("why"))
+    file, why = _file(fields.inner("leave")), printable(fields.text("why"))
+    return Left(line, fields.count("group"), file, why)
 
 
 def _file(fields: Fields) -> FileId:

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
 from simdup.clean.decide import decide_group, near_refusal, with_text
 from simdup.clean.folders import whole_folders
+from simdup.clean.narrow import reason_with
 from simdup.clean.protection import Protection
 from simdup.clean.records import Act, Action, Consents, Header, Left, Plan
 from simdup.clean.rules import Rules
 from simdup.clean.similarity import similarities
 from simdup.errors import InputError
-from simdup.recipe import FeatureKind, Recipe
-from simdup.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -47,33 +46,37 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     """The plan for a result. Raises InputError if it does not say which files it saw.
 
     `of` and `of_digest` name the result. Copies and similar files that the user did not
-    allow are in `Plan.left`, and so are files that are not as they were scanned.
+    allow are in `Plan.left`. Files that changed since the scan are among those that go, if they
+    would have gone: `narrowed` leaves them in a dry run, and `apply` refuses them.
     """
     check_result(result, of)
     if wishes.consents.near is not None and not result.settings.verified:
         raise InputError(f"{of!r}: was made with -k or --no-verify: only copies may go, not --near")
-    settings, left, actions = plan_settings(result.settings), list[Left](), list[Action]()
-    pools = list(candidates(result, wishes.rules, wishes.protection, left))
+    header, left, actions = _header(result, wishes, of, of_digest), list[Left](), list[Action]()
+    stays = reason_with(wishes.protection, header)
+    pools = list(candidates(result, wishes.rules, stays, left))
     consents, act = wishes.consents, wishes.act
     whole = whole_folders(result.folders, pools, consents, act, wishes.rules.given)
-    alike = _alike(pools, wishes, settings)
+    pools, alike = _compared(pools, consents, act)
     for group, pool, near in zip(result.groups, pools, alike, strict=True):
         decided = decide_group(pool, whole.copy_of, near, consents, act)
         actions += (_action(each, group.id, wishes) for each in decided.gone)
         left += (Left(0, group.id, file.id, why) for file, why in decided.left)
-    header = Header(
+    return numbered(whole.explained(actions), left, header)
+
+
+def _header(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Header:
+    return Header(
         datetime.now(timezone.utc).isoformat(timespec="seconds"),
         of,
         of_digest,
         wishes.typed,
-        settings,
         roots_of(result),
         result.stats.found,
         _protected(result, wishes.protection),
         tuple(map(os.path.realpath, wishes.protection.only_under)),
         wishes.protection.names,
     )
-    return numbered(whole.explained(actions), left, header)
 
 
 def _protected(result: ScanResult, protection: Protection) -> tuple[str, ...]:
@@ -96,36 +99,33 @@ def numbered(actions: Iterable[Action], left: Iterable[Left], header: Header) ->
     )
 
 
-def plan_settings(settings: Settings) -> Settings:
-    """The settings to read and compare texts again: with shingles, and without converters.
+def _compared(
+    pools: Sequence[Sequence[Candidate]], consents: Consents, act: Act
+) -> tuple[list[list[Candidate]], list[dict[bytes, float]]]:
+    """For each group its files, and the similarities of its texts to its first file.
 
-    Keywords and words leave out too much of a text to decide that it may go.
+    Only files are compared for which it may matter; these have the documents that they are now.
     """
-    is_shingled = settings.recipe.features is FeatureKind.SHINGLES
-    recipe = Recipe(ngram=settings.recipe.ngram) if is_shingled else Recipe()
-    return Settings(recipe, encoding=settings.encoding, formats=settings.formats)
-
-
-def _alike(
-    pools: Sequence[Sequence[Candidate]], wishes: Wishes, settings: Settings
-) -> list[dict[bytes, float]]:
-    """For each group the similarities of its texts to its first file, as far as they may matter."""
     asked = list[tuple[int, Candidate, Candidate]]()
-    consents, act = wishes.consents, wishes.act
     for place, pool in enumerate(pools):
         texts = {pool[0].id.text_digest} if pool else set[bytes]()
         tops = with_text(pool, pool[0].id.text_digest) if pool else []
         for file in pool:
-            if file.id.text_digest in texts:
+            if file.id.text_digest in texts or file.is_changed:
                 continue
-            if any(not near_refusal(file, top, consents, act) for top in tops):
+            if any(not near_refusal(file.document, t.document, consents, act) for t in tops):
                 texts.add(file.id.text_digest)
                 asked.append((place, pool[0], file))
-    values = similarities([(one.document, two.document) for _, one, two in asked], settings)
+    pairs = [(one.document, two.document) for _, one, two in asked]
+    values, now = similarities(pairs, consents.encoding)
     found: list[dict[bytes, float]] = [{} for _ in pools]
     for (place, _, file), value in zip(asked, values, strict=True):
         found[place][file.id.text_digest] = value
-    return found
+    read = [
+        [replace(each, document=now.get(each.document.path, each.document)) for each in pool]
+        for pool in pools
+    ]
+    return read, found
 
 
 def _action(gone: Gone, group: int, wishes: Wishes) -> Action:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from simdup.errors import InputError
+from simdup.files.read import SkipError, digest_of
 from simdup.files.walk import NOISE_FOLDERS, TRASH_OF_A_USER
+from simdup.records import Source
 from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
@@ -96,12 +98,49 @@ def _above(folder: str) -> frozenset[Identity | None]:
 
 
 def changed_since(file: FileId) -> str:
-    """Why a file is not the one that a scan saw; "" if it is."""
+    """Why a file is not the one that a scan saw; "" if it is.
+
+    Size and mtime must be the noted ones. Inode and ctime change when a file is put back, or gets
+    another mode: if they differ, the bytes are read and must have the noted digest.
+    """
     try:
         status = os.lstat(file.path)
     except (OSError, ValueError):
         return "gone since the scan"
     if not stat.S_ISREG(status.st_mode):
         return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no regular file any more"
-    now = *identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return "" if now == file.state else "changed since the scan"
+    if _state(status) == file.state or _has_bytes(file, status):
+        return ""
+    return "changed since the scan"
+
+
+def _has_bytes(file: FileId, status: os.stat_result) -> bool:
+    """Whether a file with this status has the noted size, mtime and digest."""
+    source = Source(file.path, status.st_size, status.st_mtime_ns, *(0, 0, 0))
+    if (source.size, source.mtime_ns) != (file.size, file.mtime_ns):
+        return False
+    try:
+        return digest_of(source) == file.byte_digest
+    except (SkipError, OSError):
+        return False
+
+
+def as_it_is(file: FileId) -> FileId:
+    """The file with the device, inode and ctime that it has now.
+
+    If it is gone or has another size or mtime, the file as it was noted. Nothing is read: whoever
+    acts on the file compares its bytes.
+    """
+    try:
+        status = os.lstat(file.path)
+    except (OSError, ValueError):
+        return file
+    device, inode, size, mtime_ns, ctime_ns = _state(status)
+    if not stat.S_ISREG(status.st_mode) or (size, mtime_ns) != (file.size, file.mtime_ns):
+        return file
+    return replace(file, device=device, inode=inode, ctime_ns=ctime_ns)
+
+
+def _state(status: os.stat_result) -> tuple[int, int, int, int, int]:
+    """What `FileId.state` has."""
+    return *identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from simdup.records import Kind
-
-if TYPE_CHECKING:
-    from simdup.settings import Settings
 
 
 class Act(Enum):
@@ -22,6 +18,11 @@ class Act(Enum):
     REFLINK = "reflink"
     """Let the file share the blocks of the kept one."""
     DELETE = "delete"
+
+    @property
+    def option(self) -> str:
+        """The option that asks for the act, without its dashes; "" for the trash."""
+        return {"trash": "", "move": "to", "delete": "permanently"}.get(self.value, self.value)
 
     @property
     def is_of_bytes(self) -> bool:
@@ -106,9 +107,6 @@ class Header:
     """BLAKE2b of the result, 32 hexadecimal digits."""
     rules: tuple[str, ...]
     """The rules as they were typed, such as "--prefer newest"; for people."""
-    settings: Settings
-    """How texts are read and compared again: the encoding, the formats and the shingles count.
-    There are no converters: a plan runs no program."""
     roots: tuple[str, ...]
     """The folders and files that were searched: absolute, with no symbolic link."""
     found: int = 0
@@ -130,10 +128,6 @@ class Plan:
     header: Header
 
 
-#: How `Action.why` begins where a whole folder goes, since all of it stands in another one.
-WHOLE_FOLDER = "all of "
-
-
 @dataclass(frozen=True, slots=True)
 class Consents:
     """What the user allowed on the command line; a plan file cannot allow anything."""
@@ -144,5 +138,17 @@ class Consents:
     """Act on documents, such as PDF, with the same text as the kept file."""
     near: float | None = None
     """Act on files at least this similar to the kept file; None: on no merely similar file."""
+    encoding: str | None = None
+    """The encoding of all plain texts, in the user's own word; None: it is detected for each."""
+    to: bool = False
+    """Act.MOVE is allowed; `apply` sets this if it is told the folder."""
+    link: bool = False
+    """Act.LINK is allowed."""
+    reflink: bool = False
+    """Act.REFLINK is allowed."""
     permanently: bool = False
     """Act.DELETE is allowed."""
+
+    def allow(self, act: Act) -> bool:
+        """Whether the user asked for an act; the trash needs no word of its own."""
+        return act is Act.TRASH or bool(getattr(self, act.option))

@@ -24,6 +24,7 @@ class Refusal(Enum):
     NOT_THE_SAME = "not what the plan says of it and the kept file"
     NOT_ALIKE = "not similar enough to the kept file"
     NOT_ALLOWED = "not allowed on the command line"
+    UNFIT = "one of the texts proves nothing"
     NO_TEXT = "its text could not be read again"
     NO_TRASH = "no trash on its file system"
     OTHER_DEVICE = "on another file system than the kept file"

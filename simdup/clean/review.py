@@ -18,9 +18,7 @@ from simdup.clean.decide import (
     NEAR_ASKS,
     NEAR_FORMATS_ASKS,
     PREFERRED,
-    SHORT,
     TEXT_ASKS,
-    UNCERTAIN,
 )
 from simdup.clean.planning import numbered
 from simdup.clean.records import Act, Action, FileId, Left, Plan
@@ -42,8 +40,6 @@ _OPEN = {
     NEAR_FORMATS_ASKS,
     TEXT_ASKS,
     FORMATS_ASKS,
-    UNCERTAIN,
-    SHORT,
     BYTES_ONLY,
     NOT_REVIEWED,
 }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, suppress
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from simdup.clean.acting import Acting
-from simdup.clean.apply import BATCH, Run, stopping
+from simdup.clean.apply import BATCH, Run, prepared, stopping
 from simdup.clean.journal import (
     Done,
     Intent,
@@ -24,7 +25,6 @@ from simdup.clean.settle import Settler
 from simdup.clean.system import Place, open_folder
 from simdup.errors import InputError
 from simdup.progress import silent
-from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -171,17 +171,24 @@ def remaining(path: str | os.PathLike[str]) -> int:
 
 
 def resume(
-    path: str | os.PathLike[str], consents: Consents, *, progress: Progress = silent
+    path: str | os.PathLike[str],
+    consents: Consents,
+    *,
+    to: str | os.PathLike[str] | None = None,
+    progress: Progress = silent,
 ) -> Outcome:
     """Finish a run that ended too early, in the same journal, and return the outcome.
 
-    Only actions that the journal calls neither done nor refused are counted. Raises InputError as
-    `undo` does.
+    Only actions that the journal calls neither done nor refused are counted. `to` is the folder for
+    `Act.MOVE`, which must be the one of the journal. Raises InputError as `undo` does.
     """
     history = _history(path)
     with locked(history.path, history.header.roots):
         history = _history(path)  # nobody adds to it now
         stories = [s for s in history.stories.values() if s.done is None and s.refused is None]
+        folder = prepared([each.action for each in stories], to)
+        if folder not in {None, history.to}:
+            raise InputError(f"{history.path!r}: moves files to {history.to!r}, not to {folder!r}")
         outcome = Outcome(len(stories), journal=history.path, notes=_damage(history))
         with closing(continued(history)) as journal:
             try:
@@ -191,11 +198,9 @@ def resume(
                 return outcome
             every = [each.action for each in history.stories.values()]
             rest = [each.action for each in stories if each.done is None and each.refused is None]
-            header = history.header
-            run = Run(every, header.roots, header.settings, consents, outcome)
-            run.changed = _changed_by_us(history)
-            with closing(run):
-                run.take(rest, journal, Acting(every, history.to), progress)
+            consents = replace(consents, to=folder is not None)
+            with closing(Run(every, history.header.roots, consents, outcome)) as run:
+                run.take(rest, journal, Acting(every, folder), progress)
     return outcome
 
 
@@ -219,25 +224,3 @@ def _settle(history: History, stories: Iterable[Story], journal: Journal, outcom
                 journal.refuse(action.line, story.refused)
                 outcome.refused.append((action, story.refused))
     journal.sync()
-
-
-def _changed_by_us(history: History) -> dict[tuple[int, int], int]:
-    """Return the ctimes, as they are now, of files that the run may have changed.
-
-    Whether anything else changed them is unknown, but their bytes are compared all the same.
-    """
-    begun_with = {
-        each.identity
-        for story in history.stories.values()
-        if story.intent is not None
-        for each in (story.action.file, story.action.keep)
-    }
-    found: dict[tuple[int, int], int] = {}
-    for story in history.stories.values():
-        for each in (story.action.file, story.action.keep):
-            if each.identity in begun_with and each.identity not in found:
-                with suppress(OSError, ValueError):
-                    now = os.lstat(each.path)
-                    if identity_of(now) == each.identity:
-                        found[each.identity] = now.st_ctime_ns
-    return found

@@ -92,6 +92,7 @@ _consents = options.together(
         type=options.SHARE,
         metavar="FLOOR",
     ),
+    options.encoding,
 )
 
 _acts = options.together(
@@ -182,7 +183,7 @@ def _next_step(given: dict[str, Any], plan: Plan) -> str:
         return "nothing was changed"
     if given["target"] is None:
         return "nothing was changed; --apply acts, -o plan.jsonl writes a plan"
-    words = shlex.join([printable(given["target"]), *_options_of_plan(given)])
+    words = shlex.join(map(printable, [given["target"], *_options_of_plan(given)]))
     return f"nothing was changed; `simdup clean {words} --apply` acts"
 
 
@@ -227,7 +228,8 @@ def _consents_of(given: dict[str, Any]) -> Consents:
         text=given["text"],
         formats=given["formats_too"],
         near=given["near"],
-        permanently=given["permanently"],
+        encoding=given["encoding"],
+        **{name: bool(given[name]) for name in _ACTS},
     )
 
 
@@ -284,7 +286,8 @@ def _plan(source: str, given: dict[str, Any]) -> Plan:
         plan = read_plan(source) if data is None else parsed_plan(data.splitlines(True), source)
         wishes = _wishes(given)
         if given["review"]:  # asks about everything, and carries nothing out
-            consents = Consents(text=True, formats=True, near=0.0, permanently=True)
+            acts: dict[str, Any] = dict.fromkeys(_ACTS, True)
+            consents = Consents(text=True, formats=True, near=0.0, **acts)
             return narrowed(plan, consents, wishes.protection, _act(given))
         act, is_dry = _act(given), not given["apply"]
         return narrowed(plan, wishes.consents, wishes.protection, act, is_dry=is_dry)
@@ -298,6 +301,7 @@ def _plan(source: str, given: dict[str, Any]) -> Plan:
 
 
 def _plan_of_result(source: str, data: bytes | None, given: dict[str, Any]) -> Plan:
+    from simdup.clean.narrow import narrowed
     from simdup.clean.planning import make_plan
     from simdup.files.ignored import without_ignored
     from simdup.files.read import digest
@@ -309,7 +313,9 @@ def _plan_of_result(source: str, data: bytes | None, given: dict[str, Any]) -> P
     if data.startswith(b'{"type": "corpus"'):
         raise InputError(f"{source!r}: rows of a corpus; `simdup corpus scan --keep` drops them")
     result = without_ignored(load(data, source), ignored_digests(given))
-    return make_plan(result, _wishes(given), source, digest(data).hex())
+    wishes = _wishes(given)
+    plan = make_plan(result, wishes, source, digest(data).hex())
+    return narrowed(plan, wishes.consents, wishes.protection, is_dry=not given["apply"])
 
 
 def _is_plan(source: str, data: bytes | None) -> bool:
@@ -329,13 +335,14 @@ def _is_plan(source: str, data: bytes | None) -> bool:
 
 def _options_of_plan(given: dict[str, Any]) -> list[str]:
     """Return the options that carry out a whole plan that was made with the given options."""
-    words = [options.spelled(name) for name in ("text", "formats_too") if given[name]]
+    flags = "text", "formats_too", "link", "reflink", "permanently"
+    words = [options.spelled(name) for name in flags if given[name]]
     if given["near"] is not None:
         words += ["--near", f"{given['near']:g}"]
+    if given["encoding"] is not None:
+        words += ["--encoding", given["encoding"]]
     if given["to"] is not None:
         words += ["--to", os.path.abspath(given["to"])]
-    if given["permanently"]:
-        words.append("--permanently")
     return words
 
 
@@ -365,20 +372,20 @@ def _reviewed(source: str, given: dict[str, Any]) -> int:
         act=_act(given) or Act.TRASH,
         ignore=ignore,
         look=look(given["color"]),
+        encoding=given["encoding"],
     )
     if made is not None:
         for line in closing(made):
             tell(line)
-        words = _needed(made, target, given["to"])
+        words = _needed(made, target, given)
         tell(f"nothing was changed; `simdup clean {words} --apply` acts")
     return 0
 
 
-def _needed(plan: Plan, target: str, to: str | None) -> str:
-    """Return the arguments that allow everything in a plan: its name, the consents and --to."""
+def _needed(plan: Plan, target: str, given: dict[str, Any]) -> str:
+    """Return the arguments that allow everything in a plan: its name, the consents and acts."""
     from math import floor
 
-    from simdup.clean.records import Act
     from simdup.records import Kind
 
     kinds = {each.kind for each in plan.actions}
@@ -390,8 +397,11 @@ def _needed(plan: Plan, target: str, to: str | None) -> str:
     if Kind.NEAR in kinds:
         least = min(each.similarity or 0 for each in plan.actions if each.kind is Kind.NEAR)
         words += ["--near", f"{floor(least * 1000) / 1000:g}"]
-    if any(each.act is Act.MOVE for each in plan.actions):
-        words += ["--to", to or "DIR"]
+    for option in sorted({each.act.option for each in plan.actions} - {""}):
+        to = [printable(given["to"] or "DIR")] if option == "to" else []
+        words += [f"--{option}", *to]
+    if given["encoding"] is not None:
+        words += ["--encoding", given["encoding"]]
     return shlex.join(words)
 
 
@@ -408,7 +418,8 @@ def _applied(plan: Plan, given: dict[str, Any]) -> int:
         to=given["to"],
         progress=progress(quiet=given["quiet"]),
     )
-    for line in (*(() if given["quiet"] else left_lines(plan)), *outcome_lines(outcome)):
+    left = () if given["quiet"] else left_lines(plan, "not planned")
+    for line in (*left, *outcome_lines(outcome)):
         tell(line)
     return outcome.code
 
@@ -418,8 +429,8 @@ def _resumed(source: str | None, given: dict[str, Any]) -> int:
     from simdup.clean.undo import remaining, resume
     from simdup.report.clean import outcome_lines
 
-    about_plan = *_PLANNING, *_ACTS, "target", "script", "journal", "review", "check"
-    idle = [each for each in about_plan if each != "permanently" and options.is_given(each)]
+    about_plan = *_PLANNING, "target", "script", "journal", "review", "check"
+    idle = [each for each in about_plan if options.is_given(each)]
     if source is not None or idle:
         what = "RESULT|PLAN" if source is not None else options.spelled(idle[0])
         raise click.UsageError(f"give either --resume or {what}: the journal has the plan")
@@ -430,7 +441,7 @@ def _resumed(source: str | None, given: dict[str, Any]) -> int:
         if given["yes_many"] != going and not _typed(going):
             raise click.UsageError(f"nothing deleted: --permanently wants --yes-many {going}")
     bars = progress(quiet=given["quiet"])
-    outcome = resume(given["resume"], _consents_of(given), progress=bars)
+    outcome = resume(given["resume"], _consents_of(given), to=given["to"], progress=bars)
     for line in outcome_lines(outcome):
         tell(line)
     return outcome.code

@@ -362,13 +362,15 @@ _convert = option(
     multiple=True,
 )
 
+encoding = option(
+    "--encoding",
+    "Read every plain text in this encoding instead of detecting it.",
+    type=ParsedValue("name", _encoding),
+)
+
 #: How the text of a file is read; for `settings_from` or `reading_from`.
 reading = together(
-    option(
-        "--encoding",
-        "Read every plain text in this encoding instead of detecting it.",
-        type=ParsedValue("name", _encoding),
-    ),
+    encoding,
     option(
         "--formats",
         "Document formats whose text is extracted, with commas between them, out of"

@@ -21,6 +21,7 @@ from simdup.cli.terminal import tell
 from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.report.wording import count, percent, printable, size
+from simdup.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from simdup.clean.review import Question
     from simdup.records import Comparison
     from simdup.report.terminal import TerminalStyle
-    from simdup.settings import Settings
 
 # The most lines of a difference that are shown with a question; the pager shows all.
 _MOST_LINES = 24
@@ -54,8 +54,8 @@ q   stop without a plan; the answers are kept for the next review
 class _Pairs:
     """The comparisons that were made, so that no pair is read twice."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, encoding: str | None) -> None:
+        self._settings = Settings(encoding=encoding)
         self._similarity: dict[tuple[str, str], float | None] = {}
         self._last: tuple[tuple[str, str], Comparison | InputError] | None = None
 
@@ -93,16 +93,17 @@ def review(
     act: Act,
     ignore: Callable[[FileId, FileId], None],
     look: TerminalStyle,
+    encoding: str | None = None,
 ) -> Plan | None:
     """Ask about the files of a plan, and write the plan to `target`; None if it was not written.
 
-    `stays` says why a file must stay. `ignore` notes that two files are not duplicates. Raises
-    UsageError without a terminal.
+    `stays` says why a file must stay. `ignore` notes that two files are not duplicates. Plain
+    texts are in this `encoding`; None: it is detected. Raises UsageError without a terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("--review asks at a terminal, and this is none")
     part = f"{target}.part"
-    pairs = _Pairs(plan.header.settings)
+    pairs = _Pairs(encoding)
     answers = Review(_begun(plan, part), pairs.alike, stays, act)
     save = writer(part, as_utf8=True)
     session = _Session(answers, pairs, ignore, look, lambda made: save(_lines(made)))

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from simdup.clean.decide import PREFERRED
+from simdup.clean.folders import whole_folder
 from simdup.clean.outcome import Outcome
-from simdup.clean.records import WHOLE_FOLDER, Act, Action, FileId, Left, Plan
+from simdup.clean.records import Act, Action, FileId, Left, Plan
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
 from simdup.report.wording import count, percent, printable, size
@@ -43,16 +44,17 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
     one line.
     """
     top = common_folder(plan.header.roots)
-    whole = _whole_folders(plan.actions)
-    actions_of = _by_group(each for each in plan.actions if each.why not in whole)
+    whole, others = _whole_folders(plan.actions)
+    actions_of = _by_group(others)
     left_of = _by_group(plan.left)
     shown = sorted({*actions_of, *(left_of if look.is_verbose else ())})
     if whole or shown:
         yield f"below {printable(top)}:"
         yield ""
-    for why, actions in whole.items():
+    for pair, actions in whole.items():
         files = f"{count(len(actions), 'file')}, {size(sum(a.file.size for a in actions))}"
-        yield f"{look.painted('Folder', HEADING)}: {printable(_short(why, top))}"
+        going, staying = ("." if each == top else _name(each, top) for each in pair)
+        yield f"{look.painted('Folder', HEADING)}: all of {going} stands in {staying}"
         yield f"  {_act(actions[0].act, look)}  {files}"
         yield ""
     for group in shown:
@@ -69,13 +71,16 @@ def _by_group(lines: Iterable[AnyLine]) -> defaultdict[int, list[AnyLine]]:
     return found
 
 
-def _whole_folders(actions: Iterable[Action]) -> dict[str, list[Action]]:
-    """The actions on folders that go whole, by the sentence that says which folder."""
-    found: dict[str, list[Action]] = {}
+def _whole_folders(
+    actions: Iterable[Action],
+) -> tuple[dict[tuple[str, str], list[Action]], list[Action]]:
+    """The actions by the folder that goes whole and the one that stays, and the other actions."""
+    found: dict[tuple[str, str], list[Action]] = {}
+    others: list[Action] = []
     for each in actions:
-        if each.why.startswith(WHOLE_FOLDER):
-            found.setdefault(each.why, []).append(each)
-    return found
+        pair = whole_folder(each)
+        (others if pair is None else found.setdefault(pair, [])).append(each)
+    return found, others
 
 
 def _group(
@@ -119,10 +124,10 @@ def closing(plan: Plan) -> list[str]:
     return [*lines, *left_lines(plan)]
 
 
-def left_lines(plan: Plan) -> list[str]:
-    """How many files of a plan are left as they are, for each reason."""
+def left_lines(plan: Plan, words: str = "left") -> list[str]:
+    """How many files of a plan are left as they are, for each reason; `words` say so."""
     reasons = Counter(_reason(each.why) for each in plan.left if each.why != PREFERRED)
-    return [f"left: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
+    return [f"{words}: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
 
 
 def outcome_lines(outcome: Outcome) -> Iterator[str]:
@@ -189,20 +194,7 @@ def common_folder(roots: Sequence[str]) -> str:
 
 
 def _name(path: str, top: str) -> str:
-    return printable(_below(path, top))
-
-
-def _below(path: str, top: str) -> str:
-    beginning = os.path.join(top, "")
-    return path.removeprefix(beginning)
-
-
-def _short(why: str, top: str) -> str:
-    """A sentence about two folders, with their paths below the common folder."""
-    one, words, two = why.removeprefix(WHOLE_FOLDER).partition(" stands in ")
-    here = os.curdir
-    names = [here if each == top else _below(each, top) for each in (one, two)]
-    return f"{WHOLE_FOLDER}{names[0]}{words}{names[1]}"
+    return printable(path.removeprefix(os.path.join(top, "")))
 
 
 def _act(act: Act, look: TerminalStyle) -> str:

@@ -19,7 +19,6 @@ from simdup.clean.records import Act, Action, Consents, FileId, Header, Plan
 from simdup.clean.undo import undo
 from simdup.files.read import digest
 from simdup.records import Kind
-from simdup.settings import Settings
 
 # Copies of one kept file, as a group of a scan has them.
 COPIES = 10
@@ -37,7 +36,7 @@ def made(root: Path, files: int) -> Plan:
         file = seen(folder / f"{number}", data)
         about = Kind.IDENTICAL_BYTES, None, "first"
         actions.append(Action(number + 2, number // COPIES, keep, Act.TRASH, file, *about))
-    header = Header("now", "found.json", "00" * 16, (), Settings(), (str(root),))
+    header = Header("now", "found.json", "00" * 16, (), (str(root),))
     return Plan(tuple(actions), (), header)
 
 

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from plans import TEXT, action, plan, reasons, write
+from plans import ACTS, TEXT, action, plan, reasons, write
 
 from simdup.clean import acting
 from simdup.clean.acting import Acting, check_linkable, make_folder
@@ -19,6 +19,7 @@ from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.refusals import Refusal, RefusedError
 from simdup.clean.system import Place
 from simdup.clean.undo import resume
+from simdup.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("folder", "data", "no_descriptor_is_left")
 
@@ -70,7 +71,7 @@ def meanwhile(monkeypatch, step, happens):
 
 def acted(act, *files):
     made = plan(*(("a", each) for each in files or ["in/b"]), act=act)
-    return apply(made, Consents(permanently=True), journal="journal", to="to")
+    return apply(made, ACTS, journal="journal", to="to")
 
 
 @contextmanager
@@ -79,8 +80,8 @@ def ready(act):
     (planned,) = plan(("a", "in/b"), act=act).actions
     with (
         closing(Acting([planned], os.path.realpath("to"))) as doing,
-        closing(held(planned.keep, {}, is_kept=True)) as kept,
-        closing(held(planned.file, {})) as file,
+        closing(held(planned.keep, is_kept=True)) as kept,
+        closing(held(planned.file)) as file,
     ):
         yield doing, (planned, doing.intent(planned), file, kept)
 
@@ -113,7 +114,7 @@ def edit_and_set_the_time_back():
 def test_every_folder_in_which_a_name_comes_or_goes_is_synced(data, synced, act, also):
     made = plan(("a", "in/b"), act=act)
 
-    assert apply(made, Consents(permanently=True), to=data / "to").done == 1
+    assert apply(made, ACTS, to=data / "to").done == 1
 
     assert sorted(synced) == sorted([inode("in"), *(inode(data / each) for each in also)])
 
@@ -176,9 +177,12 @@ def test_a_journal_that_names_no_folder_for_moved_files_moves_none():
     made = plan(("a", "in/b"), act=Act.MOVE)
     begun("journal", made.header, made.actions).close()
 
-    assert reasons(resume("journal", Consents())) == [
-        "not allowed on the command line (move, without --to)"
-    ]
+    for to, words in (
+        (None, "--to DIR says where"),
+        ("to", "moves files to None, not to '/"),
+    ):
+        with pytest.raises(InputError, match=words):
+            resume("journal", Consents(), to=to)
     assert os.listdir("in") == ["b"]
 
 

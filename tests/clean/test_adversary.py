@@ -8,11 +8,11 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from plans import plan
+from plans import ACTS, plan
 
 from simdup.clean import system
 from simdup.clean.apply import apply
-from simdup.clean.records import Act, Consents
+from simdup.clean.records import Act
 from simdup.clean.undo import undo
 
 pytestmark = pytest.mark.slow
@@ -152,7 +152,7 @@ def test_nothing_is_lost_whatever_another_program_does_meanwhile(
             made = plan(("a", "in/b"), act=act)
             with patched.context() as watching:
                 happened = mischief_at(number, mischief, watching)
-                outcome = apply(made, Consents(permanently=True), journal="journal", to="to")
+                outcome = apply(made, ACTS, journal="journal", to="to")
             if not happened:
                 break
             check(number, happened, act, outcome)
@@ -202,11 +202,11 @@ def test_of_two_runs_at_once_that_keep_what_the_other_takes_one_copy_stays(
             other = plan(("in/b", "a"), act=act, roots=("a", "in/b"))
 
             def run_other(other=other):
-                apply(other, Consents(permanently=True), journal="journals/other", to="to")
+                apply(other, ACTS, journal="journals/other", to="to")
 
             with patched.context() as watching:
                 happened = mischief_at(number, run_other, watching)
-                outcome = apply(made, Consents(permanently=True), journal="journal", to="to")
+                outcome = apply(made, ACTS, journal="journal", to="to")
             assert os.path.exists("a") or os.path.exists("in/b"), number
             assert not [name for name in os.listdir("in") if name.startswith(".simdup")], number
         if not happened:

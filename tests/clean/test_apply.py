@@ -6,22 +6,31 @@ import gzip
 import os
 from contextlib import closing
 from dataclasses import replace
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
 import pytest
-from plans import TEXT, action, plan, reasons, seen, tree, write
+from plans import ACTS, TEXT, action, plan, reasons, seen, tree, write
 
 from simdup.clean.acting import Acting
 from simdup.clean.apply import apply
-from simdup.clean.journal import Journal, locked, read_journal
+from simdup.clean.decide import (
+    FORMATS_ASKS,
+    NEAR_ASKS,
+    NEAR_FORMATS_ASKS,
+    SAME_TEXT_ASKS,
+    SHORT,
+    TEXT_ASKS,
+    UNCERTAIN,
+)
+from simdup.clean.journal import Journal, begun, locked, read_journal
+from simdup.clean.narrow import narrowed
+from simdup.clean.protection import Protection
 from simdup.clean.records import Act, Consents, Plan
-from simdup.clean.undo import undo
+from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 from simdup.files.read import CHUNK, SkipError
 from simdup.records import Reason
-from simdup.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("folder", "data")
 
@@ -64,7 +73,7 @@ def test_a_copy_that_is_read_in_several_chunks_is_deleted():
     long = "".join(f"{number} {TEXT}" for number in range(2 * CHUNK // len(TEXT)))
     write(a=long, b=long)
 
-    assert apply(plan(("a", "b"), act=Act.DELETE), Consents(permanently=True)).done == 1
+    assert apply(plan(("a", "b"), act=Act.DELETE), ACTS).done == 1
     assert os.listdir() == ["a"]
 
 
@@ -80,12 +89,6 @@ def spoil_gone():
 
 def spoil_edited():
     Path("in/b").write_text(TEXT.upper())
-
-
-def spoil_replaced():
-    Path("new").write_text(TEXT)
-    os.utime("new", ns=(0, os.stat("in/b").st_mtime_ns))
-    os.replace("new", "in/b")
 
 
 def spoil_same_time_and_size():
@@ -134,8 +137,7 @@ def spoil_kept_touched():
 SPOILT = {
     spoil_gone: "gone already",
     spoil_edited: "changed since the scan",
-    spoil_replaced: "changed since the scan",
-    spoil_same_time_and_size: "changed since the scan",
+    spoil_same_time_and_size: "not what the plan says of it and the kept file (their bytes differ)",
     spoil_to_link: "no longer a regular file",
     spoil_folder_to_link: "reached through a symbolic link, or a folder of its path is gone",
     spoil_to_folder: "no longer a regular file",
@@ -149,6 +151,26 @@ SPOILT = {
 
 
 @pytest.mark.parametrize("act", [Act.TRASH, Act.DELETE, Act.LINK])
+@pytest.mark.parametrize("name", ["keep/a", "in/b"])
+def test_a_file_with_the_noted_bytes_size_and_time_is_the_file(name, act):
+    """As after an undo across file systems, or of links: ctime and inode are others."""
+    write(keep__a=TEXT, in__b=TEXT)
+    made = plan(("keep/a", "in/b"), act=act)
+    Path("new").write_text(TEXT)
+    os.utime("new", ns=(0, os.stat(name).st_mtime_ns))
+    os.replace("new", name)
+    before = tree(".")
+
+    assert narrowed(made, ACTS, Protection(), is_dry=True).actions == made.actions
+    outcome = apply(made, ACTS)
+
+    assert (outcome.done, outcome.refused) == (1, [])
+    if act is not Act.DELETE:
+        assert undo(outcome.journal, apply=True).refused == []
+        assert tree(".") == before
+
+
+@pytest.mark.parametrize("act", [Act.TRASH, Act.DELETE, Act.LINK])
 @pytest.mark.parametrize("spoil", SPOILT, ids=lambda spoil: spoil.__name__)
 def test_what_is_not_as_the_scan_saw_it_is_left_alone(spoil, act):
     write(keep__a=TEXT, in__b=TEXT)
@@ -156,7 +178,7 @@ def test_what_is_not_as_the_scan_saw_it_is_left_alone(spoil, act):
     spoil()
     before = tree(".")
 
-    outcome = apply(made, Consents(permanently=True))
+    outcome = apply(made, ACTS)
 
     assert reasons(outcome) == [SPOILT[spoil]]
     assert tree(".") == before
@@ -263,19 +285,13 @@ def test_consents_come_from_the_command_line_alone():
     write(h=f"<html><body><p>{TEXT}</p></body></html>", i=TEXT.strip())
     made = plan(("a", "b"), ("d", "e"), ("i", "h"))
 
+    lacking = "not allowed on the command line ({})".format
     assert reasons(apply(made, Consents())) == [
-        "not allowed on the command line (identical text, without --text or --formats-too)",
-        "not allowed on the command line (near, without --near)",
-        "not allowed on the command line (identical text, without --text or --formats-too)",
+        *map(lacking, (SAME_TEXT_ASKS, NEAR_ASKS, SAME_TEXT_ASKS))
     ]
-    assert reasons(apply(made, Consents(text=True)))[1:] == [
-        "not allowed on the command line (identical text, without --formats-too)"
-    ]
+    assert reasons(apply(made, Consents(text=True)))[1:] == [lacking(FORMATS_ASKS)]
     assert not os.path.lexists("b")
-    assert reasons(apply(made, Consents(formats=True))) == [
-        "not allowed on the command line (near, without --near)",
-        "gone already",
-    ]
+    assert reasons(apply(made, Consents(formats=True))) == [lacking(NEAR_ASKS), "gone already"]
     assert not os.path.lexists("h")
 
 
@@ -293,7 +309,7 @@ def test_a_compressed_text_is_a_document():
 
     (why,) = reasons(apply(plan(("a", "b")), Consents(text=True)))
 
-    assert why.endswith("(identical text, without --formats-too)")
+    assert why.endswith(f"({FORMATS_ASKS})")
 
 
 def test_the_consent_that_is_lacking_is_the_one_for_both_files():
@@ -303,9 +319,9 @@ def test_the_consent_that_is_lacking_is_the_one_for_both_files():
     document = apply(plan(("h", "i")), Consents(text=True))
     plain = apply(plan(("a", "b")), Consents(formats=True))
 
-    lacking = "not allowed on the command line (identical text, without {})"
-    assert reasons(document) == [lacking.format("--formats-too")]
-    assert reasons(plain) == [lacking.format("--text")]
+    lacking = "not allowed on the command line ({})"
+    assert reasons(document) == [lacking.format(FORMATS_ASKS)]
+    assert reasons(plain) == [lacking.format(TEXT_ASKS)]
 
 
 def test_texts_with_the_same_words_are_as_similar_as_can_be_asked_for():
@@ -321,7 +337,7 @@ def test_a_similar_document_goes_with_both_consents():
     (why,) = reasons(apply(made, Consents(near=0.5)))
     outcome = apply(made, Consents(near=0.5, formats=True))
 
-    assert why.endswith("(near, a document, without --formats-too)")
+    assert why.endswith(f"({NEAR_FORMATS_ASKS})")
     assert outcome.done == 1
 
 
@@ -344,22 +360,72 @@ def test_a_text_that_is_not_what_the_plan_says_is_not_acted_on():
 
     (why,) = reasons(apply(forged(other), Consents(text=True)))
 
-    assert why.endswith("(its text is not that of the plan)")
+    assert why.endswith("(their texts differ)")
 
 
-@pytest.mark.parametrize("whole", [1000, 1 << 20])
-def test_texts_of_which_a_plan_loses_the_letters_are_not_the_same(monkeypatch, whole):
-    """Read in an encoding that is not theirs, two texts can be the same run of U+FFFD."""
+@pytest.mark.parametrize("end", ["\r\n", " end"])
+@pytest.mark.parametrize("whole", [100, 1 << 20])
+def test_texts_of_which_one_has_a_damaged_character_prove_nothing(monkeypatch, whole, end):
+    """Two different characters may both have become U+FFFD."""
     monkeypatch.setattr("simdup.files.read.WHOLE", whole)
-    Path("a").write_text("абвгд" * 400, "cp1251")
-    Path("b").write_text("жзикл" * 400, "cp1251")
-    lost = blake2b(("\ufffd" * 2000).encode(), digest_size=16).digest()
-    keep, file = (replace(seen(name), text_digest=lost) for name in "ab")
+    damaged = TEXT.strip() + "\ufffd" + TEXT
+    for name, ending in (("a", "\n"), ("b", end)):
+        Path(name).write_bytes((damaged.strip() + ending).encode())
 
-    made = plan((keep, file), settings=Settings(encoding="utf-8"))
-    assert reasons(apply(made, Consents(text=True))) == [
-        "its text could not be read again (damaged characters)"
+    outcome = apply(plan(("a", "b")), Consents(text=True, formats=True, near=0.5))
+
+    assert reasons(outcome) == [f"one of the texts proves nothing ({UNCERTAIN})"]
+
+
+def test_short_texts_are_never_merely_similar_whatever_a_plan_says():
+    write(a="one two three four five six seven", b="one two three four five six eight")
+
+    outcome = apply(plan(("a", "b")), Consents(near=0.1))
+
+    assert reasons(outcome) == [f"one of the texts proves nothing ({SHORT})"]
+
+
+def test_texts_of_which_a_plan_says_that_they_are_the_same_are_compared():
+    write(a=TEXT, b=TEXT.replace("two", "ten"))
+    same = replace(seen("b"), text_digest=seen("a").text_digest)
+
+    assert reasons(apply(forged(same), Consents(text=True, near=0.1))) == [
+        "not what the plan says of it and the kept file (their texts differ)"
     ]
+
+
+@pytest.mark.parametrize("act", [Act.MOVE, Act.LINK, Act.REFLINK, Act.DELETE])
+def test_each_act_but_the_trash_needs_its_own_word(act):
+    write(a=TEXT, b=TEXT)
+    made, wish = plan(("a", "b"), act=act), f"{act.value}: wants --{act.option}"
+    others = replace(ACTS, text=True, formats=True, near=0.5, **{act.option: False})
+    before = tree(".")
+
+    (left,) = narrowed(made, others, Protection()).left
+
+    assert left.why == wish
+    begun("journal", made.header, made.actions, to=os.path.abspath("to")).close()
+    if act is Act.MOVE:
+        for run in (lambda: apply(made, others), lambda: resume("journal", others)):
+            with pytest.raises(InputError, match="--to DIR says where"):
+                run()
+    else:
+        refusals = [f"not allowed on the command line ({wish})"]
+        assert reasons(apply(made, others)) == reasons(resume("journal", others)) == refusals
+    assert {"./journal": tree(".").pop("./journal"), **before}.keys() == tree(".").keys()
+    assert not os.path.samefile("a", "b")
+
+
+def test_a_run_goes_on_only_with_the_folder_of_its_journal():
+    write(a=TEXT, b=TEXT)
+    made = plan(("a", "b"), act=Act.MOVE)
+    begun("journal", made.header, made.actions, to=os.path.abspath("to")).close()
+    os.mkdir("to")
+
+    with pytest.raises(InputError, match=r"moves files to '.*/to', not to '.*/elsewhere'"):
+        resume("journal", Consents(), to="elsewhere")
+    assert resume("journal", Consents(), to="to").done == 1
+    assert os.listdir("to") == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -376,14 +442,14 @@ def test_a_text_that_cannot_be_read_again_is_not_acted_on(monkeypatch, reason, w
     def skipped(*_):
         raise SkipError(reason)
 
-    monkeypatch.setattr("simdup.clean.checks.read_text", skipped)
+    monkeypatch.setattr("simdup.clean.similarity.read_text", skipped)
 
     assert reasons(apply(plan(("a", "b")), Consents(text=True))) == [why]
 
 
 def test_a_large_text_is_read_in_pieces_and_compared(monkeypatch):
     monkeypatch.setattr("simdup.files.read.WHOLE", 1000)
-    monkeypatch.setattr("simdup.clean.checks.read_text", None)
+    monkeypatch.setattr("simdup.clean.similarity.read_text", None)
     long = "".join(f"{TEXT} {number}\n" for number in range(100))
     write(a=long, c=long.replace("one", "1"))
     Path("b").write_bytes(long.encode("utf-16"))
@@ -424,9 +490,9 @@ def test_deleting_needs_its_consent_and_leads_to_no_undo():
     made = plan(("a", "b"), act=Act.DELETE)
 
     assert reasons(apply(made, Consents())) == [
-        "not allowed on the command line (delete, without --permanently)"
+        "not allowed on the command line (delete: wants --permanently)"
     ]
-    outcome = apply(made, Consents(permanently=True))
+    outcome = apply(made, ACTS)
 
     assert outcome.done == 1
     assert os.listdir() == ["a"]
@@ -440,10 +506,10 @@ def test_only_identical_bytes_are_deleted_or_linked(act):
     write(a="Grüße " + TEXT)
     Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
 
-    everything = Consents(text=True, formats=True, near=0.8, permanently=True)
+    everything = replace(ACTS, text=True, formats=True, near=0.8)
     (why,) = reasons(apply(plan(("a", "b"), act=act), everything))
 
-    assert why == f"not allowed on the command line ({act.value} takes identical bytes only)"
+    assert why == "not allowed on the command line (not identical in bytes)"
     assert Path("b").exists()
 
 
@@ -482,7 +548,7 @@ def test_a_name_in_the_trash_is_no_name_that_a_link_replaces():
     os.link("b", "c")
     actions = action("a", "b", Act.TRASH, 2), action("a", "c", Act.LINK, 3)
 
-    outcome = apply(Plan(actions, (), plan().header), Consents())
+    outcome = apply(Plan(actions, (), plan().header), ACTS)
 
     assert outcome.done == 1
     assert reasons(outcome) == ["it has other hard links (which are not in the plan)"]

@@ -25,12 +25,12 @@ def write(name="a", text="one"):
 
 def refusal(file, **how):
     with pytest.raises(RefusedError) as refused:
-        held(file, {}, **how)
+        held(file, **how)
     return refused.value.refusal
 
 
 def test_a_file_that_changes_while_it_is_held_is_told():
-    with closing(held(write(), {})) as file:
+    with closing(held(write())) as file:
         file.check_unchanged()
         os.utime("a", ns=(1, 1))
 
@@ -42,7 +42,7 @@ def test_a_file_that_changes_while_it_is_held_is_told():
 
 def test_another_file_under_the_name_of_a_held_one_is_told():
     write("b")
-    with closing(held(write(), {})) as file:
+    with closing(held(write())) as file:
         assert file.is_at(file.place)
         os.rename("a", "c")
         file.look_again()
@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_looked_at_a_last_time_is_put_back(monkeypatch):
     def refused(_file):
         raise OSError(5, "Input/output error")
 
-    with closing(held(write("a"), {}, is_kept=True)) as kept, closing(held(write("b"), {})) as file:
+    with closing(held(write("a"), is_kept=True)) as kept, closing(held(write("b"))) as file:
         monkeypatch.setattr(Held, "is_whole", refused)
         with pytest.raises(RefusedError, match=Refusal.REPLACED.value):
             remove(file, kept, file.place.beside("aside"))
@@ -99,11 +99,11 @@ def test_what_the_system_refuses_is_not_said_to_be_gone(monkeypatch):
     file = write()
     far = replace(file, path="/" + "n" * 300 + "/a")
     with pytest.raises(OSError, match="too long"):
-        held(far, {})
+        held(far)
 
     def refused(_place):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Place, "open", refused)
     with pytest.raises(PermissionError):
-        held(file, {})
+        held(file)

@@ -46,9 +46,9 @@ def decided(*pool, alike=None, copy_of=None, **consents):
 
 
 @pytest.mark.parametrize("refusal", [text_refusal, near_refusal])
-@pytest.mark.parametrize("doubtful", [{"damaged": 1}, {"encoding": ".doc"}])
+@pytest.mark.parametrize("doubtful", [{"damaged": 1}, {"encoding": ".doc"}, {"doubt": "x"}])
 def test_texts_of_which_one_is_uncertain_are_not_compared(refusal, doubtful):
-    sure, unsure = file("a"), file("b", **doubtful)
+    sure, unsure = file("a").document, file("b", **doubtful).document
 
     assert refusal(sure, sure, ALL, Act.TRASH) == ""
     assert refusal(sure, unsure, ALL, Act.TRASH) == UNCERTAIN
@@ -57,7 +57,7 @@ def test_texts_of_which_one_is_uncertain_are_not_compared(refusal, doubtful):
 
 
 def test_texts_of_which_one_is_short_are_never_merely_similar():
-    long, short = file("a"), file("b", features=3)
+    long, short = file("a").document, file("b", features=3).document
 
     assert near_refusal(long, short, ALL, Act.TRASH) == SHORT
     assert near_refusal(short, long, ALL, Act.TRASH) == SHORT

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from plans import TEXT, action, plan, seen, tree, write
+from plans import ACTS, TEXT, action, plan, seen, tree, write
 
 from simdup.clean.apply import apply
 from simdup.clean.journal import machine
@@ -51,7 +51,7 @@ def test_no_path_of_a_plan_leads_anywhere_else(home, path, act):
     before = tree(".")
 
     made = forged(path.replace(HERE, os.path.realpath(".")), act=act)
-    everything = Consents(text=True, formats=True, near=0.8, permanently=True)
+    everything = replace(ACTS, text=True, formats=True, near=0.8)
     outcome = apply(made, everything, to=home / "to", journal=home / "journal")
 
     assert len(outcome.refused) == 1
@@ -87,6 +87,45 @@ def test_a_plan_with_anything_unknown_is_refused_as_a_whole(run, place, value):
     assert run("clean", "plan.jsonl", "--apply").code == 2
 
     assert tree("docs") == before
+
+
+LAW = "The two parties agree on a yearly price of {} thousand euros, paid in advance. Signed.\n"
+FRAME = " ".join(f"frame{n}" for n in range(900))
+PAGE = f'<html><body><!-- {FRAME} --><p id="x">{{}}</p></body></html>'
+WORDS = [" ".join(f"w{(n * step) % 101}" for n in range(101)) for step in (1, 7)]
+FORGED = {
+    "gbk": [LAW.format(each).encode("gbk") for each in "五九"],
+    "cp1251": [(word * 40).encode("cp1251") for word in ("абвгд", "жзикл")],
+    "page": [PAGE.format(each).encode() for each in WORDS],
+    "order": [each.encode() for each in WORDS],
+}
+
+
+@pytest.mark.parametrize(
+    "encoding", [None, "ascii", "utf-8", "latin-1", "cp437", "hz", "utf-16-le"]
+)
+@pytest.mark.parametrize("more", [{}, {"formats": []}, {"ngram": [1]}, {"features": "tokens"}])
+@pytest.mark.parametrize("kind", ["identical text", "near"])
+@pytest.mark.parametrize("texts", FORGED)
+def test_a_plan_chooses_neither_the_yardstick_nor_how_texts_are_read(
+    run, texts, kind, more, encoding
+):
+    """Two unlike texts, which some encoding, format or recipe would make the same."""
+    for name, data in zip("ab", FORGED[texts], strict=True):
+        Path(f"docs/{name}").write_bytes(data)
+    header, *lines = plan_lines(plan(("docs/a", "docs/b"), roots=["docs"]))
+    settings = {"encoding": encoding, "formats": ["html"], "ngram": [2]} | more
+    made = [json.loads(each) for each in lines]
+    made[0] |= {"kind": kind, "similarity": 1.0}
+    if kind == "identical text":
+        made[0]["file"]["text"] = made[0]["keep"]["text"]
+    made = [json.loads(header) | {"settings": settings}, *made]
+    Path("plan.jsonl").write_text("".join(json.dumps(each) + "\n" for each in made))
+
+    ended = run("clean", "plan.jsonl", "--text", "--formats-too", "--near", "0.95", "--apply")
+
+    assert ended.code == 3, ended.err
+    assert Path("docs/b").exists()
 
 
 def written(events, name="journal"):

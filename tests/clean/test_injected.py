@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from plans import TEXT, plan, seen, tree, write
+from plans import ACTS, TEXT, plan, seen, tree, write
 
 from simdup.clean import system
 from simdup.clean.apply import apply
@@ -83,7 +83,7 @@ def test_whatever_call_fails_nothing_is_lost_and_it_is_said(tmp_path, monkeypatc
 def attempted(made):
     """Return what came of a plan; None if the run did not begin."""
     try:
-        return apply(made, Consents(permanently=True), journal="journal", to="to")
+        return apply(made, ACTS, journal="journal", to="to")
     except InputError:
         return None
 

@@ -13,12 +13,12 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from plans import plan, tree
+from plans import ACTS, plan, tree
 
 from simdup.clean import system
 from simdup.clean.apply import apply
 from simdup.clean.journal import read_journal
-from simdup.clean.records import Act, Consents, Plan
+from simdup.clean.records import Act, Plan
 from simdup.clean.undo import resume, undo
 
 pytestmark = pytest.mark.slow
@@ -112,7 +112,7 @@ def made(place, number):
 
 def run(place, number, whole):
     to = place / f"to{number}"
-    outcome = apply(whole, Consents(), journal=place / f"journal{number}", to=to)
+    outcome = apply(whole, ACTS, journal=place / f"journal{number}", to=to)
     assert (outcome.done, outcome.refused) == (30, [])
 
 
@@ -183,7 +183,7 @@ def test_a_run_killed_anywhere_can_go_on(place):
         if not journal.exists() or len(stories(journal)) < 30:
             assert tree(root) == before
             continue
-        outcome = resume(journal, Consents())
+        outcome = resume(journal, ACTS, to=place / f"to{number}")
         assert (outcome.refused, outcome.left) == ([], 0), number
         assert all(each.done for each in stories(journal).values())
         assert len(list(root.rglob("copy*"))) == 8

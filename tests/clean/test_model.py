@@ -12,10 +12,10 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plans import plan, tree
+from plans import ACTS, plan, tree
 
 from simdup.clean.apply import apply
-from simdup.clean.records import Act, Consents, Plan
+from simdup.clean.records import Act, Plan
 from simdup.clean.undo import undo
 
 pytestmark = pytest.mark.slow
@@ -107,7 +107,7 @@ def test_no_text_is_lost_and_undo_gives_the_same_tree(wanted, chosen):
             patch.dict(os.environ, {"XDG_DATA_HOME": str(home)}),
             patch("simdup.clean.acting._is_near", is_near),
         ):
-            outcome = apply(whole, Consents(), journal=Path(folder, "journal"), to=to)
+            outcome = apply(whole, ACTS, journal=Path(folder, "journal"), to=to)
             check_kept(whole, outcome, before)
             if outcome.journal is not None:
                 back = undo(outcome.journal, apply=True, journal=Path(folder, "back"))

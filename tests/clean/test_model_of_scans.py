@@ -55,6 +55,7 @@ consents = st.builds(
     text=st.booleans(),
     formats=st.booleans(),
     near=st.sampled_from((None, FLOOR)),
+    link=st.just(value=True),
     permanently=st.just(value=True),
 )
 acts = st.sampled_from((Act.TRASH, Act.MOVE, Act.LINK, Act.DELETE))

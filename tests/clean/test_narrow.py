@@ -9,7 +9,6 @@ import pytest
 from simdup.clean.narrow import excess
 from simdup.clean.records import Act, Action, FileId, Header, Plan
 from simdup.records import Kind
-from simdup.settings import Settings
 
 FILE = FileId("/f", 1, 2, 3, 4, 5, b"b" * 16, b"t" * 16)
 ACTION = Action(2, 1, FILE, Act.TRASH, FILE, Kind.IDENTICAL_BYTES, None, "")
@@ -20,7 +19,7 @@ def plan(groups, found=0):
     actions = [
         replace(ACTION, group=group) for group, size in enumerate(groups, 1) for _ in range(size)
     ]
-    header = Header("", "", "", (), Settings(), (), found)
+    header = Header("", "", "", (), (), found)
     return Plan(tuple(actions), (), header)
 
 

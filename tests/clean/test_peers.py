@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from plans import TEXT, action, plan, reasons, seen, tree, write
+from plans import ACTS, TEXT, action, plan, reasons, seen, tree, write
 
 from simdup.clean.apply import apply
 from simdup.clean.copying import _RANGE, _TARGET
@@ -38,7 +38,7 @@ def test_fclones_84_the_same_size_and_time_are_not_the_same_bytes(act):
         plan().header,
     )
 
-    outcome = apply(made, Consents(permanently=True), to="to")
+    outcome = apply(made, ACTS, to="to")
 
     assert reasons(outcome) == [
         "not what the plan says of it and the kept file (their bytes differ)"
@@ -67,7 +67,7 @@ def test_fclones_293_the_kernel_compares_before_blocks_are_shared(monkeypatch):
     asked = kernel(monkeypatch, lambda _: 1)
     before = tree(".")
 
-    outcome = apply(plan(("a", "b"), act=Act.REFLINK), Consents())
+    outcome = apply(plan(("a", "b"), act=Act.REFLINK), ACTS)
 
     assert reasons(outcome) == [
         "not what the plan says of it and the kept file (the kernel finds other bytes)"
@@ -82,7 +82,7 @@ def test_blocks_are_shared_in_pieces_to_the_end_of_the_file(monkeypatch):
     asked = kernel(monkeypatch, lambda _: 0)
     before = tree(".")
 
-    outcome = apply(plan(("a", "b"), act=Act.REFLINK), Consents())
+    outcome = apply(plan(("a", "b"), act=Act.REFLINK), ACTS)
 
     assert outcome.done == 1
     assert [at for _, at, _ in asked] == list(range(0, len(TEXT) * 100, 3000))
@@ -94,7 +94,7 @@ def test_blocks_are_shared_in_pieces_to_the_end_of_the_file(monkeypatch):
 def test_a_file_system_that_cannot_share_blocks_says_so():
     write(a=TEXT, b=TEXT)
 
-    (why,) = reasons(apply(plan(("a", "b"), act=Act.REFLINK), Consents()))
+    (why,) = reasons(apply(plan(("a", "b"), act=Act.REFLINK), ACTS))
 
     assert why.startswith("the file system cannot share blocks")
 
@@ -108,7 +108,7 @@ def test_fclones_203_no_symbolic_link_is_made_where_no_hard_link_can_be(monkeypa
     monkeypatch.setattr(os, "link", link)
     before = tree(".")
 
-    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+    outcome = apply(plan(("a", "b"), act=Act.LINK), ACTS)
 
     assert reasons(outcome) == ["the system refused it (Invalid cross-device link)"]
     assert tree(".") == before
@@ -169,7 +169,7 @@ def test_rmlint_162_dupeguru_987_all_of_it_can_be_undone(act):
     Path("x/b").chmod(0o644)
     before = tree(".")
 
-    outcome = apply(plan(("a", "x/b"), ("a", "x/c"), act=act), Consents(), to="../to")
+    outcome = apply(plan(("a", "x/b"), ("a", "x/c"), act=act), ACTS, to="../to")
     assert outcome.done >= 1
     assert undo(outcome.journal, apply=True).code == 0
 
@@ -206,7 +206,7 @@ def test_dupeguru_550_what_was_not_done_is_not_said_to_be_done(run, monkeypatch,
 def test_dupeguru_247_a_linked_file_is_still_there():
     write(a=TEXT, b=TEXT)
 
-    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+    outcome = apply(plan(("a", "b"), act=Act.LINK), ACTS)
 
     assert outcome.done == 1
     assert Path("b").read_text() == TEXT
@@ -224,7 +224,7 @@ def test_dupeguru_where_no_link_can_be_made_the_name_stays(monkeypatch, number):
     monkeypatch.setattr(os, "link", link)
     before = tree(".")
 
-    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+    outcome = apply(plan(("a", "b"), act=Act.LINK), ACTS)
 
     assert len(outcome.refused) == 1
     assert tree(".") == before
@@ -317,11 +317,11 @@ def test_rdfind_109_97_75_hard_links_are_not_torn_apart():
     os.link("b", "b2")
     before = tree(".")
 
-    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+    outcome = apply(plan(("a", "b"), act=Act.LINK), ACTS)
     assert reasons(outcome) == ["it has other hard links (which are not in the plan)"]
     assert tree(".") == before
 
-    outcome = apply(plan(("a", "b"), ("a", "b2"), act=Act.LINK), Consents())
+    outcome = apply(plan(("a", "b"), ("a", "b2"), act=Act.LINK), ACTS)
     assert outcome.done == 2
     assert os.stat("a").st_nlink == 3
     assert undo(outcome.journal, apply=True).done == 2
@@ -339,7 +339,7 @@ def test_a_link_takes_no_mode_and_no_attribute_from_a_file(differ):
         except OSError:
             pytest.skip("no attributes on this file system")
 
-    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+    outcome = apply(plan(("a", "b"), act=Act.LINK), ACTS)
 
     assert reasons(outcome) == ["owner, mode or attributes differ from the kept file's"]
 

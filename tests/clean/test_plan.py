@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,26 +13,26 @@ import simdup
 from simdup.clean.plan import action_line, parsed_plan, plan_lines, read_plan
 from simdup.clean.records import Act, Action, FileId, Header, Left, Plan
 from simdup.errors import InputError
-from simdup.recipe import Recipe
+from simdup.fields import printable
 from simdup.records import Kind
-from simdup.settings import Settings
 
 HEADER = Header(
     "2026-11-22T23:30:00+00:00",
     "found.json",
     "0" * 32,
     ("--prefer newest",),
-    Settings(Recipe(ngram=(3,)), encoding="gb18030", formats=("html",)),
     ("/docs",),
 )
 
 
-def seen(name):
-    return FileId(f"/docs/{name}", 1, 2, 3, 4, -5, b"b" * 16, b"t" * 16)
+def seen(name, letters=b"bt"):
+    """A file with digests of its own for each two letters."""
+    return FileId(f"/docs/{name}", 1, 2, 3, 4, -5, letters[:1] * 16, letters[1:] * 16)
 
 
 def action(line, name, keep="kept", kind=Kind.IDENTICAL_BYTES, similarity=None):
-    return Action(line, 7, seen(keep), Act.TRASH, seen(name), kind, similarity, "newest")
+    file = seen(name, b"bt" if kind is Kind.IDENTICAL_BYTES else b"cd")
+    return Action(line, 7, seen(keep), Act.TRASH, file, kind, similarity, "newest")
 
 
 PLAN = Plan(
@@ -97,9 +98,6 @@ def changed(line, **fields):
         (0, {"version": 2}, "version is 2, and only 1 is known"),
         (0, {"run": "rm"}, "run is unknown"),
         (0, {"roots": [{"path": "docs"}]}, "roots[0].path must be absolute"),
-        (0, {"settings__formats": ["exe"]}, "settings cannot be: formats must be among"),
-        (0, {"settings__encoding": "zlib"}, "settings cannot be"),
-        (0, {"settings__convert": ["doc=sh {}"]}, "settings.convert is unknown"),
         (1, {"run": "rm"}, "run is unknown"),
         (1, {"act": "shred"}, "act is unknown: 'shred'"),
         (1, {"kind": "same pattern"}, "kind is none that may be acted on"),
@@ -122,6 +120,27 @@ def test_a_line_with_anything_unknown_makes_the_whole_plan_refused(line, fields,
         parsed_plan(changed(line, **fields), "p")
 
     assert str(refused.value).startswith(f"'p', line {line + 1}: no plan: {words}")
+
+
+def test_how_texts_are_read_and_how_files_are_the_same_is_not_up_to_a_plan():
+    lines = changed(0, settings={"encoding": "zlib", "convert": ["doc=sh {}"], "ngram": [1]})
+    lines[3] = changed(3, kind="identical bytes")[3]
+
+    assert parsed_plan(lines, "p") == PLAN
+
+
+def test_words_for_people_are_written_and_read_printable():
+    odd = "all of caf\udce9\ud800\x1b[31m stands in \u202eone\n"
+    header = replace(HEADER, made=odd, rules=(odd,))
+    made = Plan((replace(action(2, "a"), why=odd),), (Left(3, 7, seen("c"), odd),), header)
+
+    read = parsed_plan(written(made), "p")
+
+    words = read.actions[0].why, read.left[0].why, read.header.made, *read.header.rules
+    assert {*words} == {printable(odd)}
+    assert parsed_plan(written(read), "p") == read
+    forged = changed(1, why="\x1b[2J")
+    assert parsed_plan(forged, "p").actions[0].why == "\\x1b[2J"
 
 
 @pytest.mark.parametrize("data", [b"", b"[]\n", b"{\n", b"\xff\n", b"[" * 100_000])

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from simdup import exact_similarities
 from simdup.clean.apply import apply
 from simdup.clean.decide import (
     FORMATS_ASKS,
@@ -29,6 +30,7 @@ from simdup.clean.rules import Rules, rule_of
 from simdup.errors import InputError
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
+from simdup.recipe import Recipe
 from simdup.records import Kind
 from simdup.report.json_csv import render_json
 from simdup.report.load import load
@@ -69,12 +71,12 @@ def planned(result, *rules, protection=None, act=Act.TRASH, **consents):
     wishes = Wishes(
         Rules([rule_of(each) for each in rules]),
         protection or Protection(),
-        Consents(**consents),
+        Consents(**consents | ({act.option: True} if act.option else {})),
         act,
     )
     plan = make_plan(result, wishes, "found.json", "0" * 32)
     assert parsed_plan([line.encode() for line in plan_lines(plan)], "p") == plan
-    return plan
+    return narrowed(plan, wishes.consents, wishes.protection, is_dry=True)
 
 
 def names(plan):
@@ -199,9 +201,7 @@ def test_a_similar_document_wants_both_consents(tree):
     assert names(plan) == {"b.html": "a"}
 
     refused = apply(plan, Consents(near=0.9)).refused
-    assert [why for _, why in refused] == [
-        "not allowed on the command line (near, a document, without --formats-too)"
-    ]
+    assert [why for _, why in refused] == [f"not allowed on the command line ({NEAR_FORMATS_ASKS})"]
 
 
 def test_a_similar_file_goes_for_another_copy_of_the_preferred_text_if_consent_is_lacking(tree):
@@ -234,18 +234,39 @@ def test_likeness_is_computed_from_the_files_as_they_are_now(tree):
     assert left(planned(result, "oldest", near=0.9)) == {"b": "changed since the scan"}
 
 
-def test_likeness_is_computed_in_the_encoding_of_the_scan(tree):
-    """Also that of a format such as Markdown, which a reader decodes."""
-    settings, front = Settings(encoding="koi8-r"), "---\ntitle: x\n---\n"
-    words = front + " ".join(f"café{n}" for n in range(200)) + " "
-    contents = {"a.md": words.encode(), "b.md": words.encode() + b"\xff\xfe"}
-    result = saved(tree(contents), settings=settings)
-    (group,) = result.groups
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(Recipe(ngram=(1,)), own_share=0),
+        Settings(Recipe(features="tokens"), own_share=0),
+        Settings(formats=(), own_share=0),
+        Settings(encoding="koi8-r", formats=()),
+    ],
+)
+def test_likeness_is_that_of_the_texts_as_simdup_reads_them_whatever_the_scan_did(tree, settings):
+    frame = "<!-- " + text(9, 900) + " -->"
+    texts = [text(1).replace(" ", " é"), text(1, changed=30).replace(" ", " é")]
+    pages = [f"<html><body><p>{each}</p></body></html>" for each in texts]
+    root = tree({name: frame + page for name, page in zip(("a", "b"), pages, strict=True)})
+    result = saved(root, settings=settings)
+    assert len(result.groups) == 1
 
-    (action,) = planned(result, "oldest", near=0.8, formats=True).actions
+    (action,) = planned(result, "oldest", near=0.1, formats=True).actions
 
-    assert group.members[0].document.format == "md"
-    assert action.similarity == pytest.approx(group.members[1].similarity)
+    assert action.similarity == pytest.approx(exact_similarities(texts, [0], [1])[0])
+    assert left(planned(result, "oldest", near=0.1)) == {"b": NEAR_FORMATS_ASKS}
+
+
+def test_only_the_users_own_word_names_the_encoding_of_texts(tree):
+    contents = {"a": (text(1) + "\n").encode("cp500"), "b": (text(1) + "\r\n").encode("cp500")}
+    result = saved(tree(contents), settings=Settings(encoding="cp500"))
+
+    plan = planned(result, "oldest", text=True)
+
+    assert names(plan) == {"b": "a"}
+    ((_, why),) = apply(plan, Consents(text=True)).refused
+    assert why.endswith("(their texts differ)")
+    assert apply(plan, Consents(text=True, encoding="cp500")).done == 1
 
 
 @pytest.mark.parametrize("settings", [Settings(k=20), Settings(verified=False)])
@@ -282,7 +303,6 @@ def test_a_converted_file_goes_only_if_its_bytes_are_the_same(tree):
 
     assert names(plan) == {"c.doc": "a.doc"}
     assert left(plan) == {"b.doc": UNCERTAIN}
-    assert plan.header.settings.converters == ()
 
 
 @pytest.mark.parametrize("act", [Act.LINK, Act.REFLINK, Act.DELETE])
@@ -421,12 +441,43 @@ def test_a_file_that_changed_or_is_gone_is_neither_kept_nor_acted_on(tree):
     }
 
 
-def test_a_file_that_has_only_another_mode_is_looked_at_again(tree):
-    root = tree({"a": text(1), "b": text(1)})
+def test_a_file_of_which_only_the_ctime_is_another_is_the_file_if_its_bytes_are_the_same(tree):
+    root = tree({"a": text(1), "b": text(1), "c": text(1)})
     result = saved(root)
+    now = (root / "c").stat()
+    (root / "c").write_text(text(1).swapcase())
+    for name in "bc":
+        os.utime(root / name, ns=(now.st_atime_ns, (root / name).stat().st_mtime_ns))
+    os.utime(root / "c", ns=(now.st_atime_ns, now.st_mtime_ns))
     (root / "b").chmod(0o600)
 
-    assert left(planned(result)) == {"b": "changed since the scan"}
+    plan = planned(result, "oldest")
+
+    assert names(plan) == {"b": "a"}
+    assert left(plan) == {"c": "changed since the scan"}
+    assert plan.actions[0].file.ctime_ns == (root / "b").stat().st_ctime_ns
+
+
+def test_a_similar_file_that_changed_is_to_go_and_is_refused(tree):
+    root = tree({"a": text(1), "b": text(1, changed=6)})
+    result = saved(root)
+    (root / "b").write_text("other")
+    wishes = Wishes(Rules([rule_of("oldest")]), consents=Consents(near=0.9))
+
+    outcome = apply(make_plan(result, wishes, "found.json", "0" * 32), wishes.consents)
+
+    assert [why for _, why in outcome.refused] == ["changed since the scan"]
+
+
+def test_a_group_of_which_all_files_changed_says_so_of_those_that_would_have_gone(tree):
+    root = tree({"a": text(1), "b": text(1), "c": text(1)})
+    result = saved(root)
+    for name in "abc":
+        (root / name).write_text("other")
+
+    plan = make_plan(result, Wishes(Rules([rule_of("oldest")])), "found.json", "0" * 32)
+
+    assert names(plan) == {"b": "a", "c": "a"}
 
 
 def test_paths_of_a_plan_have_no_link_among_their_folders(tree):
@@ -555,6 +606,21 @@ def test_a_result_with_an_impossible_path_is_refused(tree, field):
 
     with pytest.raises(InputError, match="is no possible name of a file"):
         planned(forged)
+
+
+@pytest.mark.parametrize("odd", ["{root}/in/.", "{root}/in/..", "{root}/in/", "{root}/in//b"])
+def test_a_path_of_a_result_that_a_plan_cannot_name_makes_no_plan_that_is_refused(tree, odd):
+    root = tree({"in/a": text(1), "in/b": text(1)})
+    result = saved(root)
+    (group,) = result.groups
+    first, second = group.members
+    source = second.document.source._replace(path=odd.format(root=root))
+    forged = second._replace(document=second.document._replace(source=source))
+    group = group._replace(members=(first, forged))
+
+    plan = planned(replace(result, groups=(group,)), "oldest")
+
+    assert {*names(plan)} <= {"b"}
 
 
 def test_an_interrupted_result_is_refused(tree):

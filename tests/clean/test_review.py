@@ -10,9 +10,8 @@ from simdup.clean.planning import numbered
 from simdup.clean.records import Act, Action, FileId, Header, Left
 from simdup.clean.review import KEPT, NO_DUPLICATE, NOT_REVIEWED, UNREADABLE, Answer, Review
 from simdup.records import Kind
-from simdup.settings import Settings
 
-HEADER = Header("", "found.json", "0" * 32, (), Settings(), ("/",))
+HEADER = Header("", "found.json", "0" * 32, (), ("/",))
 KEEP, DROP, REST = Answer.KEEP, Answer.DROP, Answer.DROP_REST
 REVERSE, IGNORE, SKIP = Answer.REVERSE, Answer.IGNORE, Answer.SKIP
 

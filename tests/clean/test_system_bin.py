@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from plans import plan
+from plans import ACTS, plan
 
 from simdup.clean import system_bin
 from simdup.clean.apply import apply
@@ -61,7 +61,7 @@ def test_where_folders_cannot_be_opened_files_only_go_to_the_bin():
     Path("b").write_text(Path("a").read_text())
     for act in (Act.MOVE, Act.LINK, Act.REFLINK, Act.DELETE):
         with pytest.raises(InputError, match="only go to the bin"):
-            apply(plan(("a", "b"), act=act), Consents(permanently=True), to="to")
+            apply(plan(("a", "b"), act=act), ACTS, to="to")
     assert Path("b").exists()
 
 

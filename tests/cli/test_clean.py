@@ -334,6 +334,96 @@ def test_a_file_that_changed_is_refused_by_name_and_the_exit_code_says_so(run, f
     assert not trash.exists() or not [*(trash / "files").iterdir()]
 
 
+def test_a_result_and_a_plan_of_files_that_changed_have_one_count_and_one_code(
+    run, found, trash, write
+):
+    write("docs/c.txt", Path("docs/a.txt").read_bytes())
+    run("scan", "docs", "--format", "json", "-o", found, "-q")
+    rules = "--prefer", "oldest"
+    run("clean", found, *rules, "-o", "plan.jsonl", "-q")
+    going = [each.file.path for each in read_plan("plan.jsonl").actions]
+    for path in going:
+        Path(path).write_text("other", "utf-8")
+
+    ended = [run("clean", *source, "--apply") for source in ((found, *rules), ("plan.jsonl",))]
+
+    for each in ended:
+        assert each.code == 3
+        assert last(each, 3) == [
+            *(f"refused: {path}: changed since the scan" for path in going),
+            "2 planned = 0 done + 2 refused + 0 left",
+        ]
+        assert b"left: " not in each.err
+    dry = run("clean", found, *rules)
+    assert b"left: 2 files: changed since the scan" in dry.err
+    assert dry.code == 0
+    assert not [*(trash / "files").iterdir()]
+
+
+@pytest.mark.parametrize("act", [(), ("--link",), ("--to", "elsewhere")])
+def test_a_saved_result_is_of_use_after_an_undo(run, found, trash, act):  # noqa: ARG001
+    run("clean", found, "--apply", "--journal", "j", *act)
+    run("undo", "j", "--apply")
+
+    dry = run("clean", found, "--check", *act)
+    again = run("clean", found, "--apply", *act)
+
+    assert dry.code == 1
+    assert again.code == 0, again.err
+    assert b"1 planned = 1 done + 0 refused + 0 left" in again.err
+
+
+def test_names_that_are_no_unicode_are_no_hindrance(run, found, trash, write, english):  # noqa: ARG001
+    for name in (b"1", b"2", b"3"):
+        for folder in (b"docs/one", b"docs/caf\xe9"):
+            write(os.path.join(folder, name), english + name.decode())
+    odd = b"\xff\x1b[31m\n"
+    result, plan, journal, to = odd + b"r", odd + b"p", odd + b"j", odd + b"t"
+    run("scan", "docs", "--format", "json", "-o", result, "-q")
+    options = "--protect-name", odd, "--protect", "found.json", "--to", to
+
+    for arguments in (
+        (result, "-o", plan, *options),
+        (result, "--script", odd + b"s", *options),
+        (plan, "--to", to, "--check"),
+        (plan, "--to", to, "--apply", "--journal", journal),
+    ):
+        ended = run("clean", *arguments)
+        assert ended.code == ("--check" in arguments), ended.err
+        assert b"\x1b" not in ended.err + ended.out
+    assert run("undo", journal, "--apply").code == 0
+    Path("simdup").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m simdup "$@"\n', "utf-8")
+    Path("simdup").chmod(0o700)
+    command = ["sh", odd + b"s"]
+    subprocess.run(command, env=os.environ | {"SIMDUP": "./simdup"}, check=True)
+    assert not os.path.exists(b"docs/caf\xe9/1") or not os.path.exists(b"docs/one/1")
+
+
+def test_a_plan_that_links_needs_the_word_again(run, found):
+    ended = run("clean", found, "--link", "-o", "plan.jsonl")
+    assert "`simdup clean plan.jsonl --link --apply` acts" in ended.err.decode()
+
+    without = run("clean", "plan.jsonl", "--apply")
+
+    assert b"not planned: 1 file: link: wants --link" in without.err
+    assert not os.path.samefile("docs/a.txt", "docs/b (1).txt")
+    assert run("clean", "plan.jsonl", "--link", "--apply", "--journal", "j").code == 0
+    assert os.path.samefile("docs/a.txt", "docs/b (1).txt")
+
+
+def test_words_of_a_plan_hide_no_file_that_goes(run, found):
+    """A line that says that a whole folder goes, of a file that is not in that folder."""
+    run("clean", found, "-o", "plan.jsonl", "-q")
+    header, line, *rest = Path("plan.jsonl").read_text("utf-8").splitlines()
+    value = json.loads(line) | {"why": "all of /old stands in /new"}
+    Path("plan.jsonl").write_text("\n".join([header, json.dumps(value), *rest]), "utf-8")
+
+    shown = run("clean", "plan.jsonl").out.decode()
+
+    assert "Folder: " not in shown
+    assert os.path.basename(value["file"]["path"]) in shown
+
+
 def test_a_script_does_what_the_plan_says_and_can_be_cut(run, found, trash):
     Path("docs/c.txt").write_bytes(Path("docs/a.txt").read_bytes())
     run("scan", "docs", "--format", "json", "-o", found, "-q")

@@ -1106,7 +1106,6 @@ def test_a_rule_decides_as_clean_does(opened, tmp_path, rule, scope, options):
         assert each.similarity == pytest.approx(alike[each.file.path], abs=1e-5)
     assert ours.header.rules == theirs.header.rules == ("--prefer", rule)
     assert ours.header.roots == theirs.header.roots
-    assert ours.header.settings == theirs.header.settings
 
 
 def test_groups_that_are_no_duplicates_become_commands_of_ignore(opened, tmp_path):

@@ -15,7 +15,6 @@ from typing import Any
 
 from simdup.clean.candidates import check_result, roots_of
 from simdup.clean.plan import plan_lines
-from simdup.clean.planning import plan_settings
 from simdup.clean.protection import NOISE, OUTSIDE, is_noise
 from simdup.clean.records import Header, Plan
 from simdup.clean.rules import is_under
@@ -40,7 +39,6 @@ def plan_fields(result: ScanResult, digest: str) -> dict[str, Any] | None:
         "",
         digest,
         (),
-        plan_settings(result.settings),
         roots,
         result.stats.found,
     )
@@ -82,7 +80,7 @@ def _file(
         source.links,
         document.format,
         place,
-        int(not (document.encoding.startswith(".") or document.damaged)),
+        int(document.is_certain),
         unfit,
         "protected: --against" if source.is_reference else "",
         None if printable(path) == path else b64encode(os.fsencode(path)).decode(),
