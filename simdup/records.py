@@ -35,6 +35,7 @@ class Reason(Enum):
     EMPTY = "empty"  # no token: nothing to compare
     ARCHIVE = "unpacked archive"  # its members are compared: see files.archives
     UNEXTRACTED = "no text extracted"  # an encrypted, damaged, scanned or too large document
+    UNCONVERTED = "not converted"  # the converter failed or printed no text; it may do better later
     MISSING_EXTRA = "reader not installed"  # PDF and zstandard without the extra "docs"
     DEGENERATE = "fingerprint all 0 or all 1"  # the features cancelled out: it would match anything
     CHANGED = "changed while read"
@@ -45,6 +46,19 @@ class Reason(Enum):
     def is_trouble(self) -> bool:
         """Whether the run could not do what was asked: `simdup scan` then exits with 3."""
         return self in {Reason.CHANGED, Reason.VANISHED, Reason.UNREADABLE}
+
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it follows from the bytes and the recipe alone, so that a store remembers it.
+
+        Readers and programs may fail for lack of memory, room or time, so these files are tried
+        again. An unchanged file that a reader cannot read has another recipe once the reader is
+        there.
+        """
+        return self in {
+            *(Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED),
+            *(Reason.MISSING_EXTRA, Reason.DEGENERATE),
+        }
 
 
 class Source(NamedTuple):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import time
+from errno import ENOSPC
 from pathlib import Path
 
 from simdup.extract import sandbox as guarded
@@ -66,10 +68,17 @@ def refuse(_data):
     raise NotReadable("encrypted")
 
 
+def lack_room(_data):
+    raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+
 READERS = dict(
     zip(
         Format,
-        (shout, hang, hang_in_c, crash, take_memory, stumble, refuse, doze, nap, compute),
+        (
+            *(shout, hang, hang_in_c, crash, take_memory, stumble, refuse, doze, nap, compute),
+            lack_room,
+        ),
         strict=False,
     )
 )

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import posixpath
 import stat
+import struct
 import tarfile
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from lzma import LZMAError
 from typing import TYPE_CHECKING, NamedTuple
-from zipfile import ZIP_DEFLATED, ZIP_STORED
+from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED
 
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.mailbox import SENT, mails
-from simdup.extract.packed import PIECE, JunkError, allowance, packing_of, unpacked
+from simdup.extract.packed import PIECE, WINDOW, JunkError, allowance, packing_of, unpacked
 from simdup.extract.readers import check_unpacks
 from simdup.extract.sniff import ZIP, Format, format_of
 from simdup.extract.zip_xml import ENCRYPTED, TROUBLE, check_members, zip_file
@@ -43,6 +44,10 @@ _HEADERS = {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE} | {
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 }
+
+# Where the header before a zip file's member has the lengths of its name and of an extra field,
+# which follow, and where in data packed by LZMA the size of its dictionary stands.
+_NAME_SIZE_AT, _DICTIONARY_AT = 26, 5
 
 # A bit in the flags of a zip file's member: its name is UTF-8.
 _IS_UTF8 = 0x800
@@ -133,15 +138,26 @@ def _zip(data: bytes) -> Archive:
     infos = dict(zip(_zip_names(every), every, strict=True))
     infos = {name: info for name, info in infos.items() if not name.endswith("/")}
     members = (Member(name, info.file_size, _trouble_of_zip(info)) for name, info in infos.items())
-    return Archive(_checked(members, data), lambda name: _read_zipped(file, infos[name]))
+    return Archive(_checked(members, data), lambda name: _read_zipped(data, file, infos[name]))
 
 
-def _read_zipped(file: ZipFile, info: ZipInfo) -> bytes:
+def _read_zipped(data: bytes, file: ZipFile, info: ZipInfo) -> bytes:
     """The bytes of a member, read in pieces, to unpack little more than its stated size."""
+    if info.compress_type == ZIP_LZMA:
+        _check_dictionary(data, info)
     is_simple = info.compress_type in {ZIP_STORED, ZIP_DEFLATED}
     with file.open(info) as member:
         pieces = iter(partial(member.read, _DEFLATED_PIECE if is_simple else PIECE), b"")
         return b"".join(pieces)
+
+
+def _check_dictionary(data: bytes, info: ZipInfo) -> None:
+    """Raise NotReadable if unpacking a member by LZMA would take more memory than WINDOW."""
+    name, extra = struct.unpack_from("<HH", data, info.header_offset + _NAME_SIZE_AT)
+    at = info.header_offset + _NAME_SIZE_AT + 4 + name + extra
+    (size,) = struct.unpack_from("<I", data, at + _DICTIONARY_AT)
+    if size > WINDOW:
+        raise NotReadable("takes too much memory to unpack")
 
 
 def _trouble_of_zip(info: ZipInfo) -> str:

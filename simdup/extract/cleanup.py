@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from simdup.records import Reason
+
 # The longest text of a file, in characters: 3,500 pages of R's manual have 8 million. It stops
 # small files that repeat little text many times (a string that every cell refers to).
 LONGEST_TEXT = 1 << 25
@@ -33,7 +35,9 @@ class Mangled(str):
 
 
 class NotReadable(Exception):  # noqa: N818  (a property of one file, not a fault)
-    """No text can be had of a file; `reason` tells the user why."""
+    """No text can be had of a file; `reason` tells the user why, and `kind` is the sort."""
+
+    kind = Reason.UNEXTRACTED
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -42,6 +46,8 @@ class NotReadable(Exception):  # noqa: N818  (a property of one file, not a faul
 
 class ReaderFailed(NotReadable):
     """The reader of a document hung or died; reading it may succeed another time."""
+
+    kind = Reason.UNREADABLE
 
 
 def check_length(size: int) -> None:

@@ -11,15 +11,19 @@ processes; there only the program itself is ended, and not if this process is ki
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
 from contextlib import contextmanager, suppress
 from math import ceil
+from stat import S_ISREG
 from typing import IO, TYPE_CHECKING
 
+from simdup.errors import SHORTAGES
 from simdup.extract.cleanup import LONGEST_TEXT, NotReadable, ReaderFailed, unless_empty
 from simdup.extract.sandbox import PATIENCE, SECONDS
+from simdup.records import Reason
 from simdup.text.encodings import NotText, decode, detect
 
 if TYPE_CHECKING:
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
 
 # Stands in a command for the file's path.
 PLACE = "{}"
+
+# Stands between the names in a word that is a command itself, or an option with its value.
+_NAMES = re.compile(r"[\s='\";|&()<>]+")
 
 # A program may print this many bytes: no character has more than 4.
 MOST_BYTES = 4 * LONGEST_TEXT
@@ -64,6 +71,12 @@ os._exit(code if code >= 0 else 128 - code)
 """
 
 
+class NotConverted(NotReadable):
+    """The program failed or printed no text; it may succeed another time."""
+
+    kind = Reason.UNCONVERTED
+
+
 def converter_for(
     path: str, converters: Sequence[Converter], *, is_file: bool = True
 ) -> Converter | None:
@@ -87,35 +100,51 @@ def converted(converter: Converter, data: bytes, path: str, seconds: float = SEC
     """The text that the converter's program prints for a file. Raises NotReadable."""
     from tempfile import TemporaryFile  # noqa: PLC0415  slow to import
 
-    program = converter.command[0]
-    with TemporaryFile() as file, TemporaryFile() as complaints:
-        if PLACE not in " ".join(converter.command):
-            file.write(data)
-            file.seek(0)
-        try:
-            # Absolute, so that a name with a dash at its beginning is not an option.
-            words = [word.replace(PLACE, os.path.abspath(path)) for word in converter.command]
+    # Absolute, so that a name with a dash at its beginning is not an option.
+    words = [word.replace(PLACE, os.path.abspath(path)) for word in converter.command]
+    program = words[0]
+    try:
+        with TemporaryFile() as file, TemporaryFile() as complaints:
+            if PLACE not in " ".join(converter.command):
+                file.write(data)
+                file.seek(0)
             code, output = _run(words, file, complaints, seconds)
-        except OSError as error:
-            raise ReaderFailed(f"cannot run {program!r}: {error.strerror or error}") from None
-        if code != 0:
             complaints.seek(0)
-            raise NotReadable(f"{program} failed: {_last_line(complaints.read(1 << 16), code)}")
+            said = _last_line(complaints.read(1 << 16), code)
+    except OSError as error:
+        if error.errno in SHORTAGES:
+            raise
+        raise ReaderFailed(f"cannot run {program!r}: {error.strerror or error}") from None
+    if code != 0:
+        raise NotConverted(f"{program} failed: {said}")
     encoding = detect(output)
     if isinstance(encoding, NotText):
-        raise NotReadable(f"{program} gave no text ({encoding.detail})")
-    return unless_empty(decode(output, encoding), f"{program} gave no text")
+        raise NotConverted(f"{program} gave no text ({encoding.detail})")
+    try:
+        return unless_empty(decode(output, encoding), f"{program} gave no text")
+    except NotReadable as trouble:
+        raise NotConverted(trouble.reason) from None
 
 
 def edition(converter: Converter) -> str:
-    """A string that changes whenever the command does, or the program that it runs."""
+    """A string that changes whenever the command does, or a file that one of its words names.
+
+    These are programs, and scripts such as `conv` in "sh conv {}" or "sh -c 'conv {}'".
+    """
+    names = {name for word in converter.command for name in (word, *_NAMES.split(word))}
+    return f"{converter}{''.join(map(_state, sorted(names)))}"
+
+
+def _state(name: str) -> str:
+    """The size and times of the program or file of this name; "" if it names none."""
     from shutil import which  # noqa: PLC0415  slow to import
 
-    program = which(converter.command[0])
-    with suppress(OSError, TypeError):
-        status = os.stat(program)  # type: ignore[arg-type]  # None: TypeError
-        return f"{converter} ({program}, {status.st_size} bytes, {status.st_mtime_ns})"
-    return str(converter)
+    with suppress(OSError, ValueError):
+        path = which(name) or name
+        status = os.stat(path)
+        if S_ISREG(status.st_mode):
+            return f" ({path}, {status.st_size} bytes, {status.st_mtime_ns}, {status.st_ctime_ns})"
+    return ""
 
 
 def _run(
@@ -123,7 +152,7 @@ def _run(
 ) -> tuple[int, bytes]:
     """The exit code and the output of a program. Raises OSError if it cannot be started.
 
-    Raises NotReadable if it prints too much, ReaderFailed if it takes too long.
+    Raises NotConverted if it prints too much, ReaderFailed if it takes too long.
     """
     with (
         _started(command, source, complaints, seconds) as process,
@@ -131,7 +160,7 @@ def _run(
     ):
         output = process.stdout.read(MOST_BYTES + 1) if process.stdout else b""
         if len(output) > MOST_BYTES:
-            raise NotReadable(f"{command[0]} printed more than {MOST_BYTES:,} bytes")
+            raise NotConverted(f"{command[0]} printed more than {MOST_BYTES:,} bytes")
         code = process.wait()
     if is_late.is_set():
         raise ReaderFailed(f"{command[0]} took longer than {PATIENCE * seconds:g} seconds")

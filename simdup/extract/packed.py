@@ -45,6 +45,10 @@ _HEADS = {
 _HEAD = re.compile(b"|".join(b"(?P<%b>%b)" % (k.encode(), v.pattern) for k, v in _HEADS.items()))
 _TOOLS = dict(zip(PACKINGS, ("gzip", "xz", "bzip2", "zstandard"), strict=True))
 
+# How zlib and zstandard say that memory is out; the other decoders raise MemoryError. No decoder
+# says so of data that asks for more than its limit.
+_NO_MEMORY = re.compile(r"^Error -4\b|not enough memory")
+
 # Endings that replace two, and the one left when the file is unpacked.
 _SHORT = {".tgz": ".tar", ".taz": ".tar", ".txz": ".tar", ".tbz": ".tar", ".tbz2": ".tar"} | {
     ".tzst": ".tar",
@@ -116,7 +120,7 @@ def unpacked(chunks: Iterable[bytes], packing: str, size: int) -> Iterator[bytes
             yield part
     except JunkError:
         raise
-    except (CutShortError, MemoryError) as error:
+    except CutShortError as error:
         raise NotReadable(f"damaged {_TOOLS[packing]} file: {error}") from None
 
 
@@ -141,6 +145,8 @@ def members(pieces: Iterator[bytes], packing: str, window: int = WINDOW) -> Iter
             try:
                 yield member.decompress(data)
             except decoder.broken as error:
+                if _NO_MEMORY.search(str(error)):
+                    raise MemoryError from None
                 raise CutShortError(str(error)) from None
             data, member = (member.unused_data, None) if member.eof else (b"", member)
     if member is not None:

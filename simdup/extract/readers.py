@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from simdup.extract.cleanup import NotReadable, ReaderFailed
 from simdup.extract.packed import can_unpack, packing_of
 from simdup.extract.sniff import TEXTS, ZIP, Format, format_of
+from simdup.records import Reason
 from simdup.settings import PACKINGS
 from simdup.text.encodings import decode, encoding_named
 from simdup.versions import version
@@ -69,6 +70,8 @@ HEAD = 1 << 16
 
 class NotInstalled(NotReadable):
     """The package that reads such documents is not installed."""
+
+    kind = Reason.MISSING_EXTRA
 
 
 def kind(data: bytes, path: str) -> Format | None:

@@ -44,8 +44,8 @@ _PROGRAM = (
 # The name of a format, the seconds of processor time, and how many bytes follow.
 _QUESTION = struct.Struct(">8sdQ")
 _ANSWER = struct.Struct(">cQ")  # the kind of data that follows, and its length in bytes
-# A reason why there is no text, a text, or a `Mangled` text.
-_REASON, _TEXT, _MANGLED = b"r", b"t", b"m"
+# A reason why there is no text, an error of the reader, a text, or a `Mangled` text.
+_REASON, _FAILURE, _TEXT, _MANGLED = b"r", b"f", b"t", b"m"
 
 # Linux's prctl: the signal that a process gets when the thread that started it ends.
 _PR_SET_PDEATHSIG = 1
@@ -81,8 +81,8 @@ class Guard:
             raise ReaderFailed(self._cause(self._process, is_late=is_late)) from None
         finally:
             timer.cancel()
-        if kind == _REASON:
-            raise NotReadable(answer)
+        if kind in {_REASON, _FAILURE}:
+            raise (NotReadable if kind == _REASON else ReaderFailed)(answer)
         return Mangled(answer) if kind == _MANGLED else answer
 
     def _cause(self, process: subprocess.Popen[bytes], *, is_late: bool) -> str:
@@ -193,7 +193,9 @@ def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[bytes, str]:
     except NotReadable as trouble:
         return _REASON, trouble.reason
     except MemoryError:
-        return _REASON, "takes too much memory to read"
+        return _FAILURE, "takes too much memory to read"
+    except (OSError, ImportError) as error:  # of the reader: documents are in memory
+        return _FAILURE, f"its reader failed: {error}"
     except Exception as error:  # noqa: BLE001  (one file must not end the scan)
         return _REASON, f"damaged: {type(error).__name__}"
     return _MANGLED if isinstance(text, Mangled) else _TEXT, text

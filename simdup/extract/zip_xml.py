@@ -13,6 +13,7 @@ import zlib
 from io import BytesIO
 from typing import TYPE_CHECKING
 from xml.parsers import expat
+from xml.parsers.expat import errors
 from zipfile import BadZipFile, ZipFile
 
 from simdup.extract.cleanup import NotReadable
@@ -31,7 +32,7 @@ _OLE, _OLE_ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le
 
 # The errors of `zipfile` for damaged files, by its documentation and by fuzzing.
 TROUBLE = (
-    *(BadZipFile, zlib.error, struct.error, EOFError, OSError, MemoryError),
+    *(BadZipFile, zlib.error, struct.error, EOFError, OSError),
     *(ValueError, LookupError, NotImplementedError, OverflowError),
 )
 
@@ -107,6 +108,8 @@ class Package:
                 parser.Parse(chunk, False)  # noqa: FBT003 takes no keywords
             parser.Parse(b"", True)  # noqa: FBT003
         except expat.ExpatError as error:
+            if error.code == errors.codes[errors.XML_ERROR_NO_MEMORY]:
+                raise MemoryError from None
             raise NotReadable(f"damaged: {name}, {expat.ErrorString(error.code)}") from None
         except (LookupError, ValueError):
             raise NotReadable(f"damaged: {name}, unknown encoding") from None

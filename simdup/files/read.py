@@ -16,9 +16,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.errors import SHORTAGES
-from simdup.extract.cleanup import Mangled, NotReadable, ReaderFailed, check_length
+from simdup.extract.cleanup import Mangled, NotReadable, check_length
 from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
-from simdup.extract.readers import NotInstalled, check_unpacks, kind
+from simdup.extract.readers import check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sniff import Format
 from simdup.records import Reason, Skipped, Source, without_text
@@ -268,8 +268,6 @@ def _extracted(data: bytes, inner: _Inner, readers: Readers) -> _Content | None:
     """
     try:
         found = readers.text(data, inner.name, is_file=inner.is_file)
-    except ReaderFailed as failed:
-        raise SkipError(Reason.UNREADABLE, failed.reason) from None
     except NotReadable as trouble:
         # A reader refuses only files whose format is known.
         refused = readers.kind(data, inner.name, is_file=inner.is_file) or ""
@@ -288,9 +286,7 @@ class _NoTextError(Exception):
 
     def __init__(self, why: NotReadable, form: str, data: bytes) -> None:
         super().__init__(why.reason)
-        self.form, self.data, self.detail = form, data, why.reason
-        is_missing = isinstance(why, NotInstalled)
-        self.reason = Reason.MISSING_EXTRA if is_missing else Reason.UNEXTRACTED
+        self.form, self.data, self.reason, self.detail = form, data, why.kind, why.reason
 
     def skip(self, source: Source, of_bytes: bytes, packing: str | None = None) -> SkipError:
         """The error that skips the file at this source."""
@@ -385,10 +381,8 @@ def archive_in(source: Source) -> Archive | None:
         return None
     try:
         return opened(data)
-    except NotInstalled as missing:
-        raise SkipError(Reason.MISSING_EXTRA, missing.reason) from None
     except NotReadable as trouble:
-        raise SkipError(Reason.UNEXTRACTED, trouble.reason) from None
+        raise SkipError(trouble.kind, trouble.reason) from None
 
 
 def forget_archive() -> None:
@@ -404,7 +398,7 @@ def _member_chunks(member: Source, source: Source, limit: int | None) -> Iterato
     try:
         data = archive.read(member.path[len(source.path) + len(INSIDE) :])
     except NotReadable as trouble:
-        raise SkipError(Reason.UNEXTRACTED, trouble.reason) from None
+        raise SkipError(trouble.kind, trouble.reason) from None
     if len(data) != member.size:
         raise SkipError(Reason.UNEXTRACTED, "damaged member of an archive")
     yield data[:limit]

@@ -18,7 +18,7 @@ from zlib import crc32
 import numpy as np
 
 from simdup.compute.hashing import mix64
-from simdup.records import Document, Reason, Source
+from simdup.records import Document, Source
 from simdup.storage.codec import entry, folder_of, is_settled, outcome_in, status
 
 if TYPE_CHECKING:
@@ -47,10 +47,6 @@ _UNKNOWN = None, None, b""
 
 # Types are checked because a flipped bit can change them too.
 _ARE_BYTES = "typeof(name) = 'blob' AND typeof(record) = 'blob'"
-
-#: Reasons for skipping that still hold at the next scan, as long as the file is unchanged. If a
-#: reader is installed in between, the recipe changes, and the store has nothing for the new one.
-LASTING = frozenset({Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED, Reason.MISSING_EXTRA})
 
 
 class RecipeCache:
@@ -136,7 +132,7 @@ class RecipeCache:
         made = []
         for source, outcome in zip(sources, found, strict=True):
             kept = next(of_documents) if isinstance(outcome, Document) else (b"", b"")
-            is_lasting = isinstance(outcome, Document) or outcome.reason in LASTING
+            is_lasting = isinstance(outcome, Document) or outcome.reason.is_lasting
             if is_lasting and is_settled(source, self.began):
                 made.append((source, entry(source, outcome, *kept)))
         with self.store.writing():

@@ -36,7 +36,7 @@ from simdup.records import (
     doubtful,
     without_text,
 )
-from simdup.storage.cached import LASTING, MOST_OF_RESULTS
+from simdup.storage.cached import MOST_OF_RESULTS
 from simdup.storage.codec import is_settled
 
 if TYPE_CHECKING:
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from simdup.storage.codec import Outcome
 
     Digests = tuple[list[bytes], list[bytes], list[bytes]]
-
-# A fingerprint follows from the text, so one that is all 0 or all 1 is found again, too.
-_LASTING = LASTING | {Reason.DEGENERATE}
 
 # Each kind of a match as a number, and back.
 _NUMBERS: dict[Kind | None, int | None] = {None: None}
@@ -132,7 +129,7 @@ def is_lasting(
     """Whether the same files would give this result again; they were read from `read_ns` on."""
     return (
         len(result.skipped) == len(walked.skipped) + len(outcomes) - len(result.documents)
-        and all(isinstance(each, Document) or each.reason in _LASTING for each in outcomes)
+        and all(isinstance(each, Document) or each.reason.is_lasting for each in outcomes)
         and all(is_settled(each, read_ns) for each in walked.sources)
     )
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from errno import ENOMEM, ENOSPC
 from pathlib import Path
 
 import pytest
@@ -225,8 +226,56 @@ def test_files_that_a_converter_fails_at_are_listed(run, write, english):
 
     skipped = json.loads(ended.out)["skipped"]
     assert [(each["reason"], each["detail"]) for each in skipped] == [
-        ("no text extracted", "false failed: exit code 1")
+        ("not converted", "false failed: exit code 1")
     ]
+
+
+@pytest.mark.parametrize(
+    "failure", ["exit 1", "kill -9 $$", "exit 0", "{ printf '\\0\\1\\0'; exit; }"]
+)
+def test_a_file_is_converted_again_after_a_failure(run, write, english, monkeypatch, failure):
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+    write("in/a.txt", english)
+    write("in/b.old", english + " ")
+    write("broken/now", "")
+    command = f"old=sh -c {shlex.quote(f'[ -d broken ] && {failure}; cat')}"
+    counts = []
+    for name in ("broken", "broken", "repaired", "repaired"):
+        Path("broken").exists() and Path("broken").rename(name)
+        ended = run("scan", "in", "--format", "json", "--convert", command)
+        counts.append((len(json.loads(ended.out)["groups"]), ended.code))
+
+    assert counts == [(0, 0), (0, 0), (1, 0), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    "command", ["sh conv {}", "env A=1 sh conv {}", "sh -c 'exec sh conv \"$1\"' sh {}"]
+)
+def test_a_changed_script_converts_files_again(run, write, english, monkeypatch, command):
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+    write("in/a.txt", english)
+    write("in/b.old", english + " ")
+    counts = []
+    for script in ('cat "$1"', "seq 900 950"):
+        write("conv", script)
+        ended = run("scan", "in", "--format", "json", "--convert", f"old={command}")
+        counts.append(len(json.loads(ended.out)["groups"]))
+
+    assert counts == [1, 0]
+
+
+def test_a_full_folder_for_temporary_files_costs_one_file_and_a_lack_of_memory_the_run(monkeypatch):
+    lacking = [OSError(ENOSPC, os.strerror(ENOSPC)), OSError(ENOMEM, os.strerror(ENOMEM))]
+
+    def fail():
+        raise lacking.pop(0)
+
+    monkeypatch.setattr("tempfile.TemporaryFile", fail)
+
+    with pytest.raises(ReaderFailed, match="No space left"):
+        convert.converted(Converter.of("old=cat"), b"", "a.old")
+    with pytest.raises(OSError, match="Cannot allocate memory"):
+        convert.converted(Converter.of("old=cat"), b"", "a.old")
 
 
 def test_a_changed_command_does_not_reuse_stored_answers(run, write, english):

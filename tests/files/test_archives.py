@@ -351,6 +351,15 @@ def test_a_bomb_is_refused_before_it_is_unpacked(scanned, write, monkeypatch, me
     assert skips(scanned()) == {"a.zip": "unpacks to too much", "b.tar.gz": "unpacks to too much"}
 
 
+def test_a_member_packed_by_lzma_may_not_ask_for_much_memory():
+    data = zipped([("a.txt", b"tea")], zipfile.ZIP_LZMA)
+    greedy = data.replace((1 << 23).to_bytes(4, "little"), (1 << 30).to_bytes(4, "little"))
+
+    assert opened(data).read("a.txt") == b"tea"
+    with pytest.raises(NotReadable, match=r"^takes too much memory to unpack$"):
+        opened(greedy).read("a.txt")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_member_that_lies_about_its_size_is_damaged(method):

@@ -321,6 +321,7 @@ def test_a_reader_that_hangs_crashes_or_eats_costs_its_file_alone(run, write, en
         write(f"in/a.{ending}", FILES[f"a.{ending}"])
     write("in/a.txt", english)
     write("in/b.txt", english)
+    write("in/b.ods", FILES["a.ods"])
 
     ended = run("scan", "in", "--format", "json")
 
@@ -329,11 +330,15 @@ def test_a_reader_that_hangs_crashes_or_eats_costs_its_file_alone(run, write, en
     assert {each["path"]: (each["reason"], each["detail"]) for each in found["skipped"]} == {
         "in/a.epub": ("unreadable", "takes more than 1 seconds of processor time to read"),
         "in/a.odt": ("unreadable", "its reader crashed or ran out of memory"),
-        "in/a.ods": ("no text extracted", "takes too much memory to read"),
+        "in/a.ods": ("unreadable", "takes too much memory to read"),
+        "in/b.ods": ("unreadable", "takes too much memory to read"),
         "in/a.odp": ("no text extracted", "damaged: KeyError"),
         "in/a.pptx": ("no text extracted", "encrypted"),
     }
-    assert [len(group["members"]) for group in found["groups"]] == [2]
+    assert [{each["path"] for each in group["members"]} for group in found["groups"]] == [
+        {"in/a.txt", "in/b.txt"},
+        {"in/a.ods", "in/b.ods"},
+    ]
 
 
 LARGE = {

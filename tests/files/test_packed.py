@@ -7,7 +7,9 @@ import gzip
 import json
 import lzma
 import shlex
+import subprocess
 import sys
+import zlib
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -128,6 +130,52 @@ def test_zstandard_may_not_ask_for_much_memory():
 
     with pytest.raises(NotReadable, match=r"^damaged zstandard file: "):
         content(greedy, "zst")
+
+
+# Unpacks a file while memory is short, and says how that ends.
+SHORT_OF_MEMORY = """
+import resource, sys
+from pathlib import Path
+from simdup.extract.packed import packing_of, unpacked
+data = Path(sys.argv[1]).read_bytes()
+for _ in unpacked(iter([data]), packing_of(data), len(data)): pass
+most = int(Path("/proc/self/statm").read_text().split()[0]) * 4096 + (16 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+try:
+    for _ in unpacked(iter([data]), packing_of(data), len(data)): pass
+except MemoryError:
+    print("out of memory")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc")
+@pytest.mark.parametrize("packing", ["xz", pytest.param("zst", marks=needs_zstd)])
+def test_too_little_memory_is_not_taken_for_damage(tmp_path, packing):
+    path = tmp_path / "packed"
+    if packing == "xz":
+        path.write_bytes(lzma.compress(b"tea", preset=9))
+    else:
+        zstandard = pytest.importorskip("zstandard")
+        parameters = zstandard.ZstdCompressionParameters(window_log=26)
+        packer = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+        path.write_bytes(packer.compress(b"tea") + packer.flush())
+
+    ended = subprocess.run(
+        [sys.executable, "-c", SHORT_OF_MEMORY, path], capture_output=True, check=True
+    )
+
+    assert ended.stdout == b"out of memory\n"
+
+
+def test_zlib_says_in_its_own_words_that_memory_is_out(monkeypatch):
+    class Short:
+        def decompress(self, _data):
+            raise zlib.error("Error -4 while decompressing data")
+
+    monkeypatch.setattr(packed, "_decoder", lambda *_: packed._Decoder(Short, zlib.error))  # noqa: SLF001
+
+    with pytest.raises(MemoryError):
+        content(gzip.compress(b"tea"), "gz")
 
 
 def test_blocks_are_whole_even_before_an_error():

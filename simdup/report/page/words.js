@@ -386,6 +386,7 @@ const WORDS = {
       binary: '二进制文件',
       empty: '没有文字',
       'no text extracted': '未能提取正文',
+      'not converted': '未能转换',
       'unpacked archive': '已展开的压缩包',
       'reader not installed': '未安装所需的读取组件',
       'fingerprint all 0 or all 1': '指纹全为 0 或全为 1',
