@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,8 +23,6 @@ def hook():
 @pytest.fixture
 def hooked(hook, run):
     """`hooked()`: what pre-commit runs, in `folder`."""
-    if find_spec("pathspec") is None:
-        pytest.skip("needs the extra 'gitignore'")
 
     def running():
         program, *entry = shlex.split(hook["entry"])
@@ -45,13 +41,6 @@ def test_pre_commit_is_told_what_it_needs(hook):
 def test_the_whole_tree_is_compared_whatever_is_committed(hook):
     assert hook["pass_filenames"] is False
     assert hook["args"][-1] == "."
-
-
-def test_what_gitignore_needs_is_installed_with_it(hook):
-    project = (ROOT / "pyproject.toml").read_text("utf-8")
-    extra = re.search(r"^gitignore = (\[.*\])$", project, re.MULTILINE)
-
-    assert str(hook["additional_dependencies"]).replace("'", '"') == extra[1]
 
 
 def test_the_documents_that_it_takes_need_no_extra(hook):

@@ -105,7 +105,6 @@ def test_a_pair_is_ignored_there_too(simdup, write, english, lacking):
 
 
 def test_a_gitignore_that_is_a_link_is_not_followed_there_either(simdup, write, english, lacking):
-    pytest.importorskip("pathspec")
     write("rules", "*.txt")
     write("in/a.txt", english)
     write("in/b.txt", english)

@@ -13,7 +13,6 @@ _OPTIONAL = {
     "pyarrow": ("corpus", "no Parquet"),
     "zstandard": ("corpus", "no .zst"),
     "pypdfium2": ("docs", "no PDF"),
-    "pathspec": ("gitignore", "no --gitignore"),
     "matplotlib": ("plot", "no --plot"),
     "pyspark": ("spark", "no --engine spark"),
 }

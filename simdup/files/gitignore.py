@@ -1,4 +1,7 @@
-"""Finds which files .gitignore leaves out, with the optional package `pathspec`."""
+"""Finds which files .gitignore leaves out, as https://git-scm.com/docs/gitignore has it.
+
+`?` and `[...]` stand for a character, where git takes a byte.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,53 @@ import errno
 import os
 import re
 import stat
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from simdup.errors import ExtraMissingError
+from simdup.files.globs import in_step, runs_of
 from simdup.storage.opening import open_to_read
 
 if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+    from simdup.files.globs import Part, Runs
 
 # Longer than any .gitignore written by hand; without a limit one hostile file fills memory.
 GITIGNORE_LIMIT = 1 << 20
+
+# A class of characters such as [:alpha:], which stands between other brackets.
+_CLASSES = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": r" \t",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r" \t-\r",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
+# A character of a set, or a range of them, or a class.
+_MEMBER = re.compile(
+    r"\[:(?P<name>[^]]{0,20}):\]|\\?(?P<first>.)(?:-(?!\])\\?(?P<last>.))?", re.DOTALL
+)
+_TOKEN = re.compile(
+    r"""
+      (?P<stars>\*+) | (?P<any>\?) | (?P<slash>\\?/) | \\(?P<escaped>.) | (?P<plain>[^[\\])
+    | \[ (?P<not>[!^]|(?![!^]))
+         (?P<members>(?:\]|(?!\]))(?:\[:[^]]{0,20}:\]|\\.|(?!\[:[^]]{0,20}:\])[^]\\])*) \]
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
+class Line(NamedTuple):
+    """A line of a .gitignore."""
+
+    runs: Runs
+    is_negated: bool
+    is_of_folders: bool
 
 
 class Rules(NamedTuple):
@@ -23,7 +63,7 @@ class Rules(NamedTuple):
 
     start: int
     """Where, in a path below the root, the part below this file's folder begins."""
-    spec: GitIgnoreSpec
+    lines: tuple[Line, ...]
 
 
 def is_ignored(relative: str, rules: tuple[Rules, ...], *, is_folder: bool) -> bool:
@@ -32,35 +72,22 @@ def is_ignored(relative: str, rules: tuple[Rules, ...], *, is_folder: bool) -> b
     Paths inside an ignored folder are never asked about, since it is not entered.
     """
     for each in reversed(rules):
-        path = relative[each.start :]
-        for line in reversed(each.spec.patterns):
-            if line.regex is not None and _matches(line.regex, path, is_folder=is_folder):
-                return bool(line.include)
+        names = relative[each.start :].split("/")
+        for line in reversed(each.lines):
+            if (is_folder or not line.is_of_folders) and in_step(names, line.runs):
+                return not line.is_negated
     return False
-
-
-def _matches(line: re.Pattern[str], path: str, *, is_folder: bool) -> bool:
-    """Whether a line of .gitignore matches the path itself.
-
-    In pathspec a line also covers everything below a folder (its group `ps_d` is the slash), so
-    that "*", "!*/", "!*.txt" would leave out everything in folders. Git asks about one file or
-    folder at a time, and so do we.
-    """
-    if "ps_d" not in line.groupindex:
-        return line.search(path) is not None
-    asked = path + "/" if is_folder else path
-    return any(found.end() == len(asked) for found in line.finditer(asked))
 
 
 def read_rules(folder: str, start: int) -> Rules:
     """The .gitignore of a folder; `start` is the length of the folder's path below its root.
 
-    Raises OSError, and ExtraMissingError where pathspec is not installed.
+    Raises OSError.
     """
     text = os.fsdecode(_read_gitignore(os.path.join(folder, ".gitignore")))
     # Not splitlines(): a name may hold U+2028 or a form feed.
-    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
-    return Rules(start, git_ignore_spec().from_lines(line for line in lines if _is_valid(line)))
+    lines = (line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
+    return Rules(start, tuple(found for line in lines if (found := _line(line))))
 
 
 def _read_gitignore(path: str) -> bytes:
@@ -77,19 +104,74 @@ def _read_gitignore(path: str) -> bytes:
         os.close(file)
 
 
-def _is_valid(line: str) -> bool:
-    """Whether pathspec understands a line; other lines are passed over, as git does."""
+def _line(text: str) -> Line | None:
+    """What a line means; None for a comment, and for a pattern that matches nothing."""
+    pattern = text.rstrip(" ")
+    if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
+        pattern = text[: len(pattern) + 1]  # the last blank is escaped
+    body = pattern.removeprefix("!").removesuffix("/")
+    if pattern.startswith("#") or not body:
+        return None
     try:
-        git_ignore_spec().from_lines([line])
-    except (ValueError, re.error):
-        return False
-    return True
+        parts = [*map(_part, _cut(body.removeprefix("/")))]
+    except ValueError:
+        return None
+    if "/" not in body:
+        parts = [None, parts[0] or bool]
+    elif parts[-1] is None:
+        parts[-1:] = [bool, None]  # what lies in a folder, and not the folder itself
+    return Line(runs_of(parts), pattern.startswith("!"), pattern.endswith("/"))
 
 
-def git_ignore_spec() -> type[GitIgnoreSpec]:
-    """The class of pathspec that reads .gitignore files. Raises ExtraMissingError."""
-    try:
-        from pathspec import GitIgnoreSpec  # noqa: PLC0415 - optional
-    except ImportError:
-        raise ExtraMissingError("--gitignore", "gitignore") from None
-    return GitIgnoreSpec
+def _cut(pattern: str) -> list[list[re.Match[str]]]:
+    """The tokens of each part of a pattern. Raises ValueError for one that matches nothing."""
+    parts, at = [list[re.Match[str]]()], 0
+    while at < len(pattern):
+        token = _TOKEN.match(pattern, at)
+        if token is None:
+            raise ValueError(pattern)
+        at = token.end()
+        if token["slash"]:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _part(tokens: list[re.Match[str]]) -> Part | None:
+    """Tells whether a name has these tokens; None for `**`, which matches any number of names.
+
+    Each `*` but the last takes as little as it can, once and for all, so the pattern never goes
+    back.
+    """
+    if len(tokens) == 1 and len(tokens[0]["stars"] or "") > 1:
+        return None
+    plain = [token["plain"] or token["escaped"] or "" for token in tokens]
+    if all(plain):
+        return "".join(plain).__eq__
+    return partial(in_step, runs=runs_of(map(_of_character, tokens)))
+
+
+def _of_character(token: re.Match[str]) -> Part | None:
+    """Tells whether a character is the one of a token; None for `*`."""
+    if token["stars"]:
+        return None
+    if token["any"]:
+        return bool
+    if token["members"] is None:
+        return (token["plain"] or token["escaped"]).__eq__
+    members = "".join(map(_member, _MEMBER.finditer(token["members"])))
+    return re.compile(f"[{'^' if token['not'] else ''}{members}]").match
+
+
+def _member(found: re.Match[str]) -> str:
+    """A member of a set, as a regular expression has it. Raises ValueError for a wrong class."""
+    first, last, name = found["first"], found["last"], found["name"]
+    if name is not None:
+        if name not in _CLASSES:
+            raise ValueError(name)
+        return _CLASSES[name]
+    if last is None:
+        return re.escape(first)
+    # A range that runs backwards holds its first character, as git has it.
+    return f"{re.escape(first)}-{re.escape(max(first, last))}"

@@ -23,13 +23,13 @@ import errno
 import os
 import stat
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simdup.arguments import check_truth, check_whole, tuple_of
 from simdup.errors import SHORTAGES, InputError
-from simdup.files.gitignore import Rules, git_ignore_spec, is_ignored, read_rules
+from simdup.files.gitignore import Rules, is_ignored, read_rules
+from simdup.files.globs import matches_any
 from simdup.records import Reason, Skipped, Source
 from simdup.storage.opening import reason_of
 
@@ -96,7 +96,7 @@ class Filters:
     gitignore: bool = False
     """Whether .gitignore files in the roots and below are obeyed, in a work tree or not.
 
-    Files above a root and git's own settings are not read. Needs `pathspec`.
+    Files above a root and git's own settings are not read.
     """
     max_depth: int | None = None
     """As `find -maxdepth`: 0 takes only files named as roots, 1 also the files in a root."""
@@ -137,8 +137,7 @@ def walk(
     A file or folder that is reached twice is taken the first time; later it is Skipped, with the
     first path as detail, which also ends loops of links. References come first, unless a root
     lies inside one of them, because the inner folder keeps its files. Raises InputError for a
-    root that cannot be used and ExtraMissingError for `gitignore` without pathspec, both before
-    the walk begins.
+    root that cannot be used, before the walk begins.
     """
     return chain.from_iterable(walk_in_batches(roots, filters, references=references))
 
@@ -239,8 +238,6 @@ class _Walk:
 
     def __init__(self, filters: Filters) -> None:
         self.filters = filters
-        if filters.gitignore:
-            git_ignore_spec()  # a missing package is reported now, not at the first .gitignore
         # First path by device and inode, in two levels to save a tuple for each file. Its objects
         # are those of the Source, which most callers keep anyway; so it costs 50 bytes a file.
         self.files: dict[int, dict[int, str]] = {}
@@ -282,7 +279,7 @@ class _Walk:
         return self._named_file(path, status)
 
     def _named_file(self, path: str, status: os.stat_result) -> Found:
-        if _matches_any(self.filters.exclude, path):
+        if matches_any(self.filters.exclude, path):
             return Skipped(path, Reason.EXCLUDED)
         return self._file(path, path, status)
 
@@ -334,7 +331,7 @@ class _Walk:
         """
         filters, found = self.filters, dict[str, Reason]()
         if filters.exclude:
-            excluded = [name for name in names if _matches_any(filters.exclude, prefix + name)]
+            excluded = [name for name in names if matches_any(filters.exclude, prefix + name)]
             found |= dict.fromkeys(excluded, Reason.EXCLUDED)
         if not filters.hidden:
             found |= {name: Reason.HIDDEN for name in names if name[0] == "."}
@@ -367,7 +364,7 @@ class _Walk:
         filters, size = self.filters, status.st_size
         if not stat.S_ISREG(status.st_mode):
             return Skipped(path, Reason.SPECIAL, _SPECIAL.get(stat.S_IFMT(status.st_mode), ""))
-        if filters.include and not _matches_any(filters.include, relative):
+        if filters.include and not matches_any(filters.include, relative):
             return Skipped(path, Reason.EXCLUDED)
         if size < filters.min_size:
             return Skipped(path, Reason.TOO_SMALL)
@@ -409,31 +406,3 @@ def _trouble(path: str, error: OSError | ValueError) -> Skipped:
         raise error
     vanished = isinstance(error, FileNotFoundError)
     return Skipped(path, Reason.VANISHED if vanished else Reason.UNREADABLE, reason_of(error))
-
-
-def _matches_any(globs: tuple[str, ...], path: str) -> bool:
-    return any(_matches(glob.rstrip("/"), path) for glob in globs)
-
-
-def _matches(glob: str, path: str) -> bool:
-    if "/" not in glob:
-        return fnmatchcase(os.path.basename(path), glob)
-    return _match_in_step(_parts(path), _parts(glob))
-
-
-def _match_in_step(names: list[str], globs: list[str]) -> bool:
-    """Whether the names match the globs one by one, where `**` takes any number of names.
-
-    >>> _match_in_step(["a", "b", "c"], ["**", "c"])
-    True
-    """
-    if not globs:
-        return not names
-    if globs[0] == "**":
-        return any(_match_in_step(names[skip:], globs[1:]) for skip in range(len(names) + 1))
-    return bool(names) and fnmatchcase(names[0], globs[0]) and _match_in_step(names[1:], globs[1:])
-
-
-def _parts(path: str) -> list[str]:
-    """A path or glob cut at slashes; "./a//b" is "a/b", as the system has it."""
-    return [part for part in path.split("/") if part not in {"", "."}]

@@ -303,7 +303,6 @@ def test_filters_reach_the_walk(report, write, english):
 
 
 def test_gitignore_reaches_the_walk(report, write, english):
-    pytest.importorskip("pathspec")
     write(".gitignore", "*.bak\n")
     write("a", english)
     write("a.bak", english)
@@ -943,17 +942,6 @@ def test_a_wrong_option_is_one_line_that_acts_on_no_terminal(run, write, simplif
     assert said.startswith("simdup: ")
     assert said.endswith("\n")
     assert said.removesuffix("\n").isprintable()
-
-
-def test_gitignore_without_its_package_is_one_line(run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pathspec", None)
-
-    ended = run("scan", ".", "--gitignore")
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.decode() == (
-        "simdup: --gitignore needs an optional package: pip install 'simdup[gitignore]'\n"
-    )
 
 
 def test_no_command_shows_help_and_exits_with_2(run):
