@@ -18,7 +18,7 @@ SHORT = 16
 
 
 class Reason(Enum):
-    """Why a file or folder has no fingerprint; the value is what reports print."""
+    """Why a file or folder has no fingerprint; the value is its name in reports."""
 
     HIDDEN = "hidden"
     NOISE = "excluded by default"  # version control, caches, trash: files.walk.NOISE_FOLDERS
@@ -44,7 +44,7 @@ class Reason(Enum):
 
     @property
     def is_trouble(self) -> bool:
-        """Whether the run could not do what was asked: `simdup scan` then exits with 3."""
+        """Whether the run could not do its task: `simdup scan` then exits with 3."""
         return self in {Reason.CHANGED, Reason.VANISHED, Reason.UNREADABLE}
 
     @property
@@ -129,8 +129,8 @@ class Document(NamedTuple):
     """The kind of file that its content shows, if this kind is compared for identity only: one of
     the names in `text.noise`."""
     packing: str | None = None
-    """How the file is packed: one of PACKINGS. All fields above but `bytes_digest` describe what
-    is packed in it."""
+    """How the file is packed: one of PACKINGS. All fields above except `bytes_digest` describe the
+    file inside."""
     doubt: str | None = None
     """Why the text may not be what its author wrote: one of the names in `text.doubt`."""
 

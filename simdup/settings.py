@@ -66,7 +66,7 @@ class Converter:
     ending: str
     """The ending of the file's name, in lower case, without its dot."""
     command: tuple[str, ...]
-    """The program and its arguments; in these, {} stands for the file's path."""
+    """The program and its arguments; in these, {} is replaced by the file's path."""
 
     @classmethod
     def of(cls, text: str) -> Converter:
@@ -166,7 +166,7 @@ class Settings:
     def distance(self) -> int:
         """`k` if it is given, else the distance that fits `similarity`.
 
-        Where nothing is verified, it is at most what BARE_SIMILARITY and CHANCE allow.
+        Where nothing is verified, BARE_SIMILARITY and CHANCE limit it.
         """
         if self.k is not None:
             return self.k

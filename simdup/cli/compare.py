@@ -18,8 +18,8 @@ from simdup.cli.terminal import look, progress
 @options.file_matching
 @options.file(
     "--among",
-    "Also say how much of what A and B have in common is theirs alone, and not in other files"
-    " under FOLDER; if too little is, they are no near-duplicates.",
+    "Also compute the own share: how much of their common wording no other file under FOLDER has."
+    " If it is too small, A and B are not near-duplicates.",
     metavar="FOLDER",
     multiple=True,
 )

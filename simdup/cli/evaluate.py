@@ -58,8 +58,8 @@ DEFAULT_PRECISION = 0.99
 )
 @options.option(
     "--own-share",
-    "The least share of what two texts have in common that must be theirs alone in verified"
-    f" scans; 0 asks for nothing.  [default: {OWN_SHARE}]",
+    "In verified scans, at least this share of the wording of two near-duplicates must be in no"
+    f" other text; 0 asks for nothing.  [default: {OWN_SHARE}]",
     type=options.ParsedValue("share", options.share_or_0),
     metavar="R",
 )

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from queue import Queue
 
-# Seconds of processor time for one file, so that the result does not depend on what else the
-# machine does. The slowest of 250 real files, 3,500 pages, takes 4 s.
+# Seconds of processor time for one file, so that the result does not depend on other work of the
+# machine. The slowest of 250 real files, 3,500 pages, takes 4 s.
 SECONDS = 60
 # A reader that waits uses no processor time, so the clock limits it too, to this many times as
 # long: a busy machine loses a file only if it gives the reader less than a tenth of a processor.

@@ -173,7 +173,7 @@ def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
 
 
 def render_info(info: IndexInfo) -> Iterator[str]:
-    """Lines that say what an index holds and how it was made, one for each fact."""
+    """Lines on the content of an index and how it was made, one for each fact."""
     each = info.bytes / info.documents if info.documents else 0
     yield f"index      {printable(info.path)}"
     yield f"size       {size(info.bytes)}, {each:,.0f} bytes a document"
@@ -207,7 +207,7 @@ def _options(filters: dict[str, Any]) -> str:
 
 
 def render_info_json(info: IndexInfo) -> Iterator[str]:
-    """One JSON object that says what an index holds and how it was made."""
+    """One JSON object on the content of an index and how it was made."""
     places = zip(info.places, info.filters, strict=True)
     fields = path_fields(info.path) | {
         "bytes": info.bytes,

@@ -494,7 +494,7 @@ def _remarks(document: Document, own_share: float | None = None, first: str = ""
     """Remarks about a file and its likeness, in brackets."""
     remarks = [first] if first else []
     if own_share is not None and own_share < EXPECTED:
-        remarks.append(f"{percent(own_share)} theirs alone")
+        remarks.append(f"own share {percent(own_share)}")
     if document.damaged:
         remarks.append(f"{count(document.damaged, 'character')} damaged")
     if document.is_short:
@@ -736,7 +736,7 @@ def _distance(comparison: Comparison) -> Iterator[str]:
         for each in (distance, distance + error, distance - error)
     )
     yield f"distance     {distance} of {bits} bits"
-    yield f"             stands for {estimate} alike ({low} to {high} within one standard error)"
+    yield f"estimate     {estimate} alike ({low} to {high} within one standard error)"
 
 
 def _verdict(comparison: Comparison) -> str:
@@ -749,7 +749,7 @@ def _verdict(comparison: Comparison) -> str:
     if kind is None:
         why = f"similarity below {least}" if settings.verified else f"not within {bits}"
         if settings.verified and comparison.similarity >= asked:
-            why = f"same pattern: less than {percent(settings.own_share)} theirs alone"
+            why = f"same pattern: own share below {percent(settings.own_share)}"
         return f"not near-duplicates ({why})"
     why = f"similarity of at least {least}" if settings.verified else f"within {bits}"
     return f"near-duplicates ({why})"

@@ -88,11 +88,11 @@ def whose(similarity: float, own_share: float) -> str:
     >>> whose(0.62, 0.12)
     'nearly all of it shared with about 39 other files'
     >>> whose(0.62, 0.98), whose(0.62, 0.7)
-    ('nearly all of it theirs alone', 'most of it theirs alone')
+    ('nearly all of it in no other file', 'most of it in no other file')
     """
     part, number = sharing(similarity, own_share)
     if not number:
-        return f"{part} of it theirs alone"
+        return f"{part} of it in no other file"
     return f"{part} of it shared with about {count(number, 'other file')}"
 
 

@@ -35,7 +35,7 @@ def led_texts(pairs: DataFrame, texts: DataFrame, linkage: str) -> DataFrame:
 
     `pairs`, which are checkpointed, have a, b, closeness, similarity and own_share; the last two
     may be null. `texts` have number, digest, and how many copies each one has. The similarity of
-    a text to its leader, and their own share, are null if they are no pair.
+    a text to its leader, and their own share, are null if they are not a pair.
     """
 
     def rule(pairs: Indices, close: Similarities, order: Precedence, _: Indices) -> Indices:

@@ -83,7 +83,7 @@ _LOST = "\ufffd"
 _CODE_POINTS = 0x110000
 
 # Of 330,000 beginnings of European, Russian, Arabic and Thai messages, 8 to 1,000 bytes long,
-# none has so many points and such a lead, and 22 have 6 or 7 points. Of 29,000 East Asian
+# none has this many points and such a lead, and 22 have 6 or 7 points. Of 29,000 East Asian
 # beginnings, three reach both for a wrong encoding.
 _LEAST_POINTS, _LEAST_LEAD = 8, 2
 # No wrong encoding had more than 16.

@@ -75,7 +75,7 @@ def test_verbose_adds_the_fingerprints_and_their_distance(run, write, verbose):
     assert all(re.fullmatch(r"  fingerprint  [0-9a-f]{4}", lines[n]) for n in (5, 7))
     first, second = (int(lines[n].split()[1], 16) for n in (5, 7))
     assert lines[8] == f"distance     {(first ^ second).bit_count()} of 16 bits"
-    assert lines[9].startswith("             stands for ")
+    assert lines[9].startswith("estimate     ")
     assert len(lines) == 10
 
 
@@ -275,8 +275,7 @@ def test_forms_are_near_duplicates_only_if_no_others_are_seen(run):
     assert b"own share" not in alone.out
     lines = among.out.decode().splitlines()
     assert lines[0] == (
-        f"verdict      not near-duplicates (same pattern: less than {percent(OWN_SHARE)}"
-        " theirs alone)"
+        f"verdict      not near-duplicates (same pattern: own share below {percent(OWN_SHARE)})"
     )
     assert re.fullmatch(
         r"own share    4\d\.\d % among 11 files:"
@@ -292,7 +291,7 @@ def test_versions_of_a_form_are_near_duplicates_among_others(run, compared):
     ended, found = run("compare", *files), compared(*files)
 
     assert ended.code == 0
-    assert "% alike, most of it theirs alone" in ended.out.decode()
+    assert "% alike, most of it in no other file" in ended.out.decode()
     assert (found["among"], found["near_duplicates"], found["kind"]) == (11, True, "near")
     assert 0.8 < found["own_share"] < 0.95
     assert compared(*files[:2])["own_share"] is None

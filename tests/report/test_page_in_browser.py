@@ -415,8 +415,8 @@ def test_a_family_says_who_else_has_what_its_files_share(siblings):
     rows = family.locator(".members tbody tr").all_inner_texts()
 
     assert "50.0 % to 62.0 % alike, nearly all of it shared with about " in family.inner_text()
-    assert "12.0 % theirs alone" in rows[1]
-    assert "theirs alone" not in rows[0]
+    assert "own share 12.0 %" in rows[1]
+    assert "own share" not in rows[0]
     assert "copies" not in family.locator(".head").inner_text()
     assert compare(family, "form-1").locator("ins").all_inner_texts() == ["1"]
     lease = open_group(siblings, "leases")

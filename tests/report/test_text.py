@@ -169,8 +169,8 @@ def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
     }
 
     assert lines[None] == lines[0.95] == "   80.0 %        gb18030        1.2 kB  b"
-    assert lines[0.949] == lines[None] + "  (94.9 % theirs alone)"
-    assert lines[0.6] == lines[None] + "  (60.0 % theirs alone)"
+    assert lines[0.949] == lines[None] + "  (own share 94.9 %)"
+    assert lines[0.6] == lines[None] + "  (own share 60.0 %)"
 
 
 def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
@@ -188,9 +188,9 @@ def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
             "Group 2: same pattern, 4 files\n"
             "  50.0 % to 62.0 % alike, nearly all of it shared with about 37 other files\n"
             "                 gb18030        1.2 kB  in/0\n"
-            "   62.0 %        gb18030        1.2 kB  in/1  (12.0 % theirs alone)\n"
-            "   60.0 %        gb18030        1.2 kB  in/2  (20.0 % theirs alone)\n"
-            "   50.0 %        gb18030        1.2 kB  in/3  (10.0 % theirs alone)\n"
+            "   62.0 %        gb18030        1.2 kB  in/1  (own share 12.0 %)\n"
+            "   60.0 %        gb18030        1.2 kB  in/2  (own share 20.0 %)\n"
+            "   50.0 %        gb18030        1.2 kB  in/3  (own share 10.0 %)\n"
             "\n"
         )
         + plain
@@ -221,10 +221,10 @@ def test_the_number_of_others_is_right_if_all_that_is_shared_stands_in_so_many(s
 @pytest.mark.parametrize(
     ("own_share", "words"),
     [
-        (1.0, "nearly all of it theirs alone"),
-        (0.95, "nearly all of it theirs alone"),
-        (0.94, "most of it theirs alone"),
-        (0.6, "most of it theirs alone"),
+        (1.0, "nearly all of it in no other file"),
+        (0.95, "nearly all of it in no other file"),
+        (0.94, "most of it in no other file"),
+        (0.6, "most of it in no other file"),
         (0.59, "half of it shared with about 2 other files"),
         (0.45, "half of it shared with about 4 other files"),
         (0.44, "most of it shared with about 4 other files"),
@@ -283,7 +283,7 @@ def test_a_verbose_comparison_also_has_the_fingerprints_and_their_distance():
         "b: gb18030 (100 % sure), 1.2 kB, 15 features  (short)\n"
         "  fingerprint  f001\n"
         "distance     4 of 16 bits\n"
-        "             stands for 70.7 % alike (43.0 % to 90.2 % within one standard error)\n"
+        "estimate     70.7 % alike (43.0 % to 90.2 % within one standard error)\n"
     )
 
 
@@ -310,11 +310,11 @@ def test_a_comparison_among_other_files_says_whose_the_likeness_is():
     assert list(text.render_comparison(version))[:3] == [
         f"verdict      near-duplicates (similarity of at least {LEAST})",
         "similarity   93.7 %, exact",
-        "own share    98.0 % among 12 files: 93.7 % alike, nearly all of it theirs alone",
+        "own share    98.0 % among 12 files: 93.7 % alike, nearly all of it in no other file",
     ]
     least = percent(Settings().own_share)
     assert list(text.render_comparison(sibling))[:3] == [
-        f"verdict      not near-duplicates (same pattern: less than {least} theirs alone)",
+        f"verdict      not near-duplicates (same pattern: own share below {least})",
         "similarity   93.7 %, exact",
         "own share    10.0 % among 1,000 files:"
         " 93.7 % alike, nearly all of it shared with about 288 other files",

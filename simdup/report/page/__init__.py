@@ -1,8 +1,8 @@
 """Turns results into self-contained HTML pages, which make no network request.
 
 Read `frame` first: it puts data and texts into page.html, with a main part, page.css and scripts.
-`groups` has what every page of groups says, and `render` the page of a scan. shell.js is where the
-scripts read the data.
+`groups` has the fields of all pages of groups, and `render` makes the page of a scan. The scripts
+read the data in shell.js.
 """
 
 #: The languages of the page.

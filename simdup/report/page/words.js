@@ -1,4 +1,4 @@
-// What the page says, in its two languages. Some entries are functions of what they count.
+// The words of the page, in its two languages. Some entries are functions of what they count.
 
 const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 
@@ -43,18 +43,18 @@ const WORDS = {
     leftOut: (count, most) => `The texts of ${plural(count, 'group')} are not in this page: it is full at ${most}.`,
     missingExtra: (count) => `${plural(count, 'file')} left out: pip install 'simdup[docs]' reads them.`,
     settings: 'How they were found',
-    verified: (share) => `Two files belong together from a similarity of ${share}: the exact cosine over what votes in their fingerprints, computed from the texts.`,
-    ownShare: (share) => `Short and very long texts need more, and ${share} of what two files have in common must be theirs alone.`,
+    verified: (share) => `Two files belong together from a similarity of ${share}: the exact cosine over the features of their fingerprints, computed from the texts.`,
+    ownShare: (share) => `Short and very long texts need more, and an own share of at least ${share}: the part of their common wording that no other file has.`,
     siblings: (count) => `${plural(count, 'pair')} of files fell short of that: they are alike, but made from one pattern.`,
     identityOnly: (kinds) => `Compared for identity only: ${kinds.map(([kind, count]) => plural(count, kind)).join(', ')}.`,
     recall: (share, low, high) => `Measured on a sample, ${share} of the near-duplicates were found (95 % interval: ${low} to ${high}).`,
-    bare: (k, bits, share) => `Two files belong together within ${k} of ${bits} bits, which stands for a similarity of ${share}; nothing was computed from the texts.`,
-    recipe: (bits, what) => `Fingerprints have ${bits} bits; what votes: ${what}.`,
+    bare: (k, bits, share) => `Two files belong together within ${k} of ${bits} bits, which means a similarity of about ${share}; nothing was computed from the texts.`,
+    recipe: (bits, what) => `Fingerprints have ${bits} bits, made of ${what}.`,
     features: {
       shingles: (n) => (n.length === 1 && n[0] === 1 ? 'single words, in Chinese single characters' : `runs of ${n.join(' and ')} neighbouring words, in Chinese of characters`),
       words: () => 'words, weighted by count and rarity',
       keywords: (_, top) => `the ${top} words with the highest TF-IDF`,
-      tokens: () => 'what stands between white space',
+      tokens: () => 'the words between white space',
     },
     linkage: {
       star: 'Every member of a group is alike its representative.',
@@ -83,8 +83,8 @@ const WORDS = {
     reset: 'Reset',
     counted: (shown, all) => (shown === all ? plural(all, 'group') : `${number(shown)} of ${plural(all, 'group')}`),
     patterns: (count) => `also show files of one pattern (${plural(count, 'group')})`,
-    sharing: (least, most, part, number) => `${least < most ? `${percent(least)} to ` : ''}${percent(most)} alike, ${part} of it ${number ? `shared with about ${plural(number, 'other file')}` : 'theirs alone'}: these are not duplicates.`,
-    own: (share) => `${share} theirs alone`,
+    sharing: (least, most, part, number) => `${least < most ? `${percent(least)} to ` : ''}${percent(most)} alike, ${part} of it ${number ? `shared with about ${plural(number, 'other file')}` : 'in no other file'}: these are not duplicates.`,
+    own: (share) => `own share ${share}`,
     nothing: 'No groups: no two of these files hold the same text.',
     nothingFits: 'No group fits the search and the filters.',
     parts: 'Parts of larger files',
@@ -111,7 +111,7 @@ const WORDS = {
     letGo: 'and let go',
     applyRule: 'Apply to the groups shown',
     rules: {
-      newest: 'the newest', oldest: 'the oldest', longest: 'the longest text', largest: 'the largest file', 'shortest-path': 'the shortest path', 'original-name': 'the one whose name does not say copy', first: 'the one in the first folder of the scan', representative: 'the representative', format: 'the format that holds most', under: 'what is in this folder',
+      newest: 'the newest', oldest: 'the oldest', longest: 'the longest text', largest: 'the largest file', 'shortest-path': 'the shortest path', 'original-name': 'the one whose name does not say copy', first: 'the one in the first folder of the scan', representative: 'the representative', format: 'the format that holds most', under: 'the files in this folder',
     },
     scopes: { 'identical bytes': 'identical copies', 'identical text': 'also other files with the same text', near: 'also near ones, from 80 % on' },
     keep: 'Keep',
@@ -141,7 +141,7 @@ const WORDS = {
     export: 'Export …',
     exportTitle: 'Export',
     exportSays: 'Nothing has been changed. These files hold your decisions.',
-    planIs: (count) => `what ${plural(count, 'file')} ${count === 1 ? 'goes' : 'go'} for, line by line; any line may be deleted`,
+    planIs: (count) => `${plural(count, 'file')} that ${count === 1 ? 'goes' : 'go'}, each with the file that stays for it; any line may be deleted`,
     listIs: 'only the paths of the files that go',
     ignoreIs: (count) => `${plural(count, 'command')} that mark groups as not duplicates`,
     commandIs: 'shows what would happen, and with --apply does it',

@@ -16,7 +16,7 @@ sayOtherwise({
     caption: (recipe, bits) => `${recipe}, ${plural(bits, 'bit')}: accuracy at each k`,
     distanceAxis: 'k, and the distance of pairs, in bits',
     slider: (bits) => `Threshold k of ${bits} bits`,
-    kNow: (k, bits, alike) => `k = ${k} of ${bits} bits, which stands for a similarity of ${alike}`,
+    kNow: (k, bits, alike) => `k = ${k} of ${bits} bits, which means a similarity of about ${alike}`,
     marks: { k: (k) => `default k = ${k}`, best: (k) => `best F1 at k = ${k}`, recommended: (k) => `recommended k = ${k}` },
     measure: 'Measure',
     measures: { precision: 'precision', recall: 'recall', f1: 'F1', accuracy: 'accuracy' },
