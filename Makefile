@@ -4,6 +4,8 @@ VENV := .venv
 PLAIN := .venv-plain
 SPARK := .venv-spark
 BIN := $(VENV)/bin
+# Or tests, and every program that they start, would compile simdup anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-plain coverage quick check lint types format spark accuracy bench fuzz mutants clean
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from itertools import count
@@ -26,6 +28,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The first example of a test may build tables that take longer than a deadline allows.
 settings.register_profile("simdup", deadline=None)
+# Where Linux has a file system in memory, and the bytes that the stores of tests need at most.
+MEMORY, ENOUGH_MEMORY = "/dev/shm", 1 << 30
+
 # What `make quick` asks for.
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("simdup")
@@ -139,10 +144,20 @@ def tmp_path(request, _new_folder):
     return _new_folder(re.sub(r"\W", "_", request.node.name))
 
 
+@pytest.fixture(scope="session")
+def _in_memory(tmp_path_factory):
+    """A folder in memory if there is one: a new store there need not wait for the disk."""
+    if not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < ENOUGH_MEMORY:
+        yield tmp_path_factory.mktemp("own")
+        return
+    with tempfile.TemporaryDirectory(dir=MEMORY, prefix="simdup-tests-") as made:
+        yield Path(made)
+
+
 @pytest.fixture(autouse=True)
-def _own_store(_new_folder, monkeypatch):
+def _own_store(_in_memory, monkeypatch):
     """No test reads the configuration, the store or the ignored pairs of whoever runs it."""
-    place = _new_folder("own")
+    place = Path(tempfile.mkdtemp(dir=_in_memory))
     for name in ("configuration", "cache", "data"):
         (place / name).mkdir()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(place / "configuration"))
@@ -150,6 +165,8 @@ def _own_store(_new_folder, monkeypatch):
     monkeypatch.setenv("SIMDUP_CACHE", str(place / "cache" / "store.sqlite3"))
     monkeypatch.setenv("SIMDUP_JOURNALS", str(place / "data" / "journals"))
     monkeypatch.setenv("SIMDUP_IGNORED", str(place / "data" / "ignored.jsonl"))
+    yield
+    shutil.rmtree(place, ignore_errors=True)
 
 
 def is_gone(pid):
