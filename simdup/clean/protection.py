@@ -109,9 +109,8 @@ def changed_since(file: FileId) -> str:
         return "gone since the scan"
     if not stat.S_ISREG(status.st_mode):
         return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no regular file any more"
-    if _state(status) == file.state or _has_bytes(file, status):
-        return ""
-    return "changed since the scan"
+    now = *identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return "" if now == file.state or _has_bytes(file, status) else "changed since the scan"
 
 
 def _has_bytes(file: FileId, status: os.stat_result) -> bool:
@@ -126,21 +125,13 @@ def _has_bytes(file: FileId, status: os.stat_result) -> bool:
 
 
 def as_it_is(file: FileId) -> FileId:
-    """The file with the device, inode and ctime that it has now.
+    """The file with the device, inode and ctime of the file that lies there now, if any does.
 
-    If it is gone or has another size or mtime, the file as it was noted. Nothing is read: whoever
-    acts on the file compares its bytes.
+    Whoever acts on it compares size, mtime and bytes with the noted ones.
     """
     try:
         status = os.lstat(file.path)
     except (OSError, ValueError):
         return file
-    device, inode, size, mtime_ns, ctime_ns = _state(status)
-    if not stat.S_ISREG(status.st_mode) or (size, mtime_ns) != (file.size, file.mtime_ns):
-        return file
-    return replace(file, device=device, inode=inode, ctime_ns=ctime_ns)
-
-
-def _state(status: os.stat_result) -> tuple[int, int, int, int, int]:
-    """What `FileId.state` has."""
-    return *identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    device, inode = identity_of(status)
+    return replace(file, device=device, inode=inode, ctime_ns=status.st_ctime_ns)

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import ACTS, TEXT, tree
@@ -30,6 +31,7 @@ raw = st.one_of(
 names = raw.map(lambda name: os.fsdecode(b"n" + name.translate(None, b"\0/")))
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(names, min_size=6, max_size=6, unique=True), st.sampled_from((Act.TRASH, Act.MOVE)))
 def test_a_plan_and_a_journal_with_any_names_are_read_and_undone(odd, act):

@@ -373,6 +373,7 @@ def test_a_saved_result_is_of_use_after_an_undo(run, found, trash, act):  # noqa
     assert b"1 planned = 1 done + 0 refused + 0 left" in again.err
 
 
+@pytest.mark.slow
 def test_names_that_are_no_unicode_are_no_hindrance(run, found, trash, write, english):  # noqa: ARG001
     for name in (b"1", b"2", b"3"):
         for folder in (b"docs/one", b"docs/caf\xe9"):
