@@ -161,10 +161,8 @@ def clean_command(source: str | None, **given: Any) -> int:
 
         writer(given["target"], as_utf8=True)(plan_lines(plan))
     if given["script"] is not None:
-        from simdup.report.script import render
-
         one = ["--yes-many", "1"] if given["permanently"] else []
-        lines = render(plan, [*_options_of_plan(given), *one])
+        lines = text.render_script(plan, [*_options_of_plan(given), *one])
         writer(given["script"], as_utf8=True, mode=0o700)(lines)
     if given["apply"]:
         return _applied(plan, given)

@@ -18,8 +18,8 @@ class GroupScores:
     """Precision of the pairs within groups; NaN if there are none."""
     recall: float
     f1: float
-    rand: float
-    """The adjusted Rand index: 1 for exactly the clusters, about 0 for random groups."""
+    adjusted_rand_index: float
+    """1 for exactly the clusters, about 0 for random groups."""
 
 
 @dataclass(frozen=True, slots=True)

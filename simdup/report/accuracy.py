@@ -10,7 +10,7 @@ from math import isnan
 from typing import Any
 
 from simdup.evaluation.metrics import MEASURES, Accuracy
-from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Recommended
+from simdup.evaluation.results import Evaluated, Evaluation, Recommended
 from simdup.recipe import Recipe
 from simdup.records import Interval
 from simdup.report.json_csv import Report, as_json, csv_table
@@ -90,7 +90,8 @@ def _size(row: Evaluated) -> Iterator[str]:
     yield _line("", f"own share, {settings.own_share:.4g}", _figures(row.verified))
     for label, scores in zip(SCANS, row.groups or (), strict=False):
         figures = map(_short, (scores.precision, scores.recall, scores.f1))
-        yield _line("", f"groups, {label}", [*figures, f"Rand index {_short(scores.rand)}"])
+        index = f"Rand index {_short(scores.adjusted_rand_index)}"
+        yield _line("", f"groups, {label}", [*figures, index])
     if row.recommended is not None:
         yield from _recommendation(row, row.recommended)
 
@@ -224,9 +225,7 @@ def _size_fields(row: Evaluated, *, curve: bool) -> dict[str, Any]:
         | asdict(row.verified),
     }
     if row.groups is not None:
-        fields["groups"] = {
-            label: _scores(each) for label, each in zip(SCANS, row.groups, strict=True)
-        }
+        fields["groups"] = dict(zip(SCANS, map(asdict, row.groups), strict=True))
     if row.recommended is not None:
         fields["recommended"] = asdict(row.recommended)
     if curve:
@@ -243,11 +242,6 @@ def _recipe_fields(recipe: Recipe) -> dict[str, Any]:
 
 def _predicted(row: Evaluated, k: int) -> dict[str, float]:
     return dict(zip(MEASURES, row.predicted[:, k].tolist(), strict=True))
-
-
-def _scores(scores: GroupScores) -> dict[str, float]:
-    fields = asdict(scores)
-    return fields | {"adjusted_rand_index": fields.pop("rand")}
 
 
 def _flat(fields: dict[str, Any]) -> dict[str, Any]:

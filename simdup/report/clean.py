@@ -1,4 +1,7 @@
-"""Plans as text for people: which files stay, which go and why, and which are left alone."""
+"""Plans as text for people: which files stay, which go and why, and which are left alone.
+
+A plan may also be a shell script that people can read and shorten; each command runs every check.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import TypeVar
 from simdup.clean.decide import PREFERRED
 from simdup.clean.folders import whole_folder
 from simdup.clean.outcome import Outcome
+from simdup.clean.plan import action_line, plan_lines
 from simdup.clean.records import Act, Action, FileId, Left, Plan
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
@@ -61,6 +65,35 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
         yield look.painted(f"Group {group}", HEADING)
         yield from _group(actions_of[group], left_of[group], top, look)
         yield ""
+
+
+def render_script(plan: Plan, options: Sequence[str]) -> Iterator[str]:
+    """The lines of a POSIX script with a command for each action of a plan.
+
+    Each command gives one action to `simdup clean - --apply`, with these options of the command
+    line. The script has no other command that changes anything.
+    """
+    header = next(plan_lines(plan))
+    given = shlex.join(["clean", "-", "--apply", "--quiet", *options])
+    yield from (
+        "#!/bin/sh",
+        f"# {count(len(plan.actions), 'file')} of a plan of {printable(plan.header.of)}.",
+        "# Any command below may be deleted. simdup checks each file again before it acts.",
+        f"header={shlex.quote(header)}",
+        "status=0",
+        "act() {",
+        '  printf \'%s\\n%s\\n\' "$header" "$1" |',
+        f'    "${{SIMDUP:-simdup}}" {given} || status=$?',
+        "}",
+    )
+    for each in plan.actions:
+        alike = each.kind.value
+        yield ""
+        yield f"# group {each.group}, keeps {printable(each.keep.path)}"
+        yield f"# {each.act.value} {printable(each.file.path)} ({alike}, {size(each.file.size)})"
+        yield f"act {shlex.quote(action_line(each))}"
+    yield ""
+    yield 'exit "$status"'
 
 
 def _by_group(lines: Iterable[AnyLine]) -> defaultdict[int, list[AnyLine]]:

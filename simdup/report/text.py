@@ -27,8 +27,7 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.order import WHOLE, View, ranked
-from simdup.report.space import repeated
+from simdup.report.order import WHOLE, View, ranked, repeated
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
 from simdup.report.wording import (
     EXPECTED,

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from simdup.records import Document, FolderPair, Group, Kind, Member, Source, Version
 from simdup.report import SORTS, text
 from simdup.report import json_csv as data
-from simdup.report.order import View, ranked, selected
-from simdup.report.space import Pile, Repeated, repeated
+from simdup.report.order import Pile, Repeated, View, ranked, repeated, selected
 from simdup.report.terminal import TerminalStyle
 from tests.report.test_text import member, result
 

@@ -10,6 +10,7 @@ from typing import Any
 from simdup.files.read import digest
 from simdup.findings.identical import entries
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
+from simdup.report.order import repeated
 from simdup.report.page.deciding import plan_fields
 from simdup.report.page.frame import FILES, page_json
 from simdup.report.page.groups import (
@@ -24,7 +25,6 @@ from simdup.report.page.groups import (
     settings_fields,
     skipped_fields,
 )
-from simdup.report.space import repeated
 from simdup.report.text import chain_parts, family_figures, newer_name, skips
 from simdup.report.wording import printable, sharing
 
