@@ -411,22 +411,6 @@ def test_blanks_around_a_cluster_do_not_matter(clusters):
     assert found.labels.tolist() == [DUPLICATE, OTHER, OTHER]
 
 
-def test_files_of_clusters_are_relative_to_the_table(clusters):
-    found = clusters("cluster,path\n1,../a.txt\n1,../b.txt\n2,../c.txt\n", "tables/clusters.csv")
-
-    assert found.paths == ("a.txt", "b.txt", "c.txt")
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "gbk"])
-def test_a_table_of_clusters_is_read_in_its_own_encoding(clusters, write, encoding):
-    names = [write(f"{name}.txt", name) for name in HAN]
-    table = "path,cluster\r\n{},山\r\n{},山\r\n{},水\r\n{},水\r\n".format(*names)
-    found = clusters(table.encode(encoding))
-
-    assert found.paths == tuple(names)
-    assert found.labels.tolist() == [DUPLICATE, OTHER, OTHER, OTHER, OTHER, DUPLICATE]
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -417,27 +417,3 @@ def test_unrelated_partitions_have_an_index_about_0():
 )
 def test_figures_of_partitions_without_pairs_are_undefined(clusters, groups, expected):
     assert scores(clusters, groups) == pytest.approx(expected, nan_ok=True)
-
-
-# Against scikit-learn, where it is installed
-
-
-def test_the_area_matches_scikit_learn():
-    reference = pytest.importorskip("sklearn.metrics")
-    random = np.random.default_rng(1)
-    near, far = random.binomial(64, 0.4, 300), random.binomial(64, 0.45, 500)
-
-    labels = np.arange(800) < 300
-    expected = reference.roc_auc_score(labels, -np.concatenate((near, far)))
-    assert judged(near, far, 65).auc().value == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_index_matches_scikit_learn(seed):
-    reference = pytest.importorskip("sklearn.metrics")
-    random = np.random.default_rng(seed)
-    clusters = random.integers(0, 30, 200)
-    groups = np.where(random.random(200) < 0.3, random.integers(0, 30, 200), clusters)
-
-    expected = reference.adjusted_rand_score(clusters, groups)
-    assert clustering(clusters, groups)[3] == pytest.approx(expected)

@@ -9,13 +9,11 @@ import json
 import os
 import random
 import re
-from base64 import b64decode
 from dataclasses import replace
 from hashlib import blake2b
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from patience import grows_evenly
 
@@ -241,17 +239,6 @@ def test_who_shares_a_likeness_of_100_per_cent_is_still_said():
     assert whose(1.0, 0.5) == "half of it shared with about 1,000 other files"
 
 
-@given(paths, paths)
-def test_no_path_puts_a_control_character_or_a_second_line_into_text(first, second):
-    lines = [
-        *text.render(result(pair(first, second))),
-        *text.render_names(result(pair(first, second))),
-    ]
-
-    assert all(line.isprintable() for line in lines)
-    assert len(lines) == 7
-
-
 def comparison(kind=Kind.NEAR, distance=4, similarity=0.9375, **settings):
     return Comparison(
         Settings(Recipe(bits=16), **settings),
@@ -405,30 +392,6 @@ def test_json_worked_by_hand():
     }
 
 
-def test_an_interrupted_run_is_not_complete():
-    found = replace(result(), complete=False)
-
-    assert json.loads(rendered(data.render_json(found)))["complete"] is False
-
-
-@given(paths, paths)
-def test_any_path_survives_json(first, second):
-    found = result(pair(first, second), skipped=[Skipped(first, Reason.SAME_FILE, second)])
-
-    out = rendered(data.render_json(found)).encode("utf-8")
-
-    whole = json.loads(out)
-    members = whole["groups"][0]["members"]
-    assert [raw(each) for each in members] == [os.fsencode(first), os.fsencode(second)]
-    assert raw(whole["skipped"][0]) == os.fsencode(first)
-
-
-def raw(shown):
-    if "path_base64" in shown:
-        return b64decode(shown["path_base64"])
-    return shown["path"].encode()
-
-
 def test_json_has_families_of_siblings_if_they_are_asked_for():
     found = replace(result(pair()), patterns=(family((0.62, 0.12)),))
 
@@ -446,16 +409,6 @@ def test_json_has_families_of_siblings_if_they_are_asked_for():
     assert [line["type"] for line in lines] == ["scan", "group", "pattern"]
     assert lines[2] == {"type": "pattern"} | pattern
     assert "patterns" in json.loads(rendered(data.render_json(result(), siblings=True)))
-
-
-@given(paths)
-def test_any_path_is_one_line_of_jsonl(path):
-    found = result(pair(path), skipped=[Skipped(path, Reason.EMPTY)])
-
-    lines = list(data.render_jsonl(found))
-
-    assert [json.loads(line)["type"] for line in lines] == ["scan", "group", "skipped"]
-    assert not any("\n" in line or "\r" in line for line in lines)
 
 
 def test_jsonl_has_the_same_fields_as_json():
@@ -516,15 +469,6 @@ def test_csv_has_no_similarity_where_nothing_was_verified():
     rows = list(csv.DictReader(io.StringIO(rendered(data.render_csv(found)))))
 
     assert rows[1]["similarity"] == ""
-
-
-@given(paths, paths)
-def test_any_path_is_one_row_of_csv(first, second):
-    found = result(pair(first, second))
-
-    rows = list(csv.DictReader(io.StringIO(rendered(data.render_csv(found)), newline="")))
-
-    assert [row["path"] for row in rows] == [printable(first), printable(second)]
 
 
 def test_names_are_a_line_each_and_an_empty_line_after_each_group():
@@ -602,13 +546,6 @@ def test_a_group_of_one_text_says_which_files_have_the_same_bytes():
     for kept in (group.members[:2], group.members[1:]):
         alone = group._replace(members=kept)
         assert len(rendered(text.render(result(alone))).splitlines()) == 4
-
-
-@given(paths, paths)
-def test_null_names_are_byte_exact(first, second):
-    out = b"".join(text.render_null(result(pair(first, second))))
-
-    assert out == os.fsencode(first) + b"\0" + os.fsencode(second) + b"\0\0"
 
 
 # Differences
