@@ -7,18 +7,12 @@ compared with all, and pairs that are not labelled as duplicates are wrong when 
 first set are simdup's own labelled pairs, of which only the labelled ones count. F1 is shown
 at the best threshold of each set and at the one threshold with the best mean over all sets.
 "As it comes" is the rule of a scan: cosines and own shares, each at its default.
-At the end the groups of a scan of each FOLDER: F1 of the pairs within groups, and the adjusted
-Rand index, which is 1 where the groups are those of the labels and 0 for groups drawn at random.
-Source: Hubert, Arabie, "Comparing partitions", 1985.
 Other packages get the same tokens and the same pairs of neighbouring ones, unless said.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import re
-import sys
 import time
 import unicodedata
 from dataclasses import dataclass, replace
@@ -28,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from datasketch import MinHash
 from rensa import RMinHash
+from report import Report, options, reported
 from simhash import Simhash
 
 import simdup
@@ -36,7 +31,6 @@ from simdup.evaluation.own_shares import own_shares
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import simhash
 from simdup.match.candidates import search_distance
-from simdup.match.groups import components
 from simdup.match.own_share import least_similarity
 from simdup.match.verify import cosines
 from simdup.recipe import Recipe
@@ -232,10 +226,7 @@ def methods(draws: int) -> dict[str, tuple[int | None, Callable]]:
         "simdup, bare, 256 bits": (32, bare(256, draws)),
         "1e0ng/simhash, 64 bits, as it comes": (8, other_simhash(64, str)),
         "1e0ng/simhash, 128 bits, as it comes": (16, other_simhash(128, str)),
-        "1e0ng/simhash, 128 bits, same pairs": (
-            16,
-            other_simhash(128, pairs_of),
-        ),
+        "1e0ng/simhash, 128 bits, same pairs": (16, other_simhash(128, pairs_of)),
         "datasketch MinHash(128)": (512, by_signature(datasketch(2))),
         "datasketch MinHash(128), triples": (512, by_signature(datasketch(3))),
         "rensa RMinHash(128)": (512, by_signature(rensa(2))),
@@ -243,64 +234,34 @@ def methods(draws: int) -> dict[str, tuple[int | None, Callable]]:
     }
 
 
-def report(name: str, size: int, curves: list[tuple[np.ndarray, np.ndarray]], took: float) -> None:
-    thresholds = curves[0][0]
-    every = np.array([each for _, each in curves])
-    best = every.argmax(axis=1)
-    one = int(every.mean(axis=0).argmax())
-    own = " ".join(f"{f1[at]:.4f} {thresholds[at]:>5g}" for f1, at in zip(every, best, strict=True))
-    single = " ".join(f"{value:.4f}" for value in every[:, one])
-    mean = every[:, one].mean()
-    print(f"{name:<38} {size:>4} | {own} | {thresholds[one]:>5g} {single} {mean:.4f} | {took:5.0f}")
-    sys.stdout.flush()
-
-
-def labelled_groups(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """The group of each labelled document by its labels, and by a scan of the folder."""
-    labels = labelled_pairs(str(folder / "pairs.csv"))
-    true = components(labels.pairs[labels.labels == DUPLICATE], len(labels.texts))
-    place = {os.path.realpath(path): at for at, path in enumerate(labels.paths)}
-    found = len(true) + np.arange(len(true))
-    for group in simdup.scan([folder]).groups:
-        paths = (os.path.realpath(member.document.path) for member in group.members)
-        found[[place[path] for path in paths if path in place]] = group.id
-    return true, found
-
-
-def pairs_within(*partitions: np.ndarray) -> int:
-    """The number of pairs that are in one group in all of some partitions."""
-    _, counts = np.unique(np.column_stack(partitions), axis=0, return_counts=True)
-    return int((counts * (counts - 1) // 2).sum())
-
-
-def report_groups(folder: Path) -> None:
-    true, found = labelled_groups(folder)
-    both, right, named = pairs_within(true, found), pairs_within(true), pairs_within(found)
-    chance = right * named / (len(true) * (len(true) - 1) / 2)
-    rand = (both - chance) / ((right + named) / 2 - chance)
-    f1 = 2 * both / (right + named)
-    print(f"groups of {folder.name}: F1 of pairs {f1:.4f}, adjusted Rand {rand:.4f}")
-
-
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("folders", nargs="*", type=Path)
-    options.add_argument("--draws", type=int, default=8)
-    given = options.parse_args()
+    parser = options(__doc__)
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--draws", type=int, default=8)
+    given = parser.parse_args()
     sets = [own_set(), *map(whole_set, given.folders)]
+    with reported(given, ("simhash", "datasketch", "rensa")) as report:
+        report.table("sets", {"texts": ",", "pairs": ",", "duplicates": ","})
+        for each in sets:
+            report.row(each.name, len(each.texts), len(each.i), each.is_duplicate.sum())
+        show(report, sets, given.draws)
+
+
+def show(report: Report, sets: list[LabelledSet], draws: int) -> None:
+    """F1 and threshold where each set is best, and where the mean of all is."""
+    columns: dict[str, str] = {"bytes": ""}
     for each in sets:
-        found = f"{each.is_duplicate.sum()} of {len(each.i)} pairs are duplicates"
-        print(f"{each.name}: {len(each.texts)} texts, {found}")
-    names = " ".join(f"{each.name[:12]:>12}" for each in sets)
-    print(
-        f"{'F1 at the best threshold of each set':<38} size | {names} | one for all, mean | seconds"
-    )
-    for name, (size, curves) in methods(given.draws).items():
+        columns |= {each.name: ".4f", f"at ({each.name})": "g"}
+    columns |= {"one for all": "g"} | {f"F1 ({each.name})": ".4f" for each in sets}
+    report.table("F1 at thresholds", columns | {"mean": ".4f", "seconds": ",.0f"}, 38)
+    for name, (size, curves) in methods(draws).items():
         began = time.perf_counter()
-        made = [curves(each) for each in sets]
-        report(name, size, made, time.perf_counter() - began)
-    for folder in given.folders:
-        report_groups(folder)
+        thresholds, every = zip(*(curves(each) for each in sets), strict=True)
+        known, f1s = thresholds[0], np.array(every)
+        best = [part for each in f1s for part in (each.max(), known[each.argmax()])]
+        at = int(f1s.mean(axis=0).argmax())
+        one = known[at], *f1s[:, at], f1s[:, at].mean()
+        report.row(name, size, *best, *one, time.perf_counter() - began)
 
 
 if __name__ == "__main__":

@@ -7,18 +7,25 @@ Each action is a copy of 2 kB that goes to the trash of its file system and come
 
 from __future__ import annotations
 
-import argparse
 import os
-import resource
 import time
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from report import Report, options, peak_memory, reported
 
 from simdup.clean.apply import apply
 from simdup.clean.records import Act, Action, Consents, FileId, Header, Plan
 from simdup.clean.undo import undo
 from simdup.files.read import digest
 from simdup.records import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+COLUMNS = {"seconds": ",.1f", "of processor": ",.1f", "MB at most": ",.0f"}
 
 # Copies of one kept file, as a group of a scan has them.
 COPIES = 10
@@ -57,35 +64,30 @@ def read(plan: Plan) -> None:
                 digest(opened.read())
 
 
-def peak() -> float:
-    """The most memory of this process until now, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def timed(label: str, work: object, *given: object, **named: object) -> None:
-    """Print how long some work takes, and the memory of the process then."""
+def timed(report: Report, label: str, work: Callable[[], object]) -> None:
+    """A row with how long some work takes, and the memory of the process then."""
     begin, busy = time.perf_counter(), time.process_time()
-    work(*given, **named)  # type: ignore[operator]
-    seconds, busy = time.perf_counter() - begin, time.process_time() - busy
-    print(f"{label:12} {seconds:7.1f} s, {busy:7.1f} s of processor, {peak():6.0f} MB at most")
+    work()
+    report.row(label, time.perf_counter() - begin, time.process_time() - busy, peak_memory())
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options(__doc__)
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--folder")
     given = parser.parse_args()
-    with TemporaryDirectory(dir=given.folder) as folder:
+    with reported(given) as report, TemporaryDirectory(dir=given.folder) as folder:
         root = Path(os.path.realpath(folder))
         os.environ["XDG_DATA_HOME"] = str(root / "home")
         (root / "tree").mkdir()
         plan, journal = made(root / "tree", given.files), root / "journal"
-        print(f"{given.files:,} files; the plan is in memory: {peak():.0f} MB")
-        timed("read", read, plan)
-        timed("clean", apply, plan, Consents(), journal=journal)
-        print(f"{'journal':12} {journal.stat().st_size / 1e6:7.1f} MB")
-        timed("undo", undo, journal, apply=True, journal=root / "back")
+        report.table(f"{given.files:,} files", COLUMNS)
+        report.row("the plan is in memory", None, None, peak_memory())
+        timed(report, "read", partial(read, plan))
+        timed(report, "clean", partial(apply, plan, Consents(), journal=journal))
+        report.row("the journal, in MB", None, None, journal.stat().st_size / 1e6)
+        timed(report, "undo", partial(undo, journal, apply=True, journal=root / "back"))
 
 
 if __name__ == "__main__":

@@ -10,11 +10,9 @@ with 0 to 30 % of its words (or characters) replaced. Each run is a process of i
 What counts is processor time, of all processes and threads: other work on the machine changes it
 little. *x a doubling* says how it grows from a file to one with twice the rows.
 
-With --peers, the largest files are given to datasketch, rensa and gaoya too, or to those that it
-names by commas, as far as they are installed: MinHash of 128 values of the same pairs of tokens,
-and the index of each, whose answers are checked by signatures. --text-dedup PYTHON names the
-Python of an environment that has text-dedup, which is a program: it takes pairs of what white space
-parts, believes its bands, and keeps one row of each component.
+With --peers, the largest files are given to datasketch and rensa too, or to the one that it names:
+MinHash of 128 values of the same pairs of tokens, and the index of each, whose answers are checked
+by signatures.
 
 F1 is that of the pairs within groups, or of the pairs returned, against the planted ones, which are
 all pairs of the corpus that are alike. The last table has the share of these that is found, by
@@ -25,25 +23,21 @@ since too many other rows have what the two share.
 from __future__ import annotations
 
 import json
-import os
 import re
 import resource
-import subprocess
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from itertools import combinations, pairwise
 from math import log2
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
 from corpus import KINDS, make_rows
-from report import Clock, fresh, options, peak_memory, reported
+from report import Clock, fresh, numbers, options, peak_memory, place, reported
 
 import simdup
 from simdup.compute.compiled import load_kernels
@@ -142,97 +136,41 @@ def by_peer(found: Callable[[float, str], set[Pair]], jaccard: float, path: str)
 def datasketch_pairs(jaccard: float, path: str) -> set[Pair]:
     from datasketch import MinHash, MinHashLSH  # noqa: PLC0415
 
-    lsh, pairs, kept = MinHashLSH(jaccard, VALUES), set[Pair](), []
-    for number, tokens in enumerate(tokens_of(path)):
-        made = MinHash(VALUES)
-        made.update_batch([each.encode() for each in pairs_of(tokens)])
-        near = lsh.query(made)
-        pairs.update((other, number) for other in near if kept[other].jaccard(made) >= jaccard)
-        kept.append(made)
-        lsh.insert(number, made)
-    return pairs
+    def made(grams: list[str]) -> MinHash:
+        signature = MinHash(VALUES)
+        signature.update_batch([each.encode() for each in grams])
+        return signature
+
+    return pairs_by(MinHashLSH(jaccard, VALUES), made, jaccard, path)
 
 
 def rensa_pairs(jaccard: float, path: str) -> set[Pair]:
     from rensa import RMinHash, RMinHashLSH  # noqa: PLC0415
 
-    lsh, pairs, kept = RMinHashLSH(jaccard, VALUES, BANDS), set[Pair](), []
+    def made(grams: list[str]) -> RMinHash:
+        signature = RMinHash(VALUES, 42)
+        signature.update(grams)
+        return signature
+
+    return pairs_by(RMinHashLSH(jaccard, VALUES, BANDS), made, jaccard, path)
+
+
+def pairs_by(lsh: Any, made: Callable[[list[str]], Any], jaccard: float, path: str) -> set[Pair]:
+    """What an index of signatures returns for each row, checked by the signatures."""
+    pairs, kept = set[Pair](), []
     for number, tokens in enumerate(tokens_of(path)):
-        made = RMinHash(VALUES, 42)
-        made.update(pairs_of(tokens))
-        near = lsh.query(made)
-        pairs.update((other, number) for other in near if kept[other].jaccard(made) >= jaccard)
-        kept.append(made)
-        lsh.insert(number, made)
+        signature = made(pairs_of(tokens))
+        near = lsh.query(signature)
+        pairs.update((each, number) for each in near if kept[each].jaccard(signature) >= jaccard)
+        kept.append(signature)
+        lsh.insert(number, signature)
     return pairs
 
 
-def gaoya_pairs(jaccard: float, path: str) -> set[Pair]:
-    from gaoya.minhash import MinHashStringIndex  # noqa: PLC0415
-
-    index = MinHashStringIndex(
-        hash_size=32,
-        jaccard_threshold=jaccard,
-        num_bands=None,
-        band_size=None,
-        num_hashes=VALUES,
-        analyzer=str.split,
-    )
-    joined = [" ".join(each.replace(" ", "_") for each in pairs_of(t)) for t in tokens_of(path)]
-    index.par_bulk_insert_docs(list(range(len(joined))), joined)
-    near = index.par_bulk_query(joined)
-    return {(a, b) for a, found in enumerate(near) for b in found if a < b}
-
-
 # Prints the components that text-dedup kept: by their first row, the rows.
-COMPONENTS = """
-import collections, json, pickle, sys
-parents, found = pickle.load(open(sys.argv[1], "rb")).parent, collections.defaultdict(list)
-for row in parents:
-    root = row
-    while parents[root] != root:
-        root = parents[root]
-    found[root].append(row)
-json.dump([rows for rows in found.values() if len(rows) > 1], sys.stdout)
-"""
 
 
-def by_text_dedup(python: str, jaccard: float, path: str) -> Found:
-    """What text-dedup takes as a program, and the pairs within its components."""
-    with TemporaryDirectory() as folder:
-        options = {
-            "path": "json",
-            "data_files": path,
-            "split": "train",
-            "column": "text",
-            "cache_dir": "cache",
-            "output": "out",
-            "num_proc": 2,
-            "ngram": 2,
-            "min_length": 0,
-            "num_perm": VALUES,
-            "threshold": jaccard,
-        }
-        named = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
-        subprocess.run(
-            [python, "-m", "text_dedup.minhash", *named, "--debug"],
-            cwd=folder,
-            env=os.environ | {"HF_HUB_OFFLINE": "1"},
-            capture_output=True,
-            check=True,
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        spent, peak = (perf_counter() - began, cpu), peak_memory(resource.RUSAGE_CHILDREN)
-        printed = subprocess.run(
-            [python, "-c", COMPONENTS, "out/uf.pkl"], cwd=folder, capture_output=True, check=True
-        )
-    pairs = {pair for rows in json.loads(printed.stdout) for pair in combinations(sorted(rows), 2)}
-    return Found(*spent, (), peak, 0.0, pairs, set())
-
-
-PEERS = {"datasketch": datasketch_pairs, "rensa": rensa_pairs, "gaoya": gaoya_pairs}
+PEERS = {"datasketch": datasketch_pairs, "rensa": rensa_pairs}
 
 
 def tokens_of(path: str) -> Iterator[list[str]]:
@@ -325,9 +263,6 @@ def show(report: Report, folder: Path, given: Namespace) -> None:
                     for peer, work in PEERS.items()
                     if peer in given.peers and find_spec(peer)
                 }
-            if given.text_dedup and rows == given.rows:
-                run = partial(by_text_dedup, given.text_dedup, given.jaccard)
-                runs[f"text-dedup, Jaccard {given.jaccard}"] = run
             for name, run in runs.items():
                 found = fresh(run, str(path))
                 named = f"{kind}: {name}"
@@ -342,12 +277,8 @@ def show(report: Report, folder: Path, given: Namespace) -> None:
         report.row(name, *found_shares)
 
 
-def numbers(text: str) -> list[int]:
-    return [int(each) for each in text.split(",")]
-
-
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, keeps=True)
     parser.add_argument("--rows", type=int, default=100_000, help="also a half and a quarter")
     parser.add_argument("--bits", type=numbers, default=[128], help="sizes, by commas")
     parser.add_argument("--size", type=int, default=1000, help="bytes of a text")
@@ -360,18 +291,13 @@ def main() -> None:
         type=lambda text: text.split(","),
         help=f"compare with other packages, or with some of {','.join(PEERS)}",
     )
-    parser.add_argument("--text-dedup", metavar="PYTHON", help="one that has this package")
     parser.add_argument("--jaccard", type=float, default=0.3, help="for other packages")
-    parser.add_argument("--folder", type=Path, metavar="DIRECTORY", help="keep what is made here")
     given = parser.parse_args()
     if not set(given.kinds) <= set(KINDS):
         parser.error(f"kinds are {', '.join(KINDS)}")
     if not set(given.peers) <= set(PEERS):
         parser.error(f"peers are {', '.join(PEERS)}")
-    with (
-        nullcontext(given.folder) if given.folder else TemporaryDirectory() as folder,
-        reported(given, PEERS) as report,
-    ):
+    with place(given.folder) as folder, reported(given, PEERS) as report:
         show(report, Path(folder), given)
 
 

@@ -13,7 +13,6 @@ microseconds of CPU time, the least of three rounds through the samples.
 from __future__ import annotations
 
 import csv
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +22,7 @@ from time import process_time
 from typing import TYPE_CHECKING
 
 import chardet
-from report import Report, reported
+from report import Report, options, reported
 
 from simdup.text.encodings import LOST, Encoding, decode, detect
 
@@ -215,9 +214,7 @@ def microseconds(taken: list[Sample]) -> float:
 
 
 def main() -> None:
-    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything there")
-    with reported(parser.parse_args()) as report:
+    with reported(options(__doc__).parse_args()) as report:
         show_right(report)
         show_wrong(report)
         show_times(report)

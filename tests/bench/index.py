@@ -29,7 +29,7 @@ from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from report import Report, choose_kernels, fresh, options, peak_memory, reported
+from report import Report, choose_kernels, fresh, numbers, options, peak_memory, reported
 
 from simdup import Index, Recipe, Settings
 from simdup.fingerprint.sketch import Sketches
@@ -340,12 +340,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.set_defaults(runs=20)
     parser.add_argument("--large", action="store_true", help="also ten million documents")
-    parser.add_argument(
-        "--documents",
-        type=lambda value: [int(part) for part in value.split(",")],
-        default=[100_000],
-        metavar="N[,N...]",
-    )
+    parser.add_argument("--documents", type=numbers, default=[100_000], metavar="N[,N...]")
     given = parser.parse_args()
     with reported(given, ("faiss-cpu", "simhash")) as report:
         measure(report, given)

@@ -17,12 +17,13 @@ and with parts; the figures are the least of three rounds, in seconds of the pro
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import TYPE_CHECKING
+
+from report import Report, options, reported
 
 from simdup.files.scan import scan
 from simdup.index.index import Index
@@ -40,6 +41,9 @@ from parts import LANGUAGES, Collection, write
 ROUNDS = 3
 CLOSE = 0.05
 WIDTH = 28
+COLUMNS = {"parts": ",", "recall": ".3f", "others": ",", "precision": ".3f", "listed": ","} | {
+    f"in {what}": ".3f" for what in ("whole", "part")
+}
 
 
 def measured(
@@ -69,17 +73,16 @@ def measured(
     return counts
 
 
-def accuracy(share: float) -> list[str]:
+def accuracy(report: Report, share: float) -> None:
     """A table with a row for each language and way to ask, and the figures of indexes."""
-    heads = ("parts", "recall", "others", "precision", "listed", "in whole", "in part")
-    lines = ["".ljust(WIDTH) + "".join(f"{head:>11}" for head in heads)]
-    costs, settings = [""], Settings(parts=share)
+    costs, settings = [], Settings(parts=share)
+    report.table("labelled parts", COLUMNS, WIDTH)
     with TemporaryDirectory() as folder:
         write(Path(folder))
         for language in LANGUAGES:
             root, labels = Path(folder, language), Collection(language)
             found = scan(root, settings)
-            lines.append(_row(language, measured(labels, root, found.parts, found.groups)))
+            row(report, language, measured(labels, root, found.parts, found.groups))
             path = Path(folder, f"{language}.simdup")
             with Index.create(path, settings) as index:
                 index.add(root)
@@ -88,13 +91,15 @@ def accuracy(share: float) -> list[str]:
                     questions = sorted({root / row[asked] for row in labels.rows()})
                     parts = list(asked_for(index, questions, settings))
                     each = 1000 * (process_time() - began) / len(questions)
-                    costs.append(f"{language}, {name}: {each:.1f} ms a question")
-                    lines.append(_row(f"{language}, index {name}", measured(labels, root, parts)))
+                    costs.append((f"{language}, {name}: ms a question", each))
+                    row(report, f"{language}, index {name}", measured(labels, root, parts))
             with Index.create(f"{path}-plain") as plain:
                 plain.add(root)
-                sizes = (f"{each.info().bytes:,}" for each in (plain, index))
-                costs.append(f"{language}: {' and '.join(sizes)} bytes without and with samples")
-    return lines + costs
+                costs.append((f"{language}: bytes without samples", plain.info().bytes))
+                costs.append((f"{language}: bytes with samples", index.info().bytes))
+    report.table("indexes", {"": ",.1f"})
+    for cost in costs:
+        report.row(*cost)
 
 
 def asked_for(index: Index, questions: Sequence[Path], settings: Settings) -> Iterator[Part]:
@@ -107,22 +112,15 @@ def asked_for(index: Index, questions: Sequence[Path], settings: Settings) -> It
             yield Part(path, whole, part.share, part.start or 0, part.end or 0)
 
 
-def _row(name: str, counts: Counter[str]) -> str:
+def row(report: Report, name: str, counts: Counter[str]) -> None:
     recall = counts["found"] / counts["parts"]
     precision = counts["found"] / max(counts["found"] + counts["wrong"], 1)
     placed = [counts[each] / max(counts["listed"], 1) for each in ("in whole", "in part")]
-    cells = (
-        f"{counts['parts']:,}",
-        f"{recall:.3f}",
-        f"{counts['others']:,}",
-        f"{precision:.3f}",
-        f"{counts['listed']:,}",
-        *(f"{each:.3f}" for each in placed),
-    )
-    return name.ljust(WIDTH) + "".join(f"{cell:>11}" for cell in cells)
+    cells = counts["parts"], recall, counts["others"], precision, counts["listed"], *placed
+    report.row(name, *cells)
 
 
-def times(folder: str) -> list[str]:
+def times(report: Report, folder: str) -> None:
     """The seconds of a scan without and with parts, with one process and without a store."""
     least = dict.fromkeys((None, PARTS), float("inf"))
     for _ in range(ROUNDS):
@@ -131,24 +129,21 @@ def times(folder: str) -> list[str]:
             scan(folder, Settings(parts=share))
             least[share] = min(least[share], process_time() - began)
     without, with_parts = least.values()
-    return [
-        f"{'without parts':{WIDTH}}{without:11.1f}",
-        f"{'with parts':{WIDTH}}{with_parts:11.1f}{with_parts / without:11.2f} times",
-    ]
+    report.table("seconds of the processor", {"seconds": ".1f", "times": ".2f"}, WIDTH)
+    report.row("without parts", without, None)
+    report.row("with parts", with_parts, with_parts / without)
 
 
 def main() -> None:
     """Print the table, and the times if asked."""
-    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser = options(__doc__)
     parser.add_argument("--share", type=float, default=PARTS)
     parser.add_argument("--time", metavar="FOLDER")
-    options = parser.parse_args()
-    for line in accuracy(options.share):
-        print(line)
-    if options.time:
-        print()
-        for line in times(options.time):
-            print(line)
+    given = parser.parse_args()
+    with reported(given) as report:
+        accuracy(report, given.share)
+        if given.time:
+            times(report, given.time)
 
 
 if __name__ == "__main__":

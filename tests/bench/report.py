@@ -14,12 +14,13 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import perf_counter, strftime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +29,7 @@ from simdup.compute import compiled as fast
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
 
 Result, Item = TypeVar("Result"), TypeVar("Item")
 
@@ -66,13 +68,25 @@ class Clock:
             self.seconds[label] += self.timer() - began
 
 
-def options(description: str | None) -> ArgumentParser:
-    """The options that every benchmark takes."""
+def numbers(text: str) -> list[int]:
+    """Whole numbers that commas part."""
+    return [int(each) for each in text.split(",")]
+
+
+def place(folder: Path | None) -> AbstractContextManager[Path | str]:
+    """The folder that was given, or else one for a while."""
+    return nullcontext(folder) if folder else TemporaryDirectory()
+
+
+def options(description: str | None, *, keeps: bool = False) -> ArgumentParser:
+    """The options that every benchmark takes; with `keeps`, a folder for what it makes, too."""
     parser = ArgumentParser(
         description=description, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("--runs", type=int, default=RUNS, help="take the median of this many")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything there")
+    if keeps:
+        parser.add_argument("--folder", type=Path, help="keep what is made here")
     return parser
 
 

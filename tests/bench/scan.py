@@ -15,24 +15,31 @@ from __future__ import annotations
 import os
 import resource
 from collections import Counter
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from corpus import make_file, make_tree
-from report import Clock, Report, fresh, measured, options, peak_memory, reported
+from report import (
+    Clock,
+    Report,
+    fresh,
+    measured,
+    numbers,
+    options,
+    peak_memory,
+    place,
+    reported,
+)
 
 from simdup import scan
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from simdup.records import Group, ScanResult
 
@@ -197,21 +204,11 @@ def show_file(report: Report, given: Namespace) -> None:
         show(report, str(path), given.runs)
 
 
-def place(folder: Path | None) -> AbstractContextManager[Path | str]:
-    """The folder that was given, or else one for a while."""
-    return nullcontext(folder) if folder else TemporaryDirectory()
-
-
-def numbers(text: str) -> list[int]:
-    return [int(each) for each in text.split(",")]
-
-
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, keeps=True)
     parser.add_argument("path", nargs="?", metavar="FOLDER")
     parser.add_argument("--files", type=numbers, default=[], help="rising numbers, by commas")
     parser.add_argument("--one-file", type=float, metavar="MEGABYTES")
-    parser.add_argument("--folder", type=Path, metavar="DIRECTORY", help="keep what is made here")
     given = parser.parse_args()
     if not (given.path or given.files or given.one_file):
         parser.error("give a FOLDER, --files or --one-file")

@@ -16,7 +16,6 @@ import json
 import os
 import threading
 from collections import defaultdict
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -25,8 +24,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from corpus import make_rows
-from corpus_rows import by_simdup, numbers
-from report import fresh, options, reported
+from corpus_rows import by_simdup
+from report import fresh, numbers, options, place, reported
 
 import simdup
 
@@ -238,7 +237,7 @@ def show(report: Report, folder: Path, given: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, keeps=True)
     parser.add_argument("--rows", type=numbers, default=[100_000, 1_000_000], help="by commas")
     parser.add_argument("--bits", type=int, default=128)
     parser.add_argument("-k", type=int, help="go by distance alone")
@@ -246,12 +245,8 @@ def main() -> None:
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--memory", default="4g", help="of the driver, which does all if local")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--folder", type=Path, metavar="DIRECTORY", help="keep what is made here")
     given = parser.parse_args()
-    with (
-        nullcontext(given.folder) if given.folder else TemporaryDirectory() as folder,
-        reported(given, ["pyspark", "pyarrow"]) as report,
-    ):
+    with place(given.folder) as folder, reported(given, ["pyspark", "pyarrow"]) as report:
         show(report, Path(folder), vars(given))
 
 

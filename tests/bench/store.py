@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from corpus import make_tree
-from report import Report, fresh, measured, options, reported
+from report import Report, fresh, measured, options, place, reported
 from scan import PHASES, Clock
 
 from simdup import scan
@@ -78,12 +78,10 @@ def show(report: Report, name: str, folder: Path, bare: float, places: list[Path
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, keeps=True)
     parser.add_argument("--files", type=int, default=100_000)
-    parser.add_argument("--folder", type=Path, metavar="DIRECTORY", help="keep what is made here")
     given = parser.parse_args()
-    kept = nullcontext(given.folder) if given.folder else TemporaryDirectory()
-    with reported(given) as report, kept as folder, TemporaryDirectory() as stores:
+    with reported(given) as report, place(given.folder) as folder, TemporaryDirectory() as stores:
         tree = Path(folder, f"{given.files}")
         fresh(make_tree, given.files, tree)
         time.sleep(SETTLED_NS / 1e9)  # what has just been written is not remembered
