@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -106,3 +109,64 @@ def test_the_order_of_files_changes_only_the_order_of_rows(tmp_path, vocabulary)
     order = random.Random(1).sample(range(20), 20)
     found = fingerprints(tmp_path, [texts[i] for i in order])
     assert found == [expected[i] for i in order]
+
+
+def of_shared_clauses(seed, n=3000):
+    """Different short texts made from shared clauses, two thirds of them versions of others."""
+    chooser = random.Random(seed)
+    words = [f"w{i}" for i in range(2000)]
+    clauses = [" ".join(chooser.choices(words, k=8)) for _ in range((40, 80, 200)[seed % 3])]
+    texts = [chooser.sample(clauses, 5) for _ in range(n // 3)]
+    while len(texts) < n:
+        texts.append(chooser.choice(texts).copy())
+        texts[-1][chooser.randrange(5)] = " ".join(chooser.choices(words, k=8))
+    return list(dict.fromkeys(map(". ".join, texts)))
+
+
+@pytest.fixture
+def narrow_searches(monkeypatch):
+    """Few candidates are affordable, so later rounds search around the representatives."""
+    monkeypatch.setattr("simdup.match.candidates.BUDGET", 50_000)
+    monkeypatch.setattr("simdup.match.candidates.BUDGET_PER_DOCUMENT", 0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("narrow_searches")
+@pytest.mark.parametrize("seed", range(20))
+def test_the_order_of_rows_changes_no_group(monkeypatch, seed):
+    by_lists = seed % 2 == 0
+    monkeypatch.setattr("simdup.match.match.BY_DISTANCE", 500 if by_lists else 10_000)
+    texts = of_shared_clauses(seed)
+
+    def groups(rows):
+        found = simdup.group_texts(rows)
+        members = [rows[row] for row in found.members.tolist()]
+        return {frozenset(members[begin:end]) for begin, end in pairwise(found.offsets.tolist())}
+
+    found = groups(texts)
+    assert len(found) > 300
+    assert groups(random.Random(seed).sample(texts, len(texts))) == found
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("narrow_searches")
+def test_the_names_and_times_of_files_change_no_group_and_no_similarity(tmp_path):
+    texts = of_shared_clauses(1)
+
+    def groups(folder, seed):
+        chooser = random.Random(seed)
+        for name, text in zip(chooser.sample(range(9999), len(texts)), texts, strict=True):
+            path = tmp_path / folder / str(name % 10) / f"{name}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            os.utime(path, (name, chooser.randrange(1 << 30)))
+        return {
+            frozenset((Path(m.document.path).read_text(), m.similarity) for m in group.members)
+            if len(group.members) > 2
+            else frozenset(Path(m.document.path).read_text() for m in group.members)
+            for group in simdup.scan([tmp_path / folder]).groups
+        }
+
+    found = groups("one", 1)
+    assert len(found) > 300
+    assert groups("other", 2) == found

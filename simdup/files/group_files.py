@@ -22,7 +22,7 @@ from simdup.findings.noise import compared_in_full
 from simdup.fingerprint.sketch import thinned
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
-from simdup.match.groups import Precedence, leaders, members_of
+from simdup.match.groups import Precedence, leaders, lower_of_two, members_of
 from simdup.match.match import match, similarities_of
 from simdup.match.results import (
     CODE,
@@ -377,14 +377,15 @@ class Grouping(NamedTuple):
         One document stands for each text. A family whose first document is gone is left out.
         """
         pairs, n = siblings.pairs, len(self.texts)
-        order = Precedence(self.texts.rank, np.ones(n, np.int64), self.texts.content)
+        order = Precedence(np.ones(n, np.int64), self.texts.content)
         leader = leaders(pairs, siblings.similarities, "star", order)
+        leader = lower_of_two(leader, self.texts.rank, order.sizes)
         # For each text, the index of its pair with the leader.
         is_spoke = (leader[pairs] == pairs[:, ::-1]).T
         of_text = np.zeros(n, np.int64)
         for side in (0, 1):
             of_text[pairs[is_spoke[side], side]] = np.flatnonzero(is_spoke[side])
-        for members in members_of(leader, order.rank, order.sizes):
+        for members in members_of(leader, self.texts.rank, order.sizes):
             spokes = of_text[members[1:]]
             alike, own = siblings.similarities[spokes], siblings.own_shares[spokes]
             figures = _figures(np.insert(alike, 0, 1), np.insert(own, 0, 1))

@@ -1,4 +1,4 @@
-"""Documents in, ranks out: which of several equally good documents represents the others.
+"""Documents in, ranks out: which of two documents, or of several with one text, goes first.
 
 The oldest file is probably the original, and a file whose name says "copy" probably is not. Ranks
 change no group and no similarity.

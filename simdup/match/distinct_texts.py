@@ -32,7 +32,7 @@ class Items(NamedTuple):
     digests: NDArray[np.uint64]
     """(items, 2): digests of the features."""
     rank: Indices
-    """The copy with the lowest rank stands for its text; a text of lower rank comes first."""
+    """Of the copies of a text, the one with the lowest rank goes first."""
     is_reference: NDArray[np.bool_]
     """If there are references, only pairs of a reference and another item count."""
     sketches: Sketches | None = None
@@ -79,6 +79,10 @@ class Texts:
     def sizes(self) -> Indices:
         """The number of items that have each text."""
         return np.diff(self.begins)
+
+    def content_order(self, texts: Indices) -> Indices:
+        """The places that sort these texts by digests, which no name or order of items changes."""
+        return np.lexsort((self.content[texts], *self.digests[texts].T))
 
     def __len__(self) -> int:
         return len(self.rank)

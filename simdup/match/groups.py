@@ -6,7 +6,8 @@
 - components: everything connected by pairs, however long the chain.
 
 The medoid represents a group: of the documents that may, the one with the highest sum of
-similarities to the others. Names decide only which of two documents represents both.
+similarities to the others. Of equally good documents the content decides. Names decide only which
+of two documents represents both, once all groups are made (`lower_of_two`).
 
 `staying` then says which texts of a group must be kept, so that no text is lost.
 """
@@ -50,20 +51,18 @@ PAIRS_AT_ONCE = 1 << 20
 class Precedence:
     """Which of several documents goes first; arrays by document."""
 
-    rank: Indices
-    """Of two that are equally good, the lower rank represents both."""
     sizes: Indices
     """How many copies each one stands for: its similarities count as often."""
     content: NDArray[np.uint64]
-    """A number that depends on the content alone, such as a digest. It decides among equally good
-    documents wherever that makes a difference to the groups."""
+    """A number that depends on the content alone, such as a digest. Of equally good documents the
+    one with the lowest number goes first."""
 
     def take(self, some: Indices) -> Precedence:
         """Return the precedence of some of these documents."""
-        return Precedence(self.rank[some], self.sizes[some], self.content[some])
+        return Precedence(self.sizes[some], self.content[some])
 
     def __len__(self) -> int:
-        return len(self.rank)
+        return len(self.sizes)
 
 
 def group(  # noqa: PLR0913  (the last four have an answer)
@@ -102,7 +101,7 @@ def group(  # noqa: PLR0913  (the last four have an answer)
             raise BadValueError(f"{name} must have a number for each of the {n}, not {len(each)}")
     close = np.ones(len(edges)) if closeness is None else _similarities(closeness, len(edges))
     _, places = np.unique(ranks, return_inverse=True)
-    order = Precedence(places, copies, places.astype(np.uint64))
+    order = Precedence(copies, places.astype(np.uint64))
     return members_of(leaders(edges, close, linkage, order), ranks, copies)
 
 
@@ -310,10 +309,8 @@ def _medoids(edges: Edges, label: Indices, order: Precedence, *, is_star: bool =
     size = np.bincount(label)[label]
     within = edges.take(label[edges.left] == label[edges.right])
     sums = within.sums(order) + order.sizes * UNIT
-    # Which of two represents both changes no similarity, so there the rank may decide.
-    decides = np.where(size == 2, order.rank.astype(np.uint64), order.content)
     is_other = within.counts(n) < size - 1 if is_star else np.zeros(n, bool)
-    return _first_of(label, np.lexsort((order.rank, decides, -sums, is_other)))
+    return _first_of(label, np.lexsort((order.content, -sums, is_other)))
 
 
 def with_near_copies(
@@ -367,6 +364,23 @@ def _none_alone(edges: Edges, leader: Indices) -> Indices:
     # A representative that all others left goes with its closest.
     left = np.flatnonzero(is_first & (best >= 0) & (np.bincount(made, minlength=n) == 1))
     made[left] = (edges.left + edges.right)[best[left]] - left
+    return made
+
+
+def lower_of_two(leader: Indices, rank: Indices, sizes: Indices) -> Indices:
+    """The representatives once the lower `rank` (n,) leads each group of two documents; (n,).
+
+    That changes no group and no similarity. A document with more copies than the other stays first.
+
+    >>> lower_of_two(np.array([1, 1, 2]), np.arange(3), np.ones(3, int)).tolist()
+    [0, 0, 2]
+    """
+    others = np.flatnonzero(leader != np.arange(len(leader)))
+    first = leader[others]
+    are_two = (np.bincount(leader)[first] == 2) & (sizes[others] == sizes[first])
+    lower = others[are_two & (rank[others] < rank[first])]
+    made = leader.copy()
+    made[leader[lower]] = made[lower] = lower
     return made
 
 

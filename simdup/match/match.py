@@ -21,6 +21,7 @@ from simdup.match.groups import (
     closest,
     components,
     leaders,
+    lower_of_two,
     members_of,
     with_near_copies,
 )
@@ -184,7 +185,7 @@ class LocalEngine:
         self.is_two_sided = bool(self.texts.is_reference.any())
         self.sample: Sample | None = None
         sizes = np.ones_like(self.texts.sizes) if self.is_two_sided else self.texts.sizes
-        self.order = Precedence(self.texts.rank, sizes, self.texts.content)
+        self.order = Precedence(sizes, self.texts.content)
 
     def groups(self) -> TextGroups:
         """The groups, and how candidates were found."""
@@ -194,11 +195,12 @@ class LocalEngine:
             found = self._none_alone(found)
         else:
             found, candidates = self._by_distance(), None
+        found = self._lower_of_two(found)
         content = self.order.content
         leader, split = self.exclusions.reassign_representatives(found.leader, content)
         self.excluded.append(split)
         candidates = candidates and self._with_recall(candidates, leader)
-        groups = members_of(leader, self.order.rank, self.order.sizes)
+        groups = members_of(leader, self.texts.rank, self.order.sizes)
         members = np.concatenate([leader[:0], *groups])
         return TextGroups(
             tuple(groups),
@@ -275,9 +277,7 @@ class LocalEngine:
         self, sketches: Sketches, active: Indices, is_reference: NDArray[np.bool_]
     ) -> Together:
         """The pairs of these texts that share enough; see `texts_together`."""
-        # By the digest of a text, which does not depend on names or on the order of files.
-        order = np.lexsort(self.texts.digests[active].T)
-        counts = self.texts.counts[active]
+        order, counts = self.texts.content_order(active), self.texts.counts[active]
         taken = sketches.take(active)
         found = texts_together(taken, counts, order, is_reference, self.progress)
         return Together(active[found.pairs], active[found.crowded])
@@ -289,6 +289,7 @@ class LocalEngine:
 
     def sampled_distances(self, active: Indices, reach: int) -> tuple[NDArray[np.uint16], float]:
         """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
+        active = active[self.texts.content_order(active)]
         references, others = self._sides(active) if self.is_two_sided else (active, active)
         left, right, pairs = sample(len(others), len(references) if self.is_two_sided else None)
         i, j = others[left], references[right]
@@ -332,7 +333,7 @@ class LocalEngine:
 
     def _spokes(self, active: Indices) -> Indices:
         """Pair each text with the first one of the same fingerprint, of either side: (m, 2)."""
-        active = active[np.argsort(self.texts.rank[active])]
+        active = active[self.texts.content_order(active)]
         distinct = distinct_rows(self.texts.rows[active])
         first = np.repeat(distinct.members[distinct.offsets[:-1]], distinct.sizes)
         spokes = active[np.column_stack((first, distinct.members))]
@@ -404,6 +405,15 @@ class LocalEngine:
         known = (np.where(is_known, each, np.nan) for each in (found.similarity, found.own_share))
         return Leaders(leader, *known)
 
+    def _lower_of_two(self, found: Leaders) -> Leaders:
+        """Let the older text lead each group of two; see `groups.lower_of_two`."""
+        if self.is_two_sided and self.settings.linkage == "star":  # references lead
+            return found
+        leader = lower_of_two(found.leader, self.texts.rank, self.order.sizes)
+        # The similarity and the own share of the other text are those of the pair.
+        known = np.where(leader == found.leader, np.arange(len(leader)), leader)
+        return Leaders(leader, found.similarity[known], found.own_share[known])
+
     def representatives(self, leaders: Leaders) -> Indices:
         """The texts that represent themselves, and for which a further search may find pairs."""
         return np.intersect1d(self.unsettled, leaders.leader)
@@ -460,7 +470,7 @@ class LocalEngine:
             pairs = pairs[estimated_cosines(sketches, counts, pairs) >= FAMILY]
             of_family = np.column_stack((self.every_text(), family))
             return components(np.concatenate((of_family, pairs)), n)
-        order, active = np.argsort(self.texts.rank), self.every_text()
+        active = order = self.texts.content_order(self.every_text())
         for _ in range(ROUNDS):
             left, right, every = sample(len(active))
             distances = paired_distances(self.texts.rows, active[left], active[right])
@@ -475,7 +485,7 @@ class LocalEngine:
             _, first = np.unique(family[order], return_index=True)
             if k == wanted or len(first) == len(active):
                 break
-            active = np.sort(order[first])
+            active = order[np.sort(first)]
         return family
 
     def _near_family(self, active: Indices, k: int) -> Iterator[Indices]:

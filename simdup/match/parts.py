@@ -208,6 +208,8 @@ class _Search:
         # For these counts of features, `levels` gives the levels of dense sketches.
         self.counts = np.minimum(texts.counts, _MOST_FEATURES)
         self.shares = OwnShares(dense, self.counts, self.family, self.frequencies)
+        self.place = np.argsort(np.lexsort((texts.content, texts.counts)))
+        """The place of each text in the order of sizes. Of two, the earlier may be the part."""
         self.lacking = np.zeros(n, np.int64)
         """How many of the values that a text is looked up by may be missing in a larger text."""
 
@@ -328,10 +330,8 @@ class _Search:
         `left` and `right` have a pair once for each value that its texts share; `needed` (n,)
         is by text.
         """
-        counts, group, family = self.texts.counts, self.group, self.family
-        is_larger = (counts[right] > counts[left]) | (
-            (counts[right] == counts[left]) & (right > left)
-        )
+        group, family = self.group, self.family
+        is_larger = self.place[right] > self.place[left]
         is_apart = (group[left] != group[right]) & (family[left] != family[right])
         is_wanted = is_larger & is_apart
         if self.is_two_sided:

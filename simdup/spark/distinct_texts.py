@@ -1,8 +1,7 @@
 """Rows in, distinct texts out, numbered, with their fingerprints.
 
 Rows with equal features are one text, as in `simdup.match.distinct_texts`. Texts are numbered in
-the order of the lowest ids of their rows. So a lower number is a higher rank, and how the rows
-were partitioned changes nothing.
+the order of their digests. So neither ids nor partitions of the rows change a group.
 """
 
 from __future__ import annotations
@@ -22,6 +21,9 @@ from simdup.spark.fingerprints import SKETCH, TextFrame, fingerprinted
 
 # An error message shows at most this many of the ids that several rows have.
 MOST_SHOWN = 3
+
+# The bytes of a digest.
+DIGEST = 16
 
 # The property by which Spark describes a job.
 DESCRIPTION = "spark.job.description"
@@ -92,7 +94,10 @@ def distinct_texts(source: TextFrame, settings: Settings) -> NumberedTexts:
         .agg(F.min(of_text).alias("first"), F.count("*").alias("copies"))
         .select("first.*", "digest", "copies")
     )
-    frame, count = numbered(distinct, "id")
+    # The local engine sorts digests by their second word, then by the first; the lowest byte of a
+    # word comes first.
+    place = F.concat(*(F.substring("digest", byte, 1) for byte in range(DIGEST, 0, -1)))
+    frame, count = numbered(distinct.withColumn("place", place), "place")
     size = F.octet_length("sketch") / 4 if is_sketched else F.lit(None)
     sums = frame.agg(F.sum("features"), F.sum("copies"), F.sum(size.cast("long")))
     features, compared, values = sums.collect()[0]

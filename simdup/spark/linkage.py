@@ -87,7 +87,7 @@ def _leaders_in(table: pa.Table, rule: Rule) -> pa.RecordBatch:
     own = own.sort_by("a")
     number, copies, before = (numbers(own.column(name)) for name in ("a", "copies", "leader"))
     digests = np.ascontiguousarray(rows_of(own.column("digest"))).view(np.uint64)
-    order = Precedence(np.arange(len(number)), copies, contents(digests))
+    order = Precedence(copies, contents(digests))
     a, b = (numbers(edges.column(name)) for name in ("a", "b"))
     pairs = np.searchsorted(number, np.column_stack((a, b)))
     closeness = edges.column("closeness").to_numpy()

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.window import Window
 
 from simdup.arrays import Distances, Indices
 from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
@@ -80,11 +81,13 @@ class Matching:
         """The texts that another one represents; similarities are null if nothing is verified."""
         if self.settings.verified:
             led, candidates = run_rounds(self, self.texts.bits)
-            return Matched(self._none_alone(led), self.siblings.distinct(), candidates)
+            led = self._lower_of_two(self._none_alone(led))
+            return Matched(led, self.siblings.distinct(), candidates)
         closeness = F.cos(F.lit(np.pi / self.bits) * F.col("distance")).alias("closeness")
         pairs = self._bare_pairs().select("a", "b", closeness, *_unknown())
         pairs = checkpointed(pairs, COMPARED)
-        return Matched(self._led(pairs, self.texts.frame), self.siblings, None)
+        led = self._lower_of_two(self._led(pairs, self.texts.frame))
+        return Matched(led, self.siblings, None)
 
     def pairs(self) -> DataFrame:
         """Every pair of near-duplicate texts: a, b, distance, similarity and own_share.
@@ -269,6 +272,18 @@ class Matching:
             pairs = pairs.unionByName(each.select(*pairs.columns))
         pairs = checkpointed(pairs.dropDuplicates(["a", "b"]), GROUPED)
         return checkpointed(led_near_copies(pairs, self.texts.frame, led), GROUPED)
+
+    def _lower_of_two(self, led: DataFrame) -> DataFrame:
+        """Let the lower id lead each group of two texts; see `simdup.match.groups`."""
+        about = self.texts.frame.select("number", "id", "copies")
+        first = about.toDF("leader", "leader_id", "leader_copies")
+        others = F.count("*").over(Window.partitionBy("leader"))
+        both = led.withColumn("others", others).join(about, "number").join(first, "leader")
+        is_lower = F.expr("others = 1 and copies = leader_copies and id < leader_id")
+        one, other = F.col("number"), F.col("leader")
+        number = F.when(is_lower, other).otherwise(one).alias("number")
+        leader = F.when(is_lower, one).otherwise(other).alias("leader")
+        return checkpointed(both.select(number, leader, *KNOWN), GROUPED)
 
     def representatives(self, leaders: DataFrame) -> Counted:
         """The texts that represent themselves, and that a further search may find something for."""

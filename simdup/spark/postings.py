@@ -37,9 +37,6 @@ ENTRIES = "a long, b long"
 # The bits of an entry that say how many values more than LEAST_SHARED the text needs.
 NEEDED_BITS = 2
 
-# The bytes of a digest.
-DIGEST = 16
-
 # Rows that a task holds at once.
 ROWS_AT_ONCE = 1 << 18
 
@@ -47,8 +44,8 @@ ROWS_AT_ONCE = 1 << 18
 def texts_together(texts: DataFrame) -> DataFrame:
     """The pairs of texts that share enough rare shingles, lazily: a, b and is_star.
 
-    `texts` have number, features, digest and sketch. Each pair is there once, the lower number as
-    a. `is_star` is true if one of the two is the first text of a long list.
+    `texts` have number, features and sketch; see `spark.distinct_texts`. Each pair is there
+    once, the lower number as a. `is_star` is true if one of the two is the first of a long list.
     """
     listed = texts.select("number", "features", "sketch").mapInArrow(_listing, LISTED)
     by_value = _counted(listed)
@@ -59,7 +56,7 @@ def texts_together(texts: DataFrame) -> DataFrame:
     of_texts = following.repartition("entry").sortWithinPartitions("entry")
     sharing = of_texts.mapInArrow(_sharing, ENTRIES).withColumn("is_star", F.expr("false"))
     long = by_two.where(F.col("size") > MOST_TOGETHER)
-    pairs = sharing.unionAll(_stars(long, texts).withColumn("is_star", F.expr("true")))
+    pairs = sharing.unionAll(_stars(long).withColumn("is_star", F.expr("true")))
     numbered = pairs.select(_number("a").alias("a"), _number("b").alias("b"), "is_star")
     return numbered.where("a != b").groupBy("a", "b").agg(F.max("is_star").alias("is_star"))
 
@@ -142,15 +139,10 @@ def _sharing(batches: Batches) -> Batches:
         yield pa.RecordBatch.from_pydict({"a": a, "b": b})
 
 
-def _stars(lists: DataFrame, texts: DataFrame) -> DataFrame:
+def _stars(lists: DataFrame) -> DataFrame:
     """Pairs of the first text of each long list with the others, if they share enough: ENTRIES."""
-    # The local engine orders digests by their second word, then by the first; the lowest byte of
-    # a word comes first.
-    place = F.concat(*(F.substring("digest", byte, 1) for byte in range(DIGEST, 0, -1)))
-    places = texts.select("number", place.alias("place"))
-    placed = lists.withColumn("number", _number("entry")).join(places, "number")
-    first = F.min(F.struct("place", "entry")).over(Window.partitionBy("value"))
-    spokes = placed.select("entry", first["entry"].alias("first")).where("entry != first")
+    first = F.min("entry").over(Window.partitionBy("value"))
+    spokes = lists.select("entry", first.alias("first")).where("entry != first")
     low, high = F.least("entry", "first").alias("a"), F.greatest("entry", "first").alias("b")
     shared = spokes.groupBy(low, high).agg((2 * F.count("*")).alias("shared"))
     return shared.where(F.col("shared") >= F.least(_needed("a"), _needed("b"))).select("a", "b")

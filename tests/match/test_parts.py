@@ -759,3 +759,11 @@ def test_what_more_than_a_few_smaller_texts_hold_is_no_part(monkeypatch):
     # The last mail is the largest one: only the digest is larger.
     assert (11, 12) not in found([*mails, digest], settings)
     assert (2, 3) in found([*mails[9:], digest], settings)
+
+
+def test_of_two_texts_of_one_size_the_same_one_is_the_part_in_any_order():
+    most, settings = words(850), Settings(parts=0.8, similarity=0.95)
+    one, other = (text(most, words(150, seed)) for seed in (1, 2))
+
+    (first,), (second,) = found([one, other], settings), found([other, one], settings)
+    assert first == second[::-1]
