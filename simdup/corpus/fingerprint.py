@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Digests, Indices
 from simdup.compute.compiled import jobs_worth, load_kernels_if_worth
 from simdup.compute.worker_pool import check_that_workers_start, results
 from simdup.corpus.flaws import Fault, Faulty, Flaw
+from simdup.corpus.formats.table import Chunk, Table
 from simdup.corpus.records import ComparedRows, TextFingerprints
 from simdup.errors import SimdupError
+from simdup.fingerprint.collected import Collected
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, SketchPile
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS
 from simdup.match.candidates import sieve_recipe
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.corpus.formats.table import Chunk, Table
-    from simdup.progress import Progress
-    from simdup.recipe import Recipe
-    from simdup.settings import Settings
-
-    Indices = NDArray[np.int64]
-    Digests = NDArray[np.uint64]
+from simdup.progress import Progress
+from simdup.recipe import Recipe
+from simdup.settings import Settings
 
 # A report says where up to so many flaws of each fault are.
 MOST_FAULTY = 1000
@@ -168,11 +163,33 @@ def fingerprint_tables(
     load_kernels_if_worth(characters=size * max(1, how.recipe.bits // 128), progress=progress)
     if jobs is None:
         jobs = jobs_worth(size)
-    collector = _Collector(tables, how)
+    none = np.empty(0, np.int64)
+    collected, flaws, ids = new_prints(how, none, none, none), _Flaws(tables), _KeptIds()
+    owners, sizes = list[int](), [0]
     with closing(_fingerprinted(tables, how, jobs)) as parts:
         for index, made in progress(parts, "rows", None, _rows_in):
-            collector.add(index, made)
-    return collector.joined()
+            where = made.numbers, made.offsets, made.lengths
+            collected.add(made.prints.sketches, *made.prints.columns, *where)
+            flaws.add(index, made.flaws)
+            ids.add(made.ids)
+            owners.append(index)
+            sizes.append(len(made.numbers))
+    rows, counts, digests, of_texts, numbers, offsets, lengths = collected.columns()
+    in_table = np.bincount(np.array(owners, np.int64), sizes[1:], len(tables)).astype(np.int64)
+    begins = np.append(0, np.cumsum(in_table))
+    places = begins, numbers, offsets, lengths, np.cumsum(sizes)
+    return FingerprintedRows(
+        ComparedRows(tables, *places, tuple(ids.kept)),
+        TextFingerprints(rows, counts, digests, of_texts, collected.sketches()),
+        *flaws.listed(),
+    )
+
+
+def new_prints(how: HowToFingerprint, *more: NDArray[Any]) -> Collected:
+    """Begin to collect fingerprints: the columns of `TextFingerprints`, and perhaps more."""
+    rows, digests = np.empty((0, how.recipe.bits // 8), np.uint8), np.empty((0, 2), np.uint64)
+    counts = np.empty(0, np.int64)
+    return Collected(rows, counts, digests, digests, *more, is_sketched=how.is_sketched)
 
 
 def _rows_in(part: tuple[int, FingerprintedChunk]) -> int:
@@ -205,91 +222,43 @@ def _fingerprinted(
         ) from None
 
 
-class CollectedPrints:
-    """Joins the fingerprints of texts, part by part; see `SketchPile` for the sketches."""
+class _KeptIds:
+    """The ids of the rows of each chunk, as long as all of them together are small enough."""
 
-    def __init__(self, how: HowToFingerprint) -> None:
-        rows, none = np.empty((0, how.recipe.bits // 8), np.uint8), np.empty(0, np.int64)
-        digests = np.empty((0, 2), np.uint64)
-        columns = rows, none, digests, digests, none, none
-        self.columns: list[list[NDArray[Any]]] = [[column] for column in columns]
-        self.pile = SketchPile() if how.is_sketched else None
+    def __init__(self) -> None:
+        self.kept, self.size = list[bytes](), 0
 
-    def add(self, prints: TextFingerprints) -> None:
-        """Add the fingerprints of the next texts."""
-        made: list[NDArray[Any]]
-        made = [prints.rows, prints.counts, prints.digests, prints.text_digests]
-        if self.pile is not None and prints.sketches is not None:
-            made += self.pile.add(prints.sketches), prints.sketches.sizes
-        for parts, column in zip(self.columns, made, strict=False):
-            parts.append(column)
-
-    def joined(self) -> TextFingerprints:
-        """Return all that was added. Call it once: each column is freed before the next is made."""
-        rows, counts, digests, of_texts, begins, sizes = _popped(self.columns)
-        sketches = None if self.pile is None else self.pile.pooled(begins, sizes)
-        return TextFingerprints(rows, counts, digests, of_texts, sketches)
+    def add(self, ids: bytes | None) -> None:
+        """Add the ids of the next chunk; None if they cannot be kept, and then none are."""
+        self.kept.append(ids or b"")
+        self.size += MOST_OF_IDS + 1 if ids is None else len(ids)
+        if self.size > MOST_OF_IDS:
+            self.kept.clear()
 
 
-def _popped(columns: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
-    """Join the parts of each column, and free them."""
-    return [np.concatenate(columns.pop(0)) for _ in range(len(columns))]
+class _Flaws:
+    """Counts the rows that are not compared, and lists the first of them."""
 
-
-class _Collector:
-    """Joins the fingerprints of chunks, and counts the rows that have none."""
-
-    def __init__(self, tables: tuple[Table, ...], how: HowToFingerprint) -> None:
+    def __init__(self, tables: tuple[Table, ...]) -> None:
         self.tables = tables
-        self.prints = CollectedPrints(how)
-        none = np.empty(0, np.int64)
-        self.columns: list[list[NDArray[Any]]] = [[none], [none], [none]]
-        self.counts = [0] * len(tables)
-        self.sizes, self.ids, self.bytes_of_ids = [0], list[bytes](), 0
         self.faults: Counter[Fault] = Counter()
-        self.listed: Counter[Fault] = Counter()
+        self.shown: Counter[Fault] = Counter()
         self.faulty: list[Faulty] = []
-        self.refused: list[list[Indices]] = [[none] for _ in tables]
+        self.refused: list[list[Indices]] = [[np.empty(0, np.int64)] for _ in tables]
 
-    def add(self, index: int, made: FingerprintedChunk) -> None:
-        """Add the fingerprints of a chunk of the table with this index."""
-        self.prints.add(made.prints)
-        columns = made.numbers, made.offsets, made.lengths
-        for parts, column in zip(self.columns, columns, strict=True):
-            parts.append(column)
-        self.counts[index] += len(made.numbers)
-        self.sizes.append(len(made.numbers))
-        self.ids.append(made.ids or b"")
-        self.bytes_of_ids += MOST_OF_IDS + 1 if made.ids is None else len(made.ids)
-        if self.bytes_of_ids > MOST_OF_IDS:
-            self.ids.clear()
-        self._add_flaws(index, made.flaws)
-
-    def _add_flaws(self, index: int, flaws: list[Flaw]) -> None:
-        """Count rows that are not compared; remember which of them cannot be written again."""
-        refused = [each for each in flaws if each.fault.is_refused]
+    def add(self, index: int, flaws: Sequence[Flaw]) -> None:
+        """Add flaws of the table with this index; note which rows cannot be written again."""
+        refused = (each for each in flaws if each.fault.is_refused)
         numbers = [np.arange(each.row, each.row + each.rows) for each in refused]
         if numbers:
             self.refused[index].append(np.concatenate(numbers))
         for flaw in flaws:
             self.faults[flaw.fault] += flaw.rows
-            if self.listed[flaw.fault] < MOST_FAULTY:
-                self.listed[flaw.fault] += 1
+            if self.shown[flaw.fault] < MOST_FAULTY:
+                self.shown[flaw.fault] += 1
                 self.faulty.append(Faulty(self.tables[index].path, flaw))
 
-    def joined(self) -> FingerprintedRows:
-        """Return all that was added. Call it once: it frees what it returns."""
-        numbers, offsets, lengths = _popped(self.columns)
-        return FingerprintedRows(
-            ComparedRows(
-                self.tables,
-                np.cumsum([0, *self.counts]),
-                *(numbers, offsets, lengths),
-                np.cumsum(self.sizes),
-                tuple(self.ids),
-            ),
-            self.prints.joined(),
-            dict(self.faults.most_common()),
-            tuple(self.faulty),
-            tuple(map(np.concatenate, self.refused)),
-        )
+    def listed(self) -> tuple[dict[Fault, int], tuple[Faulty, ...], tuple[Indices, ...]]:
+        """Return the number of rows by fault, the first flaws, and the refused rows by table."""
+        faults = dict(self.faults.most_common())
+        return faults, tuple(self.faulty), tuple(map(np.concatenate, self.refused))

@@ -6,28 +6,22 @@ of the files, since an object for each row would cost too much memory.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simdup.records import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.corpus.flaws import Fault, Faulty
-    from simdup.corpus.formats.table import Table
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.match.own_share import OwnShares
-    from simdup.records import Candidates
-    from simdup.settings import Settings
-
-    Indices = NDArray[np.int64]
+from simdup.arrays import Digests, Indices, Mask, Rows
+from simdup.corpus.flaws import Fault, Faulty
+from simdup.corpus.formats.table import Table
+from simdup.fingerprint.sketch import Sketches
+from simdup.match.own_share import OwnShares
+from simdup.records import Candidates, Kind
+from simdup.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +83,7 @@ class RowGroups:
     then the most similar rows."""
     offsets: Indices
     """(groups + 1,)"""
-    are_identical: NDArray[np.bool_]
+    are_identical: Mask
     """Whether each member has the very text of its representative."""
     similarities: NDArray[np.float64]
     """How similar each member is to its representative; NaN where nothing was verified."""
@@ -141,16 +135,21 @@ class RowParts(NamedTuple):
 class TextFingerprints:
     """The fingerprints and digests of some texts: arrays by text."""
 
-    rows: NDArray[np.uint8]
+    rows: Rows
     """The fingerprints."""
     counts: Indices
     """How many features each text has."""
-    digests: NDArray[np.uint64]
+    digests: Digests
     """(n, 2): 128 bits that stand for the features of a text."""
-    text_digests: NDArray[np.uint64]
+    text_digests: Digests
     """(n, 2): 128 bits that stand for the text."""
     sketches: Sketches | None = None
     """None where own shares are not asked for."""
+
+    @property
+    def columns(self) -> tuple[Rows, Indices, Digests, Digests]:
+        """The arrays, without the sketches."""
+        return self.rows, self.counts, self.digests, self.text_digests
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,31 +8,24 @@ is read from its beginning again and again.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Indices
 from simdup.compute.compiled import in_threads, loaded_kernels
 from simdup.corpus.fingerprint import text_digests
 from simdup.corpus.formats.streams import changed
 from simdup.corpus.formats.table import LACKING
+from simdup.corpus.records import ComparedRows
 from simdup.errors import SimdupError
-from simdup.fingerprint.features import all_features, concatenated
-from simdup.recipe import FeatureKind
+from simdup.fingerprint.features import Features, all_features, concatenated
+from simdup.recipe import FeatureKind, Recipe
 from simdup.text.chunking import chunks_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.corpus.records import ComparedRows
-    from simdup.fingerprint.features import Features
-    from simdup.recipe import Recipe
-
-    Indices = NDArray[np.int64]
 
 # Bytes of texts that are kept in memory before they go to a file.
 IN_MEMORY = 1 << 24

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simdup.arguments import check_type
+from simdup.arrays import Indices
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import PACKINGS, changed, check_packing
+from simdup.corpus.formats.table import Table
+from simdup.corpus.records import CorpusResult
 from simdup.corpus.stay import check_keep, dropped
 from simdup.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.corpus.formats.table import Table
-    from simdup.corpus.records import CorpusResult
-
-    Indices = NDArray[np.int64]
 
 # Endings of names that promise a packing that simdup does not write.
 _NOT_WRITTEN = {".7z", ".br", ".bz2", ".lz", ".lz4", ".lzma", ".rar", ".tgz", ".xz", ".z", ".zip"}

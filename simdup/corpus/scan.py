@@ -1,58 +1,50 @@
 """A whole scan: files of rows, or texts in memory, in; groups out.
 
-tables -> fingerprints of their rows -> groups of texts -> groups of rows
+Three stages of `files.scan` serve rows too, since a corpus is opened whole and no store keeps it:
+
+    read      the rows of the tables, for their fingerprints
+    match     the fingerprints, for groups of texts
+    findings  the texts that are parts of others; and which rows the groups have
 
 Groups are arrays, since there may be a million of them.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simdup.arguments import check_jobs, check_type, text_list
+from simdup.arrays import Digests, Indices
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import (
-    CollectedPrints,
     HowToFingerprint,
     fingerprint_list,
     fingerprint_tables,
+    new_prints,
 )
 from simdup.corpus.formats.open import tables
-from simdup.corpus.formats.table import LACKING
+from simdup.corpus.formats.table import LACKING, Table
 from simdup.corpus.records import CorpusResult, RowGroups, RowParts, RowPlace, TextFingerprints
 from simdup.corpus.reread import RereadTexts, values
-from simdup.fingerprint.features import all_features
+from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.sketch import thinned
 from simdup.match.candidates import SIEVE_FROM
-from simdup.match.distinct_texts import Items, distinct_texts
-from simdup.match.match import match
+from simdup.match.distinct_texts import Items, Texts, distinct_texts
+from simdup.match.match import TextGroups, match
 from simdup.match.parts import find_parts
-from simdup.progress import silent
+from simdup.progress import Progress, silent
+from simdup.recipe import Recipe
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.text.chunking import batches
 from simdup.text.fields import named_fields, separated
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.corpus.formats.table import Table
-    from simdup.fingerprint.features import Features
-    from simdup.match.distinct_texts import Texts
-    from simdup.match.match import TextGroups
-    from simdup.progress import Progress
-    from simdup.recipe import Recipe
-
-    Indices = NDArray[np.int64]
-    Digests = NDArray[np.uint64]
 
 
 def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first have an answer)
@@ -101,30 +93,26 @@ def scan_tables(
     began, settings = perf_counter(), settings or Settings()
     check_type(settings, "settings", Settings)
     check_jobs(jobs)
-    rows, prints, faults, faulty, refused = fingerprint_tables(
-        opened, HowToFingerprint.of(settings), jobs, progress
-    )
+    how = HowToFingerprint.of(settings)
+    rows, prints, faults, faulty, refused = fingerprint_tables(opened, how, jobs, progress)
     texts, digests = _distinct_texts(prints, settings), prints.text_digests
-    dense = None
-    if settings.parts is not None and prints.sketches is not None:
-        dense = prints.sketches.take(texts.first)
+    sketches = prints.sketches
     del prints  # half of what is kept of a row
     with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
         matched = match(texts, settings, reread, progress)
         parts = RowParts.none()
-        if dense is not None:
+        if settings.parts is not None and sketches is not None:
+            dense = sketches.take(texts.first)
             found = find_parts(texts, dense, matched, settings, reread, progress)
             parts = RowParts(texts.first[found.pairs], found.shares, found.places)
     groups = _most_similar_first(_row_groups(texts, matched, digests))
-    text = _text_of(texts)[groups.members]
-    known = TextFingerprints(
-        texts.rows[text], texts.counts[text], texts.digests[text], digests[groups.members]
-    )
+    text = texts.text_of[groups.members]
+    of_members = texts.rows[text], texts.counts[text], texts.digests[text], digests[groups.members]
     return CorpusResult(
         settings,
         rows,
         groups,
-        known,
+        TextFingerprints(*of_members),
         faults,
         faulty,
         refused,
@@ -151,13 +139,13 @@ def group_texts(
     texts, settings = text_list(texts), settings or Settings()
     load_kernels_if_worth(characters=sum(map(len, texts)), progress=progress)
     how = HowToFingerprint.of(settings)
-    collected, found, done = CollectedPrints(how), [np.empty(0, np.int64)], 0
+    collected, done = new_prints(how, np.empty(0, np.int64)), 0
     for batch in batches(texts):
         made = fingerprint_list(batch, how)
-        collected.add(made.prints)
-        found.append(done + made.good)
+        collected.add(made.prints.sketches, *made.prints.columns, done + made.good)
         done += len(batch)
-    prints, there = collected.joined(), np.concatenate(found)
+    rows, counts, digests, of_texts, there = collected.columns()
+    prints = TextFingerprints(rows, counts, digests, of_texts, collected.sketches())
     distinct = _distinct_texts(prints, settings)
     in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
     matched = match(distinct, settings, in_memory, progress)
@@ -192,23 +180,24 @@ def member_texts(result: CorpusResult, most: int) -> Iterator[Callable[[int], st
     others. An empty line separates several fields. It raises InputError if a file changed.
     """
     members, digests = result.groups.members, result.prints.text_digests
-    _, first, text = np.unique(digests, axis=0, return_index=True, return_inverse=True)
-    in_order = np.argsort(first)  # texts, in the order in which members have them
-    lengths = np.cumsum(result.rows.lengths[members[first[in_order]]])
-    wanted = in_order[: int(np.searchsorted(lengths, most, side="right"))]
-    by_row = np.argsort(members[first])
-    rank = np.argsort(by_row)
-    is_wanted = np.zeros(len(first), bool)
-    is_wanted[rank[wanted]] = True
-    rows, recipe = members[first[by_row]], result.settings.recipe
-    places, fields = rank[text.ravel()].tolist(), max(1, len(recipe.fields))
-    with closing(RereadTexts(result.rows, rows, digests[first[by_row]], recipe)) as reread:
-        reread.expect(np.flatnonzero(is_wanted))
+    _, first_member, text_of = np.unique(digests, axis=0, return_index=True, return_inverse=True)
+    # Texts are numbered in the order of their rows, in which they are read again.
+    by_row = np.argsort(members[first_member])
+    first_member, text_of = first_member[by_row], np.argsort(by_row)[text_of.ravel()]
+    rows = members[first_member]
+    by_member = np.argsort(first_member)
+    characters_so_far = np.cumsum(result.rows.lengths[rows[by_member]])
+    is_read = np.zeros(len(rows), bool)
+    is_read[by_member[characters_so_far <= most]] = True
+    recipe = result.settings.recipe
+    with closing(RereadTexts(result.rows, rows, digests[first_member], recipe)) as reread:
+        reread.expect(np.flatnonzero(is_read))
 
         def read(member: int) -> str | None:
-            if not is_wanted[places[member]]:
+            text = int(text_of[member])
+            if not is_read[text]:
                 return None
-            return "\n\n".join(separated("".join(reread.chunks(places[member])), fields))
+            return "\n\n".join(separated("".join(reread.chunks(text)), max(1, len(recipe.fields))))
 
         yield read
 
@@ -238,13 +227,6 @@ def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
         sketches = thinned(sketches, prints.counts)
     items = Items(rows, prints.counts, prints.digests, np.arange(n), nobody, sketches)
     return distinct_texts(items, bits)
-
-
-def _text_of(texts: Texts) -> Indices:
-    """The number of the text of each row."""
-    text_of = np.empty(len(texts.by_text), np.int64)
-    text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
-    return text_of
 
 
 def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> RowGroups:

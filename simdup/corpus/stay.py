@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Indices, Mask
+from simdup.corpus.records import CorpusResult
 from simdup.corpus.reread import RereadTexts
 from simdup.errors import BadValueError
 from simdup.match.groups import staying
 from simdup.match.own_share import least_similarity
 from simdup.match.verify import decide
-from simdup.progress import silent
+from simdup.progress import Progress, silent
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
 from simdup.settings import KEEPS
 from simdup.theory import similarity_at
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simdup.corpus.records import CorpusResult
-    from simdup.progress import Progress
-
-    Indices = NDArray[np.int64]
 
 
 def check_keep(keep: str) -> None:
@@ -39,7 +34,7 @@ class Dropped(NamedTuple):
     rows: Indices
     """Ascending."""
     like: Indices
-    are_identical: NDArray[np.bool_]
+    are_identical: Mask
     """Whether the two have the very same text."""
     similarities: NDArray[np.float64] | None
     """None where they were not asked for."""
@@ -116,7 +111,7 @@ class _Comparing:
         """Remove the temporary file."""
         self.reread.close()
 
-    def alike(self, pairs: Indices) -> NDArray[np.bool_]:
+    def alike(self, pairs: Indices) -> Mask:
         """Return which pairs of members, given by their places, are near-duplicates: (m,)."""
         settings = self.settings
         if settings.verified:
@@ -137,7 +132,7 @@ class _Comparing:
         similarities[differ] = self._similarities(unique)[inverse]
         return similarities
 
-    def _are_versions(self, pairs: Indices) -> NDArray[np.bool_]:
+    def _are_versions(self, pairs: Indices) -> Mask:
         """Which pairs are similar enough, and share enough that is theirs alone; (m,)."""
         alike = np.ones(len(pairs), bool)
         if self.shares is not None:  # which reads no text

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from simdup.arguments import AnyPath
 from simdup.errors import InputError
 from simdup.files.compare import compare
 from simdup.files.group_files import own_share_of
 from simdup.files.scan import fingerprint_paths
-from simdup.progress import silent
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
-    from simdup.progress import Progress
-    from simdup.records import Comparison, Source
-    from simdup.settings import Settings
-
-    AnyPath = str | os.PathLike[str]
+from simdup.progress import Progress, silent
+from simdup.records import Comparison, Source
+from simdup.settings import Settings
 
 
 def compare_among(  # noqa: PLR0913  (the last two have an answer)

@@ -8,8 +8,8 @@ it is; but every scan opens the archive itself again.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from simdup.extract.archives import is_archive
 from simdup.files.read import (
@@ -22,10 +22,7 @@ from simdup.files.read import (
 )
 from simdup.records import Reason, Skipped, Source
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    Found = Source | Skipped
+Found = Source | Skipped
 
 
 def with_members(found: Iterable[Found]) -> Iterator[Found]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.arguments import AnyPath
+from simdup.arrays import Rows
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
 from simdup.files.fingerprint import fingerprint_sources, without_degenerate
@@ -22,11 +23,6 @@ from simdup.records import Comparison, Document, Skipped
 from simdup.search.hamming import hamming_distances
 from simdup.settings import Settings
 from simdup.theory import similarity_at
-
-if TYPE_CHECKING:
-    from simdup.arrays import Rows
-
-    AnyPath = str | os.PathLike[str]
 
 
 def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> Comparison:

@@ -7,11 +7,14 @@ becomes a `Skipped` with its reason.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
+from simdup.arrays import Mask, Rows, Values
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
 from simdup.files.read import (
@@ -38,19 +41,12 @@ from simdup.fingerprint.simhash import (
     fingerprint_chunks,
     fingerprint_texts,
 )
-from simdup.fingerprint.sketch import LEVELS, Sketches, of_each
-from simdup.recipe import FeatureKind
+from simdup.fingerprint.sketch import LEVELS, Sketches, joined, of_each
+from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
+from simdup.settings import Converter, Settings
 from simdup.text.chunking import chunks_of
 from simdup.text.encodings import Encoding, count_lost, decode_chunks, encoding_named
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.recipe import Recipe
-    from simdup.settings import Converter, Settings
 
 # Texts are fingerprinted together until they have this many characters, so that files that unpack
 # to much are not all in memory at once.
@@ -62,7 +58,7 @@ class Fingerprinted(NamedTuple):
 
     found: tuple[Document | Skipped, ...]
     """One for each source, in their order."""
-    rows: NDArray[np.uint8]
+    rows: Rows
     """(documents among `found`, bits // 8)"""
     sketches: Sketches | None = None
     """One for each document, perhaps dense; None unless asked for."""
@@ -77,7 +73,21 @@ class Fingerprinted(NamedTuple):
         """The files that have no fingerprint, with the reason."""
         return tuple(each for each in self.found if isinstance(each, Skipped))
 
-    def keeping(self, kept: NDArray[np.bool_]) -> Fingerprinted:
+    @classmethod
+    def joined(
+        cls, parts: Iterable[Fingerprinted], bits: int, *, is_sketched: bool
+    ) -> Fingerprinted:
+        """Join several of these, in order; rows have `bits` bits."""
+        parts = list(parts)
+        none = np.empty((0, bits // 8), np.uint8)
+        sketches = [each.sketches for each in parts if each.sketches is not None]
+        return cls(
+            tuple(chain.from_iterable(each.found for each in parts)),
+            np.concatenate([none, *(each.rows for each in parts)]),
+            joined(sketches) if is_sketched else None,
+        )
+
+    def keeping(self, kept: Mask) -> Fingerprinted:
         """Return these of the documents, and all files that were skipped."""
         if kept.all():
             return self
@@ -91,8 +101,8 @@ class _Made(NamedTuple):
     """A document and its fingerprint, which is all zeros for a text without features."""
 
     document: Document
-    row: NDArray[np.uint8]
-    sketch: NDArray[np.uint32] | None
+    row: Rows
+    sketch: Values | None
 
 
 class _How(NamedTuple):
@@ -120,7 +130,7 @@ def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
     """
     found: list[Document | Skipped] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
-    sketched: list[NDArray[np.uint32]] = []
+    sketched: list[Values] = []
     how = _How(recipe, is_sketched, most_levels)
     with closing(Readers(formats, converters, encoding)) as readers:
         outcomes = _outcomes(sources, how, encoding, readers)
@@ -169,9 +179,7 @@ def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
     return Fingerprinted(found, made.rows[kept], sketches)
 
 
-def rows_of_sources(
-    sources: Sequence[Source], recipe: Recipe, encoding: str | None = None
-) -> NDArray[np.uint8]:
+def rows_of_sources(sources: Sequence[Source], recipe: Recipe, encoding: str | None = None) -> Rows:
     """One fingerprint for each source: (n, bits // 8); all zeros for a text without features.
 
     Raises InputError for the first source that cannot be used.

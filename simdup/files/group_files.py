@@ -6,24 +6,26 @@ left out and listed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from math import isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from simdup.arrays import Digests, Distances, Indices, Mask, Similarities
 from simdup.files.fingerprint import Fingerprinted, features_of, text_again
 from simdup.files.precedence import ranks
 from simdup.files.read import SkipError
-from simdup.findings.identical import with_sets
 from simdup.findings.noise import compared_in_full
+from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import thinned
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, lower_of_two, members_of
-from simdup.match.match import match, similarities_of
+from simdup.match.match import Siblings, TextGroups, match, similarities_of
 from simdup.match.results import (
     CODE,
     result_as_bytes,
@@ -31,26 +33,26 @@ from simdup.match.results import (
     result_key,
     size_of_result,
 )
-from simdup.records import Candidates, Document, Group, Kind, Member, Part, Skipped
+from simdup.progress import Progress
+from simdup.records import (
+    Candidates,
+    Document,
+    Group,
+    Kind,
+    Member,
+    Part,
+    ScanResult,
+    Skipped,
+    Stats,
+    doubtful,
+)
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
-from simdup.storage.cached import MOST_OF_RESULTS
+from simdup.settings import Settings
+from simdup.storage.cached import MOST_OF_RESULTS, RecipeCache
 
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.fingerprint.features import Features
-    from simdup.match.match import Siblings, TextGroups
-    from simdup.progress import Progress
-    from simdup.settings import Settings
-    from simdup.storage.cached import RecipeCache
-
-    Indices = NDArray[np.int64]
-    Similarities = NDArray[np.float64]
-    Distances = NDArray[np.uint16]
-    Figures = tuple[float | None, float | None]
+Pairs: TypeAlias = Sequence[tuple[Document, Document]]
+Figures: TypeAlias = tuple[float | None, float | None]
 
 _STRENGTH = {kind: place for place, kind in enumerate(Kind)}
 
@@ -73,16 +75,23 @@ class Matches(NamedTuple):
     """The kinds of files that were compared for identity only, and the number of files of each."""
     parts: tuple[Part, ...] = ()
     """Documents that are parts of larger ones; none unless asked for."""
+    compared: Sequence[Document] = ()
+    """The documents that were compared in full."""
+    similarities: Callable[[Pairs], list[float]] | None = None
+    """Computes the exact similarities of pairs of these; None where nothing was verified."""
 
 
-def match_documents(  # noqa: PLR0913  (three have an answer)
+#: Of a scan that was interrupted.
+NO_MATCHES = Matches((), None, (), 0)
+
+
+def match_documents(  # noqa: PLR0913, PLR0917  (one argument a question)
     made: Fingerprinted,
     settings: Settings,
+    ignored: Iterable[tuple[bytes, bytes]],
+    named: Container[str] | None,
     progress: Progress,
     cache: RecipeCache | None = None,
-    ignored: Iterable[tuple[bytes, bytes]] = (),
-    *,
-    named: Container[str] | None = None,
 ) -> Matches:
     """The groups of some documents, most similar first.
 
@@ -90,108 +99,57 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     them sort out candidates that are near by chance. Documents that were skipped because they
     have no text are grouped by their bytes alone. Similarities that `cache` knows are not
     computed again. `ignored` are pairs of digests of texts that are not duplicates. If `named` is
-    given, files that are alike by nature (see `findings.noise`) are grouped by their texts alone,
-    except the files at the paths in `named`.
+    not None, files that are alike by nature (see `findings.noise`) are grouped by their texts
+    alone, except the files at the paths in `named`.
     """
-    every = made.documents
-    are_full, kinds = compared_in_full(every, named)
-    aside = np.flatnonzero(~are_full)
-    identity_only, aside_rows = [every[place] for place in aside.tolist()], made.rows[aside]
-    made = made.keeping(are_full)
-    documents = made.documents
-    without_text = [each.file for each in made.skipped if each.file is not None]
-    pairs = [pair for pair in ignored if pair[0] != pair[1]]
-    texts = distinct_texts(_items(made, pairs), settings.recipe.bits)
-    reread = _RereadDocuments(documents, texts, settings)
-    exclusions = _exclusions(documents, texts, pairs)
-    matched = _matched(texts, settings, reread, progress, cache, exclusions)
-    parts = _parts(made, texts, matched, settings, reread, progress, exclusions)
-    gone = {skipped.path for skipped in reread.changed}
-    are_references = any(each.source.is_reference for each in chain(every, without_text))
-    row = bytes(settings.recipe.bits // 8)
-    rows = [
-        *([row] * len(without_text)),
-        *(each[: len(row)].tobytes() for each in aside_rows),
-    ]
-    copies = _copies([*without_text, *identity_only], rows, settings, are_references=are_references)
-    grouping = Grouping(documents, texts, gone)
+    are_full, kinds = compared_in_full(made.documents, named)
+    full = made.keeping(are_full)
+    matching = _Matching.of(full, settings, ignored, progress, cache)
+    matched = matching.matched()
+    parts = matching.parts(matched)
+    changed = tuple(dict.fromkeys(matching.reread.changed))
+    grouping = Grouping(full.documents, matching.texts, {each.path for each in changed})
+    copies = _copies(made, ~are_full, settings)
     groups = _in_order((*grouping.groups(matched), *copies))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
-    groups, patterns = with_sets(groups, patterns)
-    compare = _Similarities(made, texts, settings, progress, cache) if settings.verified else None
     return Matches(
-        _with_versions(groups, documents, compare),
+        groups,
         matched.candidates,
-        tuple(dict.fromkeys(reread.changed)),
+        changed,
         matched.excluded,
         patterns,
         len(matched.siblings.pairs),
         kinds,
         parts,
+        full.documents,
+        matching.similarities if settings.verified else None,
     )
 
 
-def _matched(  # noqa: PLR0913, PLR0917  (what `match` asks for)
-    texts: Texts,
+def result_of(  # noqa: PLR0913, PLR0917  (each is told in the result)
     settings: Settings,
-    reread: _RereadDocuments,
-    progress: Progress,
-    cache: RecipeCache | None,
-    exclusions: Exclusions,
-) -> TextGroups:
-    """The result of `match`, from the cache if an earlier scan matched exactly these texts."""
-    similarities = None if cache is None else _StoredSimilarities(cache, reread.changed)
-    matching = partial(
-        match, texts, settings, reread, progress, cache=similarities, exclusions=exclusions
-    )
-    # Parts are found by the own shares of all texts, which no cached result has.
-    if cache is None or settings.parts is not None or not CODE:
-        return matching()
-    key = result_key(texts, settings, exclusions)
-    known = cache.result(key)
-    if known is not None:
-        return result_from(known)
-    found = matching()
-    if not reread.changed and size_of_result(found) <= MOST_OF_RESULTS:
-        cache.keep_result(key, result_as_bytes(found))
-    return found
-
-
-def _with_versions(
-    groups: tuple[Group, ...], documents: Sequence[Document], compare: _Similarities | None
-) -> tuple[Group, ...]:
-    """The groups, with chains of versions; see `versions.with_versions`."""
-    if not groups:
-        return groups
-    from simdup.findings.versions import with_versions  # noqa: PLC0415  slow to import
-
-    return with_versions(groups, documents, compare)
-
-
-def _parts(  # noqa: PLR0913, PLR0917  (what `find_parts` asks for)
     made: Fingerprinted,
-    texts: Texts,
-    matched: TextGroups,
-    settings: Settings,
-    reread: _RereadDocuments,
-    progress: Progress,
-    exclusions: Exclusions,
-) -> tuple[Part, ...]:
-    """The documents that are parts of larger ones; one document stands for each text."""
-    if settings.parts is None or made.sketches is None:
-        return ()
-    from simdup.match.parts import find_parts  # noqa: PLC0415  few runs ask for parts
-
-    dense = made.sketches.take(texts.first)
-    found = find_parts(texts, dense, matched, settings, reread, progress, exclusions)
-    documents, first = made.documents, texts.first
-    figures = zip(
-        first[found.pairs].tolist(), found.shares.tolist(), found.places.tolist(), strict=True
+    matches: Matches,
+    skipped: Iterable[Skipped],
+    found: int,
+    from_store: int,
+) -> ScanResult:
+    """The result of a scan that found this number of files, and knew some from a store."""
+    documents = made.documents
+    size = sum(document.source.size for document in documents)
+    counts = found, len(documents), size, 0.0, from_store
+    return ScanResult(
+        settings,
+        documents,
+        made.rows[:, : settings.recipe.bits // 8],
+        matches.groups,
+        (*skipped, *made.skipped, *matches.changed),
+        matches.candidates,
+        Stats(*counts, matches.ignored, matches.siblings, matches.identity_only),
+        patterns=matches.patterns,
+        parts=matches.parts,
+        doubtful=doubtful(documents),
     )
-    made_of = (
-        Part(documents[i].path, documents[j].path, share, *at) for (i, j), share, at in figures
-    )
-    return tuple(sorted(made_of, key=lambda part: (part.whole, part.start, part.end)))
 
 
 def own_share_of(
@@ -201,35 +159,87 @@ def own_share_of(
 
     `pair` has their places among the documents, which have sketches.
     """
-    texts = distinct_texts(_items(made, ()), settings.recipe.bits)
-    text_of = np.empty(len(made.documents), np.int64)
-    text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
-    reread = _RereadDocuments(made.documents, texts, settings)
-    shares = match(texts, settings, reread, progress).shares
-    return float(shares.of(text_of[[pair]])[0]) if shares else 1.0
+    matching = _Matching.of(made, settings, (), progress)
+    shares = matching.matched().shares
+    return float(shares.of(matching.texts.text_of[[pair]])[0]) if shares else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Similarities:
-    """Computes the exact similarities of pairs of documents, whose texts are read again."""
+class _Matching:
+    """Matches the texts of some documents, and answers questions about them later."""
 
     made: Fingerprinted
     texts: Texts
     settings: Settings
+    reread: _RereadDocuments
+    exclusions: Exclusions
     progress: Progress
     cache: RecipeCache | None
 
-    def __call__(self, pairs: Sequence[tuple[Document, Document]]) -> list[float]:
-        """The similarity of each pair; 0 for a file that has changed."""
+    @classmethod
+    def of(
+        cls,
+        made: Fingerprinted,
+        settings: Settings,
+        ignored: Iterable[tuple[bytes, bytes]],
+        progress: Progress,
+        cache: RecipeCache | None = None,
+    ) -> _Matching:
+        """Find the distinct texts of the documents; see `match_documents`."""
+        pairs = [pair for pair in ignored if pair[0] != pair[1]]
+        texts = distinct_texts(_items(made, pairs), settings.recipe.bits)
+        reread = _RereadDocuments(made.documents, texts, settings)
+        exclusions = _exclusions(made.documents, texts, pairs)
+        return cls(made, texts, settings, reread, exclusions, progress, cache)
+
+    def matched(self) -> TextGroups:
+        """The groups of texts, from the cache if an earlier scan matched exactly these texts."""
+        cache = self.cache
+        matching = partial(
+            match,
+            *(self.texts, self.settings, self.reread, self.progress),
+            cache=self._known(self.reread),
+            exclusions=self.exclusions,
+        )
+        # Parts are found by the own shares of all texts, which no cached result has.
+        if cache is None or self.settings.parts is not None or not CODE:
+            return matching()
+        key = result_key(self.texts, self.settings, self.exclusions)
+        known = cache.result(key)
+        if known is not None:
+            return result_from(known)
+        found = matching()
+        if not self.reread.changed and size_of_result(found) <= MOST_OF_RESULTS:
+            cache.keep_result(key, result_as_bytes(found))
+        return found
+
+    def _known(self, reread: _RereadDocuments) -> _StoredSimilarities | None:
+        return None if self.cache is None else _StoredSimilarities(self.cache, reread.changed)
+
+    def parts(self, matched: TextGroups) -> tuple[Part, ...]:
+        """The documents that are parts of larger ones; one document represents each text."""
+        made, first = self.made, self.texts.first
+        if self.settings.parts is None or made.sketches is None:
+            return ()
+        from simdup.match.parts import find_parts  # noqa: PLC0415  few runs ask for parts
+
+        about = self.texts, made.sketches.take(first), matched, self.settings
+        found = find_parts(*about, self.reread, self.progress, self.exclusions)
+        documents, pairs = made.documents, first[found.pairs].tolist()
+        figures = zip(pairs, found.shares.tolist(), found.places.tolist(), strict=True)
+        made_of = (
+            Part(documents[i].path, documents[j].path, share, *at) for (i, j), share, at in figures
+        )
+        return tuple(sorted(made_of, key=lambda part: (part.whole, part.start, part.end)))
+
+    def similarities(self, pairs: Pairs) -> list[float]:
+        """The exact similarity of each pair of documents, read again; 0 for a changed file."""
         documents, texts = self.made.documents, self.texts
         place = {document.path: place for place, document in enumerate(documents)}
-        text_of = np.empty(len(documents), np.int64)
-        text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
-        asked = text_of[[[place[one.path], place[other.path]] for one, other in pairs]]
+        asked = texts.text_of[[[place[one.path], place[other.path]] for one, other in pairs]]
         reread = _RereadDocuments(documents, texts, self.settings)
-        known = None if self.cache is None else _StoredSimilarities(self.cache, reread.changed)
         about = texts, asked, self.settings, reread, self.progress
-        return [float(value) for value in similarities_of(*about, known)]
+        return similarities_of(*about, self._known(reread)).tolist()
 
 
 class _RereadDocuments:
@@ -273,9 +283,7 @@ class _StoredSimilarities:
     def __init__(self, cache: RecipeCache, changed: list[Skipped]) -> None:
         self.similarities, self.cache, self.changed = cache.similarities, cache, changed
 
-    def keep_similarities(
-        self, left: NDArray[np.uint64], right: NDArray[np.uint64], values: Similarities
-    ) -> None:
+    def keep_similarities(self, left: Digests, right: Digests, values: Similarities) -> None:
         """Keep these similarities for other scans."""
         if not self.changed:
             self.cache.keep_similarities(left, right, values)
@@ -315,18 +323,19 @@ def _exclusions(
     return Exclusions(found[:, :2], found[:, 2], len(texts))
 
 
-def _copies(
-    documents: Sequence[Document],
-    rows: Sequence[bytes],
-    settings: Settings,
-    *,
-    are_references: bool,
-) -> Iterator[Group]:
+def _copies(made: Fingerprinted, are_aside: Mask, settings: Settings) -> Iterator[Group]:
     """Yield groups of documents with the same text, or without text and with the same bytes.
 
-    `rows` are their fingerprints. If there are references at all, a group needs both a reference,
-    which comes first, and another document.
+    Only the documents count that `are_aside`, and the files without text. If there are references
+    at all, a group needs both a reference, which comes first, and another document.
     """
+    aside, width = np.flatnonzero(are_aside), settings.recipe.bits // 8
+    without_text = [each.file for each in made.skipped if each.file is not None]
+    every = made.documents
+    documents = [*without_text, *(every[place] for place in aside.tolist())]
+    of_aside = (row[:width].tobytes() for row in made.rows[aside])
+    rows = [*([bytes(width)] * len(without_text)), *of_aside]
+    are_references = any(each.source.is_reference for each in chain(every, without_text))
     by_text: dict[bytes, list[int]] = {}
     for index in np.argsort(ranks(documents)).tolist():
         by_text.setdefault(documents[index].text_digest, []).append(index)

@@ -9,22 +9,18 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from simdup.errors import InputError
-from simdup.records import Kind
+from simdup.records import Group, Kind, ScanResult
 from simdup.search.distinct import diameter
 from simdup.storage.home import usual_place
 from simdup.storage.shown_groups import MOST_TEXTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simdup.records import Group, ScanResult
 
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")

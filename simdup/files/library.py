@@ -6,11 +6,15 @@ fold_variants. An impossible value raises ValueError.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from simdup.arguments import path_list, text_list
+from simdup.arrays import Indices, Rows
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InputError
 from simdup.files.fingerprint import rows_of_sources
@@ -22,19 +26,13 @@ from simdup.match.verify import exact_similarities as _exact_similarities
 from simdup.recipe import Recipe, default_bits
 from simdup.records import Skipped, Source
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
-
-    from numpy.typing import ArrayLike, NDArray
-
 
 def fingerprint_texts(
     texts: Iterable[str],
     bits: int | None = None,
     features: str = "shingles",
     **options: Any,  # noqa: ANN401
-) -> NDArray[np.uint8]:
+) -> Rows:
     """The SimHash of every text: (n, bits // 8), first bit highest.
 
     A text without a letter or digit gets all zeros, which is no fingerprint: leave it out of
@@ -56,7 +54,7 @@ def fingerprint_files(
     *,
     encoding: str | None = None,
     **options: Any,  # noqa: ANN401
-) -> NDArray[np.uint8]:
+) -> Rows:
     """The SimHash of every file's text: (n, bits // 8), in the order of the paths.
 
     `paths` may be a single path. The encoding of each file is detected unless `encoding` is
@@ -103,7 +101,7 @@ def exact_similarities(
     return _exact_similarities(listed_texts, left, right, recipe)
 
 
-def _indices(values: ArrayLike, name: str, n: int) -> NDArray[np.int64]:
+def _indices(values: ArrayLike, name: str, n: int) -> Indices:
     """Whole numbers from 0 to n - 1. Raises IndexError, or ValueError for another shape."""
     indices = shaped_array(values, name, "(n,)")
     if indices.size and not np.issubdtype(indices.dtype, np.integer):

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.records import Document
+from simdup.arrays import Indices
+from simdup.records import Document
 
 # Files that were unpacked or copied together are as old as each other.
 NS_OF_A_MINUTE = 60_000_000_000
@@ -39,7 +35,7 @@ def is_name_of_copy(name: str) -> bool:
     return _OF_A_COPY.search(name.lower()) is not None
 
 
-def ranks(documents: Sequence[Document]) -> NDArray[np.int64]:
+def ranks(documents: Sequence[Document]) -> Indices:
     """The rank of each document, from 0 on: older ones come first, by whole minutes.
 
     Members of archives come after all files.

@@ -1,8 +1,11 @@
-"""A whole scan: files in, groups out.
+"""A whole scan: files in, groups out. Each stage is a line of `scan`.
 
-walk -> fingerprints, recalled from the store or made -> match
-
-If the store knows all files as they are, it has the result of the last scan too.
+walk      the files under the paths, and why others are left out
+recall    the last result, if all files are as they were; else what the store knows of each file
+read      the texts of the other files, for their fingerprints
+match     the fingerprints, for groups of near-duplicates
+findings  what the groups mean: identical sets, chains of versions, copied folders
+remember  the result, for the next scan
 """
 
 from __future__ import annotations
@@ -11,54 +14,43 @@ import gc
 import json
 import os
 from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
+from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from simdup.arguments import check_jobs, check_truth, check_type, digest_pairs, path_list
+from simdup.arguments import AnyPath, check_jobs, check_truth, check_type, digest_pairs, path_list
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
-from simdup.files.group_files import Matches, match_documents
+from simdup.files.group_files import NO_MATCHES, Matches, match_documents, result_of
 from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
-from simdup.fingerprint.sketch import (
-    DENSE_LEVELS,
-    LEVELS,
-    Sketches,
-    SketchPile,
-    is_dense,
-    read_back,
-)
+from simdup.findings.result import with_findings
+from simdup.fingerprint.collected import Collected
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
+from simdup.fingerprint.sketch import is_dense, read_back
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.match.results import CODE
-from simdup.progress import silent
-from simdup.records import Document, ScanResult, Skipped, Source, Stats, doubtful
+from simdup.progress import Progress, silent
+from simdup.recipe import Recipe
+from simdup.records import Document, ScanResult, Skipped, Source
 from simdup.settings import Settings
 from simdup.storage.cached import Recalled, RecipeCache
-from simdup.storage.kept_result import LastResult, Walked
+from simdup.storage.codec import Outcome
+from simdup.storage.kept_result import KeptResult, Walked
 from simdup.storage.shown_groups import keep_groups
+from simdup.storage.store import Store
 from simdup.text.noise import EDITION as NOISE_EDITION
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.progress import Progress
-    from simdup.recipe import Recipe
-    from simdup.storage.store import Store
-
-    AnyPath = str | os.PathLike[str]
-    Indices = NDArray[np.int64]
-
-# Sketches of the store that are read at once.
-SKETCHES_AT_ONCE = 1 << 12
+# Files that are recalled from the store at once.
+RECALLED_AT_ONCE = 1 << 12
 
 
 def scan(  # noqa: PLR0913  (one argument a question; all but the first have an answer)
@@ -87,107 +79,258 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     InterruptedScan, a KeyboardInterrupt with what was known by then.
     """
     began = perf_counter()
-    settings = settings or Settings()
-    _check(settings, filters, jobs, archives)
-    roots, references = path_list(paths), path_list(against, "against")
-    ignored = digest_pairs(ignored, "ignored")
-    searched: dict[str, Any] = {
-        "base": _working_folder(),
-        "roots": None if are_files else tuple(roots),
-        "references": tuple(references),
-    }
-    # A list of files says nothing of the folders that they are in.
-    folders = [] if are_files else [*roots, *references]
-    batches = _found(roots, filters, references, are_files=are_files, archives=archives)
-    batches = progress(batches, "walk", None, len)
-    cache = None if store is None else _cache(store, settings)
-    made, skipped = _Fingerprinting(settings, cache), list[Skipped]()
-    try:
-        with _cycles_ignored():
-            sources = _sources(batches, skipped)
-            last = result = None
-            if cache is not None and not are_files and CODE:
-                asked = CODE, settings, filters.noise, archives, ignored, searched
-                last = LastResult(cache, asked, Walked([*sources], skipped))
-                result, sources = last.unchanged(settings, folders), iter(last.walked.sources)
-            if result is None:
-                made.run(sources, jobs, progress, is_list=are_files)
-                # What the user names is compared in full, whatever it is.
-                named = None if filters.noise or are_files else {*folders}
-                every = made.fingerprinted()
-                matches = match_documents(every, settings, progress, cache, ignored, named=named)
-                if cache is not None:
-                    cache.finish(folders)
-                result = _with_folder_pairs(_result(made, skipped, matches, 0), folders)
-                if last is not None:
-                    last.keep(result, every.found)
-        if store is not None:
-            keep_groups(store, result.groups, None if last is None else last.digest)
-        stats = result.stats._replace(seconds=perf_counter() - began)
-        return replace(result, stats=stats, **searched)
-    except KeyboardInterrupt:
-        part = _result(made, skipped, None, perf_counter() - began)
-        raise InterruptedScan(replace(part, **searched)) from None
-    finally:
-        forget_archive()
-
-
-def _with_folder_pairs(result: ScanResult, roots: Sequence[str]) -> ScanResult:
-    """The result with the folders under these roots that have most of their files elsewhere."""
-    if not roots or not result.groups:
-        return result
-    from simdup.findings.folders import folder_pairs  # noqa: PLC0415  slow to import
-
-    pairs = folder_pairs(result.groups, result.documents, result.skipped, roots)
-    return replace(result, folders=pairs)
-
-
-def _check(settings: Settings, filters: Filters, jobs: int | None, archives: bool) -> None:  # noqa: FBT001
-    check_type(settings, "settings", Settings)
-    check_type(filters, "filters", Filters)
+    about = settings or Settings(), filters, against, ignored
+    asked = _Asked.of(paths, *about, are_files=are_files, archives=archives)
     check_jobs(jobs)
-    check_truth(archives, "archives")
+    found, memory = _Found(asked.settings, is_kept=store is not None), _Memory(store, asked)
+    with _interruptible(asked, found, began), _cycles_ignored():
+        _walk(found, asked, progress)
+        result = memory.recall(found)
+        if result is None:
+            _read(found, memory, jobs, progress)
+            made = found.fingerprinted(is_sketched=True)
+            matches = match_documents(made, *asked.of_matching, progress, memory.cache)
+            result = found.result(made, matches)
+            result = with_findings(result, asked.folders, matches.compared, matches.similarities)
+        memory.remember(result, found)
+    return asked.answered(result, began)
 
 
-def _found(
-    roots: Sequence[str],
-    filters: Filters,
-    references: Sequence[str],
-    *,
-    are_files: bool,
-    archives: bool,
-) -> Iterable[list[Source | Skipped]]:
-    """What there is, some files at a time; one by one where each takes long or may come late."""
-    if not (are_files or archives):
-        return walk_in_batches(roots, filters, references=references)
-    found = (listed if are_files else walk)(roots, filters, references=references)
-    if archives:
-        from simdup.files.archives import with_members  # noqa: PLC0415  imports zipfile and tarfile
+def fingerprint_paths(
+    paths: Iterable[AnyPath], settings: Settings, *, jobs: int | None, progress: Progress
+) -> Fingerprinted:
+    """The documents and fingerprints that a scan of these paths makes; without a store.
 
-        found = with_members(found)
-    return ([each] for each in found)
+    Raises InputError for a path that cannot be used.
+    """
+    asked, found = _Asked.of(paths, settings), _Found(settings, is_kept=False)
+    memory = _Memory(None, asked)
+    _walk(found, asked, progress)
+    memory.recall(found)
+    _read(found, memory, jobs, progress)
+    return found.fingerprinted(is_sketched=True)
+
+
+class _Asked(NamedTuple):
+    """What a caller of `scan` asked for, checked."""
+
+    settings: Settings
+    filters: Filters
+    roots: list[str]
+    references: list[str]
+    ignored: list[tuple[bytes, bytes]]
+    are_files: bool
+    archives: bool
+    base: str | None
+    """The absolute folder to which relative paths refer; None if it has been deleted."""
+
+    @classmethod
+    def of(  # noqa: PLR0913  (the arguments of `scan`)
+        cls,
+        paths: AnyPath | Iterable[AnyPath],
+        settings: Settings,
+        filters: Filters = DEFAULTS,
+        against: AnyPath | Iterable[AnyPath] = (),
+        ignored: Iterable[tuple[bytes, bytes]] = (),
+        *,
+        are_files: bool = False,
+        archives: bool = False,
+    ) -> _Asked:
+        """Check the arguments. Raises TypeError and ValueError."""
+        check_type(settings, "settings", Settings)
+        check_type(filters, "filters", Filters)
+        check_truth(archives, "archives")
+        roots, references = path_list(paths), path_list(against, "against")
+        pairs = digest_pairs(ignored, "ignored")
+        base = _working_folder()
+        return cls(settings, filters, roots, references, pairs, are_files, archives, base)
+
+    @property
+    def folders(self) -> list[str]:
+        """The paths that were searched: a list of files says nothing of the folders around them."""
+        return [] if self.are_files else [*self.roots, *self.references]
+
+    @property
+    def of_matching(self) -> tuple[Settings, list[tuple[bytes, bytes]], set[str] | None]:
+        """Arguments of `match_documents`: whatever the user names is compared in full."""
+        named = None if self.filters.noise or self.are_files else {*self.folders}
+        return self.settings, self.ignored, named
+
+    @property
+    def searched(self) -> dict[str, Any]:
+        """Fields of the result: where the files were found."""
+        roots = None if self.are_files else tuple(self.roots)
+        return {"base": self.base, "roots": roots, "references": tuple(self.references)}
+
+    @property
+    def question(self) -> tuple[object, ...]:
+        """Everything that decides the result, besides the files and their recipe."""
+        noise = self.filters.noise
+        return CODE, self.settings, noise, self.archives, self.ignored, self.searched
+
+    def answered(self, result: ScanResult, began: float) -> ScanResult:
+        """Add to a result where the files were found, and how long that took."""
+        stats = result.stats._replace(seconds=perf_counter() - began)
+        return replace(result, stats=stats, **self.searched)
 
 
 def _working_folder() -> str | None:
-    """The absolute folder to which relative paths refer; None if it has been deleted."""
     try:
         return os.getcwd()
     except FileNotFoundError:
         return None
 
 
-def fingerprint_paths(
-    paths: Iterable[AnyPath], settings: Settings, *, jobs: int | None, progress: Progress
-) -> Fingerprinted:
-    """What a scan of these paths makes of the files before it groups them; without a store.
+class _Found:
+    """Everything that a scan has found out so far, also when Ctrl-C ends it."""
 
-    Raises InputError for a path that cannot be used.
-    """
-    made = _Fingerprinting(settings, None)
-    batches = progress(walk_in_batches(path_list(paths)), "walk", None, len)
-    sources = _sources(batches, [])
-    made.run(sources, jobs, progress, is_list=False)
-    return made.fingerprinted()
+    def __init__(self, settings: Settings, *, is_kept: bool) -> None:
+        """`is_kept` says that a store keeps what is found."""
+        self.settings, self.is_kept = settings, is_kept
+        self.sources: list[Source] = []
+        self.skipped: list[Skipped] = []
+        """The files that the walk left out."""
+        self.outcomes: list[Outcome | None] = []
+        """What became of each source; None until that is known."""
+        self.from_store = 0
+
+    @property
+    def is_sieved(self) -> bool:
+        """Whether there are enough files for a sieve of more bits to pay."""
+        return self.settings.verified and len(self.sources) > SIEVE_FROM
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe, with the bits of a sieve where it pays and wherever rows are kept."""
+        recipe = self.settings.recipe
+        return sieve_recipe(recipe) if self.is_sieved or self.is_kept else recipe
+
+    @property
+    def is_sketched(self) -> bool:
+        """Whether sketches are made."""
+        return self.settings.verified or self.is_kept
+
+    @cached_property
+    def _prints(self) -> Collected:
+        """The place of each document among the sources, its fingerprint and its sketch."""
+        rows = np.empty((0, self.recipe.bits // 8), np.uint8)
+        return Collected(np.empty(0, np.int64), rows, is_sketched=self.is_sketched)
+
+    def add(self, places: Sequence[int], part: Fingerprinted) -> None:
+        """Add the outcomes of the sources at these places."""
+        part = without_degenerate(part, self.settings.recipe.bits)
+        pairs = list(zip(places, part.found, strict=True))
+        documents = [place for place, each in pairs if isinstance(each, Document)]
+        # Rows first: Ctrl-C may come at any moment, and every document found needs its row.
+        self._prints.add(part.sketches, np.array(documents, np.int64), part.rows)
+        for place, outcome in pairs:
+            self.outcomes[place] = outcome
+
+    def fingerprinted(self, *, is_sketched: bool = False) -> Fingerprinted:
+        """Return all that was made, in the order of the sources; sketches if asked and needed."""
+        settings, outcomes = self.settings, self.outcomes
+        places, rows = self._prints.columns()
+        order = np.argsort(places)
+        has_outcome = [outcomes[place] is not None for place in places[order].tolist()]
+        order = order[np.array(has_outcome, bool)]
+        width = rows.shape[1] if self.is_sieved else settings.recipe.bits // 8
+        needs_sketches = settings.parts is not None or settings.own_share > 0
+        sketches = None
+        if is_sketched and settings.verified and needs_sketches:
+            sketches = self._prints.sketches(order)
+        known = tuple(each for each in outcomes if each is not None)
+        return Fingerprinted(known, np.ascontiguousarray(rows[order, :width]), sketches)
+
+    def result(self, made: Fingerprinted, matches: Matches) -> ScanResult:
+        """Return the result with these matches."""
+        counts = len(self.sources), self.from_store
+        return result_of(self.settings, made, matches, self.skipped, *counts)
+
+
+class _Memory:
+    """What the store knows of the files of a scan, and is told about them; or no store at all."""
+
+    def __init__(self, store: Store | None, asked: _Asked) -> None:
+        self.store, self.asked = store, asked
+        self.cache = None if store is None else _cache(store, asked.settings)
+        self.last: KeptResult | None = None
+
+    def recall(self, found: _Found) -> ScanResult | None:
+        """Return the last result if every file is as it was; else note what each file is known as.
+
+        Without a store nothing is known.
+        """
+        found.outcomes = [None] * len(found.sources)
+        if self.cache is None:
+            return None
+        if CODE and not self.asked.are_files:
+            walked = Walked(found.sources, found.skipped)
+            self.last = KeptResult(self.cache, self.asked.question, walked)
+            result = self.last.unchanged(self.asked.settings, self.asked.folders)
+            if result is not None:
+                return result
+        known = self.cache.recall(found.sources, is_list=self.asked.are_files)
+        if self.asked.settings.parts is not None:
+            known = map(_unless_thin, known)
+        for begin in range(0, len(found.sources), RECALLED_AT_ONCE):
+            part = list(islice(known, RECALLED_AT_ONCE))
+            places = [place for place, each in enumerate(part, begin) if each[1] is not None]
+            found.from_store += len(places)
+            found.add(places, _recalled(part, self.cache.width))
+        return None
+
+    def keep(self, sources: Sequence[Source], part: Fingerprinted) -> None:
+        """Keep the outcomes of some sources."""
+        if self.cache is not None and part.sketches is not None:
+            self.cache.keep(sources, part.found, part.rows, part.sketches.each())
+
+    def remember(self, result: ScanResult, found: _Found) -> None:
+        """Keep the result, unless it is the last one, and its groups by their numbers."""
+        if self.store is None or self.cache is None:
+            return
+        if self.last is None or self.last.digest is None:
+            self.cache.finish(self.asked.folders)
+        if self.last is not None and self.last.digest is None:
+            self.last.keep(result, [each for each in found.outcomes if each is not None])
+        keep_groups(self.store, result.groups, None if self.last is None else self.last.digest)
+
+
+def _cache(store: Store, settings: Settings) -> RecipeCache:
+    """The entries of the store under these settings; the key has all that decides a fingerprint."""
+    recipe = sieve_recipe(settings.recipe)
+    read = edition(settings.encoding, settings.formats, settings.converters)
+    key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION}
+    key |= {"noise": NOISE_EDITION} | read
+    return RecipeCache(store, json.dumps(key), recipe.bits // 8)
+
+
+def _unless_thin(known: Recalled) -> Recalled:
+    """What is known of a source; nothing if parts need a denser sketch of it."""
+    source, outcome, _, sketch = known
+    is_usable = not isinstance(outcome, Document) or is_dense(sketch, outcome.features)
+    return known if is_usable else (source, None, None, b"")
+
+
+def _recalled(known: Sequence[Recalled], width: int) -> Fingerprinted:
+    """The outcomes of sources of which the store knows something; rows have `width` bytes."""
+    of_documents = [(row, sketch) for _, _, row, sketch in known if row is not None]
+    joined = b"".join(row for row, _ in of_documents)
+    rows = np.frombuffer(joined, np.uint8).reshape(-1, width)
+    outcomes = tuple(outcome for _, outcome, _, _ in known if outcome is not None)
+    return Fingerprinted(outcomes, rows, read_back(sketch for _, sketch in of_documents))
+
+
+@contextmanager
+def _interruptible(asked: _Asked, found: _Found, began: float) -> Iterator[None]:
+    """Turn Ctrl-C into InterruptedScan, with everything that was found until then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        # Without sketches, since Ctrl-C may have left their pile half made.
+        part = replace(found.result(found.fingerprinted(), NO_MATCHES), complete=False)
+        raise InterruptedScan(asked.answered(part, began)) from None
+    finally:
+        forget_archive()
 
 
 @contextmanager
@@ -210,161 +353,36 @@ def _cycles_ignored() -> Iterator[None]:
             gc.enable()
 
 
-def _cache(store: Store, settings: Settings) -> RecipeCache:
-    """What the store keeps under these settings; its key has all that decides a fingerprint."""
-    recipe = sieve_recipe(settings.recipe)
-    read = edition(settings.encoding, settings.formats, settings.converters)
-    key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION}
-    key |= {"noise": NOISE_EDITION} | read
-    return RecipeCache(store, json.dumps(key), recipe.bits // 8)
+def _walk(found: _Found, asked: _Asked, progress: Progress) -> None:
+    """Find the files under the paths."""
+    for batch in progress(_batches(asked), "walk", None, len):
+        found.skipped += [each for each in batch if isinstance(each, Skipped)]
+        found.sources += [each for each in batch if isinstance(each, Source)]
 
 
-def _sources(batches: Iterable[list[Source | Skipped]], skipped: list[Skipped]) -> Iterator[Source]:
-    """Yield the files that are to be read; add the others to `skipped`."""
-    for found in batches:
-        skipped += [each for each in found if isinstance(each, Skipped)]
-        yield from [each for each in found if isinstance(each, Source)]
+def _batches(asked: _Asked) -> Iterable[list[Source | Skipped]]:
+    """The files, some at a time; one by one where each takes long or may come late."""
+    where = asked.roots, asked.filters
+    if not (asked.are_files or asked.archives):
+        return walk_in_batches(*where, references=asked.references)
+    found = (listed if asked.are_files else walk)(*where, references=asked.references)
+    if asked.archives:
+        from simdup.files.archives import with_members  # noqa: PLC0415  imports zipfile and tarfile
+
+        found = with_members(found)
+    return ([each] for each in found)
 
 
-class _Fingerprinting:
-    """What was made of each source so far: all of it, unless the scan is interrupted."""
-
-    def __init__(self, settings: Settings, cache: RecipeCache | None) -> None:
-        self.settings, self.cache = settings, cache
-        self.found: list[Document | Skipped | None] = []
-        self.rows = np.empty((0, settings.recipe.bits // 8), np.uint8)
-        self.is_sketched = settings.verified or cache is not None
-        self.sketches = SketchPile()
-        # Where the sketch of each file begins in the pile, and its length: (files, 2).
-        self.sketched = np.empty((0, 2), np.int64)
-        self.from_store = 0
-
-    def run(
-        self, sources: Iterable[Source], jobs: int | None, progress: Progress, *, is_list: bool
-    ) -> None:
-        """Recall what the store knows of the sources, and read the others with `jobs` processes.
-
-        `is_list` says that sources come in any order, not folder by folder.
-        """
-        unknown = self._recall(sources, is_list=is_list)
-        load_kernels_if_worth(characters=sum(source.size for source in unknown), progress=progress)
-        waiting, count = deque(tasks(unknown)), len(unknown)
-        del unknown  # so that each file's record is freed when its task is done
-        places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)
-        settings = self.settings
-        options = FingerprintOptions(
-            *(self._recipe(), settings.encoding, settings.formats, settings.converters),
-            self.is_sketched,
-            LEVELS if settings.parts is None else DENSE_LEVELS,
-        )
-        parts = fingerprint_all(waiting, options, jobs)
-        for task, part in progress(parts, "read", count, lambda done: len(done[0])):
-            if self.cache is not None and part.sketches is not None:
-                self.cache.keep(task, part.found, part.rows, part.sketches.each())
-            own, places = np.split(places, [len(task)])
-            # Rows first: Ctrl-C may come at any moment, and every document found needs its row.
-            documents = own[_are_documents(part.found)]
-            self.rows[documents] = part.rows
-            if part.sketches is not None:
-                self._place_sketches(documents, part.sketches)
-            for place, outcome in zip(own.tolist(), part.found, strict=True):
-                self.found[place] = outcome
-
-    def _recall(self, sources: Iterable[Source], *, is_list: bool) -> list[Source]:
-        """Note what the store knows, and return the sources of which it knows nothing."""
-        unknown, rows, sketches = list[Source](), list[bytes](), list[bytes]()
-        try:
-            if self.cache is None:
-                unknown.extend(sources)
-                self.found = [None] * len(unknown)
-            else:
-                known = self.cache.recall(sources, is_list=is_list)
-                if self.settings.parts is not None:
-                    known = map(_unless_thin, known)
-                for source, outcome, row, sketch in known:
-                    if row is not None:
-                        sketches.append(sketch)
-                        rows.append(row)
-                    if outcome is None:
-                        unknown.append(source)
-                    self.found.append(outcome)
-        finally:
-            self._place_known(rows, sketches)
-        return unknown
-
-    def _place_known(self, known: list[bytes], sketches: list[bytes]) -> None:
-        """Make room for what is kept of all sources, and put what is known into its places."""
-        width, are_documents = self._recipe().bits // 8, _are_documents(self.found)
-        self.from_store = sum(each is not None for each in self.found)
-        self.rows = np.zeros((len(self.found), width), np.uint8)
-        number = int(are_documents.sum())
-        joined = b"".join(known[:number])
-        self.rows[are_documents] = np.frombuffer(joined, np.uint8).reshape(-1, width)
-        self.sketched = np.zeros((len(self.found), 2), np.int64)
-        if self.cache is not None:
-            places = np.flatnonzero(are_documents)
-            for begin in range(0, number, SKETCHES_AT_ONCE):
-                part = slice(begin, min(begin + SKETCHES_AT_ONCE, number))
-                self._place_sketches(places[part], read_back(sketches[part]))
-
-    def _place_sketches(self, places: Indices, sketches: Sketches) -> None:
-        self.sketched[places] = np.column_stack((self.sketches.add(sketches), sketches.sizes))
-
-    def _recipe(self) -> Recipe:
-        """The recipe, with the bits of a sieve where it pays and wherever rows are kept."""
-        recipe = self.settings.recipe
-        return sieve_recipe(recipe) if self._is_sieved() or self.cache is not None else recipe
-
-    def _is_sieved(self) -> bool:
-        return self.settings.verified and len(self.found) > SIEVE_FROM
-
-    def fingerprinted(self, *, is_sketched: bool = True) -> Fingerprinted:
-        """Return all that was made, in the order of the sources; sketches if asked and needed."""
-        found = tuple(each for each in self.found if each is not None)
-        are_documents = _are_documents(self.found)
-        rows = self.rows if are_documents.all() else self.rows[are_documents]
-        if not self._is_sieved():
-            rows = np.ascontiguousarray(rows[:, : self.settings.recipe.bits // 8])
-        sketches = None
-        settings = self.settings
-        is_needed = settings.parts is not None or settings.own_share > 0
-        if is_sketched and settings.verified and is_needed:
-            sketches = self.sketches.pooled(*self.sketched[are_documents].T)
-        return without_degenerate(Fingerprinted(found, rows, sketches), self.settings.recipe.bits)
-
-
-def _unless_thin(known: Recalled) -> Recalled:
-    """What is known of a source; nothing if parts need a denser sketch of it."""
-    source, outcome, _, sketch = known
-    is_usable = not isinstance(outcome, Document) or is_dense(sketch, outcome.features)
-    return known if is_usable else (source, None, None, b"")
-
-
-def _are_documents(found: Iterable[Document | Skipped | None]) -> NDArray[np.bool_]:
-    return np.array([isinstance(each, Document) for each in found], bool)
-
-
-def _result(
-    made: _Fingerprinting, skipped: list[Skipped], matches: Matches | None, seconds: float
-) -> ScanResult:
-    """The result of a run; it was interrupted if there are no matches."""
-    # Ctrl-C may have left the pile of sketches half made.
-    settings, done = made.settings, made.fingerprinted(is_sketched=False)
-    size = sum(document.source.size for document in done.documents)
-    counts = len(made.found), len(done.documents)
-    return ScanResult(
-        settings,
-        done.documents,
-        done.rows[:, : settings.recipe.bits // 8],
-        matches.groups if matches else (),
-        (*skipped, *done.skipped, *(matches.changed if matches else ())),
-        matches.candidates if matches else None,
-        Stats(
-            *(*counts, size, seconds, made.from_store),
-            *((matches.ignored, matches.siblings, matches.identity_only) if matches else ()),
-        ),
-        complete=matches is not None,
-        patterns=matches.patterns if matches else (),
-        parts=matches.parts if matches else (),
-        doubtful=doubtful(done.documents),
+def _read(found: _Found, memory: _Memory, jobs: int | None, progress: Progress) -> None:
+    """Read and fingerprint the sources of which nothing is known yet, with `jobs` processes."""
+    places = [place for place, outcome in enumerate(found.outcomes) if outcome is None]
+    unknown = [found.sources[place] for place in places]
+    load_kernels_if_worth(characters=sum(each.size for each in unknown), progress=progress)
+    settings, waiting = found.settings, iter(places)
+    options = FingerprintOptions.of(
+        settings, is_sketched=found.is_sketched, is_dense=settings.parts is not None
     )
+    parts = fingerprint_all(deque(tasks(unknown)), options._replace(recipe=found.recipe), jobs)
+    for task, part in progress(parts, "read", len(places), lambda done: len(done[0])):
+        memory.keep(task, part)
+        found.add(list(islice(waiting, len(task))), part)

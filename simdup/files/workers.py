@@ -6,25 +6,16 @@ A small scan starts no worker, since that would take longer than reading some me
 from __future__ import annotations
 
 from collections import deque
-from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
-import numpy as np
-
+from simdup.arrays import Rows
 from simdup.compute.compiled import jobs_worth
 from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
-from simdup.fingerprint.sketch import LEVELS, joined
-from simdup.records import Document, Reason, Skipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.recipe import Recipe
-    from simdup.records import Source
-    from simdup.settings import Converter
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches
+from simdup.recipe import Recipe
+from simdup.records import Document, Reason, Skipped, Source
+from simdup.settings import Converter, Settings
 
 # A task has at most so many bytes or files: enough to outweigh sending it, few enough that
 # workers end together and that its texts fit in memory several times.
@@ -41,6 +32,15 @@ class FingerprintOptions(NamedTuple):
     converters: tuple[Converter, ...] = ()
     is_sketched: bool = False
     most_levels: int = LEVELS
+
+    @classmethod
+    def of(
+        cls, settings: Settings, *, is_sketched: bool = False, is_dense: bool = False
+    ) -> FingerprintOptions:
+        """The options that these settings name, perhaps with sketches, perhaps dense ones."""
+        sketched = is_sketched, DENSE_LEVELS if is_dense else LEVELS
+        reading = settings.encoding, settings.formats, settings.converters
+        return cls(settings.recipe, *reading, *sketched)
 
 
 def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
@@ -83,7 +83,7 @@ def _pooled(
 
     from simdup.compute.worker_pool import check_that_workers_start  # noqa: PLC0415  slow to import
 
-    has_worked = False
+    has_worked, bits = False, options.recipe.bits
     while waiting:
         try:
             for result in _results(waiting, options, jobs):
@@ -94,7 +94,12 @@ def _pooled(
                 check_that_workers_start()
             # Every task under way has failed. Alone, the first one shows whether it was to blame.
             task = waiting.popleft()
-            yield task, _joined(list(_salvaged(task, options)), options)
+            yield (
+                task,
+                Fingerprinted.joined(
+                    _salvaged(task, options), bits, is_sketched=options.is_sketched
+                ),
+            )
 
 
 def _salvaged(task: list[Source], options: FingerprintOptions) -> Iterator[Fingerprinted]:
@@ -132,7 +137,7 @@ class _Sent(NamedTuple):
     """The other fields of the documents, each for all of them; none if there is no document."""
     skipped: dict[int, Skipped]
     """The files that have no fingerprint, by their places in the task."""
-    rows: NDArray[np.uint8]
+    rows: Rows
     sketches: Sketches | None
 
 
@@ -151,13 +156,6 @@ def _received(sent: _Sent, task: list[Source]) -> Fingerprinted:
 
 
 def _given_up(task: list[Source], options: FingerprintOptions) -> Fingerprinted:
-    skipped = tuple(Skipped(s.path, Reason.UNREADABLE, "the process reading it died") for s in task)
-    rows = np.empty((0, options.recipe.bits // 8), np.uint8)
-    return Fingerprinted(skipped, rows, joined([]) if options.is_sketched else None)
-
-
-def _joined(parts: list[Fingerprinted], options: FingerprintOptions) -> Fingerprinted:
-    found = tuple(chain.from_iterable(part.found for part in parts))
-    sketched = [part.sketches for part in parts if part.sketches is not None]
-    rows = np.concatenate([part.rows for part in parts])
-    return Fingerprinted(found, rows, joined(sketched) if options.is_sketched else None)
+    none = Fingerprinted.joined((), options.recipe.bits, is_sketched=options.is_sketched)
+    died = (Skipped(s.path, Reason.UNREADABLE, "the process reading it died") for s in task)
+    return none._replace(found=tuple(died))

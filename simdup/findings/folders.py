@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simdup.match.groups import components
-from simdup.records import FolderPair, Reason
+from simdup.records import Document, FolderPair, Group, Reason, Skipped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simdup.records import Document, Group, Skipped
-
-    Two = tuple[int, int]
-
+Two = tuple[int, int]
 #: The share of a folder's files whose copies must lie in the other folder.
 LEAST_SHARE = 0.8
 
@@ -50,7 +44,8 @@ def folder_pairs(
 
     `documents` count, and the documents without text among `skipped`. A folder above all `roots`
     was not read whole, so it is in no pair. The folder with fewer files comes first in its pair,
-    and no folder is first in two pairs. Folders at the same place inside a pair are no pair.
+    and no folder is first in two pairs. Subfolders of a reported pair are not reported if they lie
+    under the same relative path in both.
     """
     if _repeated_names(groups) < LEAST_COPIES:
         return ()
@@ -370,35 +365,42 @@ def _shared(tree: _Tree, folder: int, other: int) -> set[int]:
 
 
 def _behind(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[int, set[int]]:
-    """The places of the groups that pairs of folders stand for, with the folders of their files.
+    """For each group that pairs of folders stand for, the folders of pairs that hold its files.
 
-    All files of such a group lie in folders that are joined by pairs, and each has its copy at
-    the same place in another one. Folders inside a folder of a pair are joined with that one.
+    All files of such a group lie in folders that are joined by pairs, and each has its copy under
+    the same relative path in another one. A folder inside a folder of a pair is joined with it.
     """
     last = {folder: _last(folder, best) for pair in best.items() for folder in pair}
     joined = _joined(tree, last)
-    behind: dict[int, set[int]] = {}
-    known: dict[int | None, list[Two]] = {None: []}
-    for number, group in enumerate(groups):
-        copies: dict[tuple[int, str], int] = defaultdict(int)
-        folders, rows, spots = set[int](), set[int](), list[list[tuple[int, str]]]()
-        for member in group.members:
-            path = member.document.path
-            folder, _ = tree.place(path)
-            if folder not in known:
-                known[folder] = [
-                    (last[each], each) for each in tree.ancestors(folder) if each in last
-                ]
-            spots.append([])
-            for end, each in known[folder]:
-                spot = end, path[len(tree.paths[each]) :].lstrip(os.sep)
-                copies[spot] += 1
-                spots[-1].append(spot)
-                folders.add(each)
-                rows.add(joined[end])
-        if len(rows) == 1 and all(any(copies[spot] > 1 for spot in each) for each in spots):
-            behind[number] = folders
+    files = [(number, path) for number, group in enumerate(groups) for path in _paths(group)]
+    spots: dict[tuple[int, int, str], int] = {}
+    # A row for each file and each folder of a pair above it. Files of a group that have one spot
+    # lie under the same relative path in folders of one chain.
+    rows = list[tuple[int, int, int, int, int]]()
+    above: dict[int | None, list[int]] = {}
+    for file, (number, path) in enumerate(files):
+        folder, _ = tree.place(path)
+        if folder not in above:
+            above[folder] = [each for each in tree.ancestors(folder) if each in last]
+        for each in above[folder]:
+            spot = number, last[each], path[len(tree.paths[each]) :].lstrip(os.sep)
+            own = spots.setdefault(spot, len(spots))
+            rows.append((number, file, each, joined[last[each]], own))
+    group, file_of, folder_of, row_of, spot_of = np.array(rows, np.int64).reshape(-1, 5).T
+    has_copy = np.zeros(len(files), bool)
+    has_copy[file_of[np.bincount(spot_of)[spot_of] > 1]] = True
+    lacks_copy = {number for (number, _), has in zip(files, has_copy, strict=True) if not has}
+    joined_rows = np.unique(np.column_stack((group, row_of)), axis=0)[:, 0]
+    is_joined = np.bincount(joined_rows, minlength=len(groups)) == 1
+    behind: dict[int, set[int]] = defaultdict(set)
+    for number, folder in zip(group.tolist(), folder_of.tolist(), strict=True):
+        if is_joined[number] and number not in lacks_copy:
+            behind[number].add(folder)
     return behind
+
+
+def _paths(group: Group) -> list[str]:
+    return [member.document.path for member in group.members]
 
 
 def _last(folder: int, best: dict[int, int]) -> int:

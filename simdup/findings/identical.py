@@ -7,17 +7,15 @@ are copies, even in a group of near-duplicates, where they may be little like th
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from simdup.records import Kind
+from typing_extensions import Self
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from simdup.records import Document, Group, Kind
 
-    from typing_extensions import Self
-
-    from simdup.records import Document, Group
+AnyFound = TypeVar("AnyFound", bound="Found")
 
 
 class Found(Protocol):
@@ -49,9 +47,6 @@ class Found(Protocol):
     @property
     def set_kind(self) -> Kind | None:
         """Whether all of the set have the same bytes, or only the same text."""
-
-
-AnyFound = TypeVar("AnyFound", bound=Found)
 
 
 class Identity(NamedTuple):

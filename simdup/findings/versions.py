@@ -12,20 +12,15 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
-from simdup.records import Version
+from simdup.records import Document, Group, Version
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from simdup.records import Document, Group
-
-    Pairs = Sequence[tuple[Document, Document]]
-
+Pairs = Sequence[tuple[Document, Document]]
 #: Times that are nearer than this are no order: a copy or a checkout writes many files at once.
 CLEARLY_LATER_NS = 60 * 10**9
 

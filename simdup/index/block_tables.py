@@ -12,27 +12,19 @@ every page of the tables.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Distances, Indices, Rows
 from simdup.errors import InputError
-from simdup.index.file.connection import BLOCKED_BITS, BLOCKS
-from simdup.index.segments import in_order
+from simdup.index.file.connection import BLOCKED_BITS, BLOCKS, IndexFile
+from simdup.index.segments import Segment, in_order
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.arrays import Rows
-    from simdup.index.file.connection import IndexFile
-    from simdup.index.segments import Numbers, Segment
-
-    Values = NDArray[np.uint64]
-
+Words = NDArray[np.uint64]
 #: The most bits in which two fingerprints may differ for the tables to find them.
 BLOCKED_K = BLOCKS - 1
 
@@ -49,7 +41,7 @@ BLOCK = BLOCKED_BITS // BLOCKS
 ENTRY = np.dtype([("fingerprint", "<u8"), ("document", "<u4")])
 
 
-def write_pieces(file: IndexFile, number: int, rows: Rows, numbers: Numbers) -> None:
+def write_pieces(file: IndexFile, number: int, rows: Rows, numbers: Indices) -> None:
     """Write the fingerprints of a segment into all tables, replacing its old pieces."""
     first, last = number * PIECES, number * PIECES + PIECES - 1
     for block in file.blocks:
@@ -61,7 +53,7 @@ def write_pieces(file: IndexFile, number: int, rows: Rows, numbers: Numbers) -> 
 
 
 def pieces(
-    block: int, number: int, rows: Rows, numbers: Numbers
+    block: int, number: int, rows: Rows, numbers: Indices
 ) -> Iterator[tuple[int, bytes | None, int]]:
     """Yield the rows of a block's table for a segment: place, entries and their checksum."""
     values, low = _values(rows), int(numbers.min())
@@ -86,7 +78,7 @@ def checksum_of(place: int, low: int, entries: bytes | None) -> int:
     return crc32(entries or b"", (place ^ low) & 0xFFFFFFFF)
 
 
-def looked_up(file: IndexFile, queries: Rows, k: int) -> Numbers | None:
+def looked_up(file: IndexFile, queries: Rows, k: int) -> Indices | None:
     """Return what `segments.within` does, from the tables of blocks; None if they cannot tell."""
     found = [np.empty((0, 3), np.int64)]
     for index, query in enumerate(queries[:, None]):
@@ -98,7 +90,7 @@ def looked_up(file: IndexFile, queries: Rows, k: int) -> Numbers | None:
     return np.concatenate(found)
 
 
-def by_blocks(file: IndexFile, query: Rows, k: int) -> Numbers | None:
+def by_blocks(file: IndexFile, query: Rows, k: int) -> Indices | None:
     """Return what `segments.within` does for one query, from the tables of blocks.
 
     None if they cannot tell: for other sizes or larger distances than they are made for, and
@@ -125,7 +117,7 @@ def by_blocks(file: IndexFile, query: Rows, k: int) -> Numbers | None:
     return in_order(np.column_stack((np.zeros_like(numbers), numbers, distances)))
 
 
-def _candidates(file: IndexFile, block: int, query: Values) -> tuple[Values, Numbers] | None:
+def _candidates(file: IndexFile, block: int, query: Words) -> tuple[Words, Indices] | None:
     """Return the candidates of a block as their XOR with the query, and their documents' numbers.
 
     None if they are too many.
@@ -162,11 +154,11 @@ def wrong_tables(file: IndexFile, number: int, found: Segment) -> list[int]:
     return wrong
 
 
-def _values(rows: Rows) -> Values:
+def _values(rows: Rows) -> Words:
     """Return fingerprints as numbers, the first byte lowest."""
     return np.ascontiguousarray(rows).view("<u8").astype(np.uint64).reshape(-1)
 
 
-def _block(values: Values, block: int) -> NDArray[np.uint16]:
+def _block(values: Words, block: int) -> Distances:
     """Return one block of each number."""
     return (values >> np.uint64(BLOCK * block)).astype(np.uint16)

@@ -11,22 +11,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.arguments import check_jobs, check_type, path_list, text_list
+from simdup.arguments import AnyPath, check_jobs, check_type, path_list, text_list
+from simdup.arrays import Indices, Rows
 from simdup.errors import BadValueError, InputError
 from simdup.files.fingerprint import Fingerprinted
-from simdup.files.group_files import match_documents
+from simdup.files.group_files import match_documents, result_of
 from simdup.files.read import edition
-from simdup.files.walk import DEFAULTS
-from simdup.findings.folders import folder_pairs
-from simdup.fingerprint.sketch import is_dense, joined
+from simdup.files.walk import DEFAULTS, Filters
+from simdup.findings.result import with_findings
+from simdup.fingerprint.sketch import Sketches, is_dense, joined
 from simdup.index.block_tables import looked_up
 from simdup.index.file.connection import IndexFile, create_file
 from simdup.index.file.metadata import about, has_samples, settings_of, with_bits
@@ -44,29 +45,14 @@ from simdup.index.query import (
     reach,
     unsure,
 )
-from simdup.index.records import Answer, Changes, IndexInfo
+from simdup.index.records import Answer, Changes, IndexInfo, Match
 from simdup.index.roots import Places, remove
 from simdup.index.segments import nearest, within
-from simdup.progress import silent
-from simdup.records import ScanResult, Skipped, Stats, doubtful
+from simdup.progress import Progress, silent
+from simdup.records import Document, ScanResult, Skipped
 from simdup.search.pairs import pairs_within
 from simdup.settings import Settings
 from simdup.storage.sqlite import size_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.arrays import Rows
-    from simdup.files.walk import Filters
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.index.records import Match
-    from simdup.index.segments import Numbers
-    from simdup.progress import Progress
-    from simdup.records import Document
-
-    AnyPath = str | os.PathLike[str]
 
 # Up to so many queries are looked up in the tables of blocks, one by one.
 LOOKED_UP = 1024
@@ -371,7 +357,7 @@ class Index:
         found = answered(queries, near, known, criteria)
         return with_parts(found, queries, asked, criteria.settings) if has_parts else found
 
-    def _near(self, reader: IndexFile, rows: Rows, criteria: Criteria) -> Numbers:
+    def _near(self, reader: IndexFile, rows: Rows, criteria: Criteria) -> Indices:
         """Return the fingerprints to look at for each query, as `segments.within` does."""
         bits = criteria.settings.recipe.bits
         if criteria.is_any_alike and criteria.top is not None:
@@ -383,14 +369,14 @@ class Index:
                 return found
         return within(self._readers.loaded(reader, bits), rows, k)
 
-    def pairs(self, k: int, bits: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
+    def pairs(self, k: int, bits: int | None = None) -> tuple[list[str], Indices]:
         """Return the paths of all documents, and every pair of them within k bits: (m, 3).
 
         A pair is two places in the list, i < j, and a distance. Raises TooManyPairsError.
         """
         bits = self.settings.recipe.bits if bits is None else bits
-        known, rows, _ = self._everything(bits, is_sketched=False)
-        return [document.path for document in known], pairs_within(rows, k)
+        every = self._everything(bits, is_sketched=False)
+        return [document.path for document in every.documents], pairs_within(every.rows, k)
 
     def scan(
         self,
@@ -400,42 +386,35 @@ class Index:
     ) -> ScanResult:
         """Return the groups of all documents in the index, as `simdup.scan` would find them.
 
-        Files are read only to verify; missing and changed files are skipped.
+        Files are read only to verify; missing and changed files are skipped. The stages are the
+        ones of `files.scan`, without a walk: recall, match, findings.
         """
         began = perf_counter()
         asked = self.settings if settings is None else self.settings_for(settings)
         if asked.parts is not None:
             raise BadValueError("an index does not list parts; scan the files themselves")
+        made, skipped = self._recalled(asked)
+        info, known = self.info(), len(made.documents)
+        named = None if any(each["noise"] for each in info.filters) else {*info.places}
+        matches = match_documents(made, asked, ignored, named, progress)
+        result = result_of(asked, made, matches, skipped, known + len(skipped), known)
+        result = with_findings(result, info.places, matches.compared, matches.similarities)
+        return replace(result, stats=result.stats._replace(seconds=perf_counter() - began))
+
+    def _recalled(self, asked: Settings) -> tuple[Fingerprinted, list[Skipped]]:
+        """Return the documents that can be grouped, with fingerprints, and why others cannot."""
         is_sketched = asked.verified and asked.own_share > 0
-        known, rows, sketches = self._everything(asked.recipe.bits, is_sketched=is_sketched)
-        found = len(known)
-        skipped = unsure(known, asked)
-        kept = np.setdiff1d(np.arange(found), np.array(list(skipped), np.int64))
-        known, rows = [known[place] for place in kept.tolist()], rows[kept]
-        made = Fingerprinted(tuple(known), rows, None if sketches is None else sketches.take(kept))
-        info = self.info()
-        named = None if any(each["noise"] for each in info.filters) else info.places
-        matches = match_documents(made, asked, progress, ignored=ignored, named=named)
-        size = sum(document.source.size for document in known)
-        seconds = perf_counter() - began
-        counts = found, len(known), size, seconds, len(known), matches.ignored, matches.siblings
-        stats = Stats(*counts, matches.identity_only)
-        every = (*skipped.values(), *matches.changed)
-        return ScanResult(
-            *(asked, tuple(known), rows, matches.groups, every, matches.candidates, stats),
-            patterns=matches.patterns,
-            folders=folder_pairs(matches.groups, known, every, info.places),
-            doubtful=doubtful(known),
-        )
+        every = self._everything(asked.recipe.bits, is_sketched=is_sketched)
+        skipped = unsure(every.documents, asked)
+        is_kept = np.isin(np.arange(len(every.found)), list(skipped), invert=True)
+        return every.keeping(is_kept), list(skipped.values())
 
     # The file
 
-    def _everything(
-        self, bits: int, *, is_sketched: bool
-    ) -> tuple[list[Document], Rows, Sketches | None]:
+    def _everything(self, bits: int, *, is_sketched: bool) -> Fingerprinted:
         """Return all documents by ascending number, their fingerprints, and if asked sketches."""
         width = self.at(bits).recipe.bits // 8
         with self._readers.one() as reader, reader.reading():
             loaded = self._readers.loaded(reader, 8 * reader.width)
-            known, rows, sketches = everything(reader, loaded, is_sketched=is_sketched)
-        return known, rows[:, :width], sketches
+            found = everything(reader, loaded, is_sketched=is_sketched)
+        return found._replace(rows=found.rows[:, :width])

@@ -8,35 +8,28 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.arrays import Indices
 from simdup.compute.compiled import load_kernels_if_worth
-from simdup.files.fingerprint import without_degenerate
+from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.read import edition
 from simdup.files.walk import Filters, walk
-from simdup.files.workers import fingerprint_all, tasks
-from simdup.fingerprint.sketch import Sketches, joined
+from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.index.file.connection import IndexFile
 from simdup.index.file.snapshot import at_or_under, documents, every_number, in_folder
 from simdup.index.file.write import forget_empty_folders, put, set_about, set_places, take_out
-from simdup.index.query import options_of
 from simdup.index.records import Changes
 from simdup.index.roots import Places, absolute_path
+from simdup.progress import Progress
 from simdup.records import Document, Reason, Skipped, Source
+from simdup.settings import Settings
 from simdup.storage.codec import is_settled, status
 from simdup.storage.sqlite import files_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simdup.arrays import Rows
-    from simdup.index.file.connection import IndexFile
-    from simdup.index.segments import Numbers
-    from simdup.progress import Progress
-    from simdup.settings import Settings
 
 # A batch is written when it has so many documents, or after so many seconds.
 BATCH_DOCUMENTS, BATCH_SECONDS = 4096, 5.0
@@ -109,24 +102,17 @@ class Ingestion:
         size = sum(source.size for task in waiting for source in task)
         count = sum(map(len, waiting))
         load_kernels_if_worth(characters=size, progress=self.progress)
-        batch: list[Document] = []
-        rows: list[Rows] = []
-        sketches: list[Sketches] = []
-        last = time.monotonic()
-        options = options_of(self.settings, is_sketched=True, is_dense=self.file.has_samples)
+        batch, last = list[Fingerprinted](), time.monotonic()
+        is_dense = self.file.has_samples
+        options = FingerprintOptions.of(self.settings, is_sketched=True, is_dense=is_dense)
         parts = fingerprint_all(waiting, options, self.jobs)
         for _, part in self.progress(parts, "read", count, lambda done: len(done[0])):
-            kept = without_degenerate(part, self.settings.recipe.bits)
-            self._skip(kept.skipped)
-            batch += kept.documents
-            rows.append(kept.rows)
-            sketches += [] if kept.sketches is None else [kept.sketches]
-            is_full = len(batch) >= BATCH_DOCUMENTS or _values(sketches) >= BATCH_VALUES
-            if is_full or time.monotonic() - last > BATCH_SECONDS:
-                self._put(batch, rows, sketches)
-                batch, rows, sketches, last = [], [], [], time.monotonic()
-        if batch:
-            self._put(batch, rows, sketches)
+            batch.append(without_degenerate(part, self.settings.recipe.bits))
+            self._skip(batch[-1].skipped)
+            if _is_full(batch) or time.monotonic() - last > BATCH_SECONDS:
+                self._put(batch)
+                batch, last = [], time.monotonic()
+        self._put(batch)
 
     def _without_own(self, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
         """Skip the files of the index itself, which change while it is written."""
@@ -169,18 +155,16 @@ class Ingestion:
                     forget_empty_folders(self.file)
             self.counts["removed"] += len(gone)
 
-    def _put(
-        self, batch: Sequence[Document], rows: Sequence[Rows], sketches: Sequence[Sketches]
-    ) -> None:
-        documents = [self._unless_settled(each) for each in batch]
+    def _put(self, batch: Sequence[Fingerprinted]) -> None:
+        made = Fingerprinted.joined(batch, self.settings.recipe.bits, is_sketched=True)
+        if not made.documents or made.sketches is None:
+            return
         with self.file.writing():
             places = Places.of(self.file)  # another process may have removed some meanwhile
-            kept = [place for place, each in enumerate(batch) if places.contains(each.path)]
-            with_sketches = (
-                np.concatenate(rows)[kept],
-                joined(sketches).take(np.array(kept, np.int64)),
-            )
-            replaced = put(self.file, [documents[place] for place in kept], *with_sketches)
+            are_kept = np.array([places.contains(each.path) for each in made.documents], bool)
+            kept = np.flatnonzero(are_kept)
+            documents = [self._unless_settled(made.documents[place]) for place in kept.tolist()]
+            replaced = put(self.file, documents, made.rows[kept], made.sketches.take(kept))
         self.counts.update(added=len(kept) - replaced, replaced=replaced)
 
     def _unless_settled(self, document: Document) -> Document:
@@ -189,7 +173,7 @@ class Ingestion:
             return document
         return document._replace(source=document.source._replace(ctime_ns=0))
 
-    def _gone(self, missed: Numbers) -> list[int]:
+    def _gone(self, missed: Indices) -> list[int]:
         """Return which documents the walk missed though it could have found them."""
         trouble = {each.path for each in self.skipped if each.reason.is_trouble}
         inside = tuple(os.path.join(path, "") for path in trouble)
@@ -205,6 +189,7 @@ class Ingestion:
         ]
 
 
-def _values(sketches: Sequence[Sketches]) -> int:
-    """How many values some sketches have together."""
-    return sum(int(each.sizes.sum()) for each in sketches)
+def _is_full(batch: Sequence[Fingerprinted]) -> bool:
+    """Whether a batch has enough documents, or enough values of sketches, to be written."""
+    values = sum(int(each.sizes.sum()) for each in (part.sketches for part in batch) if each)
+    return sum(len(part.rows) for part in batch) >= BATCH_DOCUMENTS or values >= BATCH_VALUES

@@ -11,44 +11,30 @@ all mails with that notice.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from simdup.arrays import Indices, Mask, Shares, Values
 from simdup.errors import BadValueError
 from simdup.files.fingerprint import features_of, text_again
 from simdup.files.read import SkipError
-from simdup.fingerprint.features import all_features, concatenated
-from simdup.fingerprint.sketch import read_back
+from simdup.fingerprint.features import Features, all_features, concatenated
+from simdup.fingerprint.sketch import Sketches, read_back
+from simdup.index.file.connection import IndexFile
 from simdup.index.file.snapshot import sketched
-from simdup.index.records import FoundPart
-from simdup.index.samples import HIGHEST, holders, looked_up, runs
+from simdup.index.query import Queries
+from simdup.index.records import Answer, FoundPart
+from simdup.index.samples import HIGHEST, Run, Shared, holders, looked_up, runs
 from simdup.match.own_share import FAMILY
 from simdup.match.parts import LEAST_FEATURES, MOST_OTHERS, least_shared, verified_parts
 from simdup.progress import silent
+from simdup.records import Document
 from simdup.search.distinct import distinct_numbers
-from simdup.settings import PARTS
+from simdup.settings import PARTS, Settings
 from simdup.text.chunking import chunks_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.fingerprint.features import Features
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.index.file.connection import IndexFile
-    from simdup.index.query import Queries
-    from simdup.index.records import Answer
-    from simdup.index.samples import Run, Shared
-    from simdup.index.segments import Numbers
-    from simdup.records import Document
-    from simdup.settings import Settings
-
-    Shares = NDArray[np.float64]
-    Truths = NDArray[np.bool_]
-    Values = NDArray[np.uint32]
 
 #: At most this many texts are read for a question: those that seem to share most.
 MOST_CANDIDATES = 1_000
@@ -168,7 +154,7 @@ class _Search:
         return likely, len(enough) - len(best)
 
     def _own_shares(
-        self, numbers: Numbers, are_wholes: Truths, usual: Sketches, left_out: Numbers
+        self, numbers: Indices, are_wholes: Mask, usual: Sketches, left_out: Indices
     ) -> Shares:
         """The own share of what each of some texts shares with the question; (m,).
 
@@ -188,7 +174,7 @@ class _Search:
         of_whole[is_common] = self._average_weights(usual.take(is_common), left_out)
         return np.minimum(rarity / of_whole, 1)
 
-    def _average_weights(self, usual: Sketches, left_out: Numbers) -> Shares:
+    def _average_weights(self, usual: Sketches, left_out: Indices) -> Shares:
         """The average weight of the lowest hashes of each text; (n,)."""
         taken = [_lowest(sketch) for sketch in usual]
         if not taken:
@@ -200,8 +186,8 @@ class _Search:
         return np.fromiter(means, float)
 
     def _others(
-        self, is_common: Truths, are_wholes: Truths, usual: Sketches, left_out: Numbers
-    ) -> Numbers:
+        self, is_common: Mask, are_wholes: Mask, usual: Sketches, left_out: Indices
+    ) -> Indices:
         """How many others hold as much of each part that `is_common`; 0 for other parts; (m,)."""
         others = np.zeros(len(is_common), np.int64)
         if (is_common & are_wholes).any():
@@ -213,7 +199,7 @@ class _Search:
             others[place] = self._holding(theirs, len(lowest), left_out) - 1
         return others
 
-    def _holding(self, found: Shared, size: int, left_out: Numbers) -> int:
+    def _holding(self, found: Shared, size: int, left_out: Indices) -> int:
         """How many texts of `found` have enough of `size` hashes, apart from those left out."""
         numbers = found.numbers[found.shared >= self.share * size - 1e-9]
         return int(np.isin(numbers, left_out, invert=True).sum())
@@ -230,7 +216,7 @@ def _lowest(sketch: Values) -> Values:
     return sketch[:LOWEST][sketch[:LOWEST] <= HIGHEST]
 
 
-def _weights(others: Numbers) -> Shares:
+def _weights(others: Indices) -> Shares:
     """The weight of each hash, from how many other texts have it."""
     return 1 / (1 + np.maximum(others, 0) / 2)
 
@@ -345,14 +331,14 @@ class _Source:
         """The numbers of texts whose files have changed. Paths would not do: the file of the
         question may also be in the index, as it was before."""
 
-    def expect(self, texts: Numbers) -> None:
+    def expect(self, texts: Indices) -> None:
         """Do nothing: each text is a file of its own."""
 
-    def features(self, texts: Numbers) -> Features:
+    def features(self, texts: Indices) -> Features:
         """Return the features of these texts, whose numbers ascend."""
         return concatenated([self._read(texts[texts == 0]), self._read(texts[texts > 0])])
 
-    def _read(self, texts: Numbers) -> Features:
+    def _read(self, texts: Indices) -> Features:
         """Return the features of the question, or of some documents."""
         recipe = self.settings.recipe
         if self.text is not None and 0 in texts:

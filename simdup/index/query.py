@@ -7,41 +7,30 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simdup.arguments import path_list
+from simdup.arguments import AnyPath, path_list
+from simdup.arrays import Indices, Mask, Rows, Similarities
 from simdup.files.fingerprint import Fingerprinted, features_of, without_degenerate
 from simdup.files.read import SkipError, digest, digest_of
 from simdup.files.walk import listed
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.findings.identical import numbered
-from simdup.fingerprint.features import all_features, concatenated
+from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches, joined
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches
 from simdup.index.records import Answer, Match
 from simdup.match.candidates import search_distance
 from simdup.match.own_share import least_similarity
 from simdup.match.verify import decide
 from simdup.records import SHORT, Document, Kind, Reason, Skipped, Source
+from simdup.settings import Settings
 from simdup.text.encodings import count_lost
 from simdup.theory import UNRELATED, chance_distance, similarity_at
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.arrays import Rows
-    from simdup.fingerprint.features import Features
-    from simdup.index.segments import Numbers
-    from simdup.settings import Settings
-
-    AnyPath = str | os.PathLike[str]
-    Similarities = NDArray[np.float64]
-    Truths = NDArray[np.bool_]
 
 # At most this many documents may be near a query by chance; reading them all takes a few seconds.
 # To stay below that, a large index is searched less far.
@@ -73,16 +62,6 @@ class Queries:
     """None unless they were asked for."""
 
 
-def options_of(
-    settings: Settings, *, is_sketched: bool = False, is_dense: bool = False
-) -> FingerprintOptions:
-    """Return how files are read and fingerprinted, perhaps with dense sketches."""
-    sketched = is_sketched, DENSE_LEVELS if is_dense else LEVELS
-    return FingerprintOptions(
-        settings.recipe, settings.encoding, settings.formats, settings.converters, *sketched
-    )
-
-
 def of_files(
     paths: AnyPath | Iterable[AnyPath], settings: Settings
 ) -> tuple[Queries, list[Skipped]]:
@@ -94,19 +73,13 @@ def of_files(
                 sources.append(each)
             else:
                 skipped.append(each)
-    bits = settings.recipe.bits
-    documents, rows = list[Document](), [np.empty((0, bits // 8), np.uint8)]
-    sketches, are_dense = list[Sketches](), settings.parts is not None
-    options = options_of(settings, is_sketched=are_dense, is_dense=are_dense)
-    for _, part in fingerprint_all(deque(tasks(sources)), options, 1):
-        made = without_degenerate(part, bits)
-        documents += made.documents
-        rows.append(made.rows)
-        sketches += [] if made.sketches is None else [made.sketches]
-        skipped += made.skipped
-    names = tuple(document.path for document in documents)
-    dense = joined(sketches) if are_dense else None
-    return Queries(names, np.concatenate(rows), tuple(documents), sketches=dense), skipped
+    bits, is_dense = settings.recipe.bits, settings.parts is not None
+    options = FingerprintOptions.of(settings, is_sketched=is_dense, is_dense=is_dense)
+    parts = [part for _, part in fingerprint_all(deque(tasks(sources)), options, 1)]
+    made = without_degenerate(Fingerprinted.joined(parts, bits, is_sketched=is_dense), bits)
+    names = tuple(document.path for document in made.documents)
+    queries = Queries(names, made.rows, made.documents, sketches=made.sketches)
+    return queries, [*skipped, *made.skipped]
 
 
 def of_texts(
@@ -168,7 +141,7 @@ def reach(settings: Settings, n: int) -> int:
 
 
 def answered(
-    queries: Queries, near: Numbers, documents: dict[int, Document], criteria: Criteria
+    queries: Queries, near: Indices, documents: dict[int, Document], criteria: Criteria
 ) -> tuple[Answer, ...]:
     """Return an answer to each query: the near documents that are like it, most similar first.
 
@@ -250,9 +223,7 @@ def _most_similar_first(match: Match) -> tuple[int, float, int, str]:
     return _STRENGTH[match.kind], -match.similarity, match.distance, match.document.path
 
 
-def _is_alike(
-    distances: Numbers, exact: Similarities, counts: Numbers, settings: Settings
-) -> Truths:
+def _is_alike(distances: Indices, exact: Similarities, counts: Indices, settings: Settings) -> Mask:
     """Tell which pairs are alike: by exact similarity if it is known, else by distance.
 
     `counts` (m,) is the number of features of the shorter text, where both are known.
@@ -266,7 +237,7 @@ def _is_alike(
     return np.where(np.isnan(exact), distances <= k, exact >= least)
 
 
-def _fewest_features(queries: Queries, near: Numbers, documents: dict[int, Document]) -> Numbers:
+def _fewest_features(queries: Queries, near: Indices, documents: dict[int, Document]) -> Indices:
     """Return how many features the shorter text of each pair has; 0 if one is not known."""
     asked = [0 if each is None else each.features for each in queries.documents]
     known = [documents[number].features for number in near[:, 1].tolist()]
@@ -274,7 +245,7 @@ def _fewest_features(queries: Queries, near: Numbers, documents: dict[int, Docum
 
 
 def _exact(
-    queries: Queries, near: Numbers, documents: dict[int, Document], settings: Settings
+    queries: Queries, near: Indices, documents: dict[int, Document], settings: Settings
 ) -> Similarities:
     """Return the exact similarity of each pair; NaN where it is not needed or cannot be known."""
     exact = np.full(len(near), np.nan)
@@ -311,7 +282,7 @@ class _Reader:
         self.changed_queries: list[Skipped] = []
         self.changed: list[Skipped] = []
 
-    def similarities(self, i: Numbers, j: Numbers, can_read: Truths) -> Similarities:
+    def similarities(self, i: Indices, j: Indices, can_read: Mask) -> Similarities:
         """Return the exact similarity of each pair; NaN if it is not needed, or a text changed.
 
         Where distances decide, only pairs with a short text need it.
@@ -330,7 +301,7 @@ class _Reader:
         found[pairs[is_lost[i] | is_lost[j]]] = np.nan
         return found
 
-    def _load(self, indices: Numbers) -> Features:
+    def _load(self, indices: Indices) -> Features:
         """Return the features of ascending indices."""
         n, texts = len(self.queries.names), self.queries.texts
         asked, known = indices[indices < n].tolist(), (indices[indices >= n] - n).tolist()
@@ -348,7 +319,7 @@ class _Reader:
         changed += now_changed
         return found
 
-    def _is_lost(self) -> Truths:
+    def _is_lost(self) -> Mask:
         """Tell which texts have changed, so that their similarity is not known."""
         lost = []
         for files, changed in (

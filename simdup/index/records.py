@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from simdup.records import Document, Kind, Skipped
-    from simdup.settings import Settings
+from simdup.records import Document, Kind, Skipped
+from simdup.settings import Settings
 
 
 class Match(NamedTuple):

@@ -5,28 +5,24 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simdup.errors import InputError
 from simdup.files.walk import DEFAULTS, Filters, walk
+from simdup.index.file.connection import IndexFile
 from simdup.index.file.metadata import damaged, from_json
 from simdup.index.file.snapshot import at_or_under, places
 from simdup.index.file.write import forget_empty_folders, set_places, take_out
 from simdup.index.records import Changes
 from simdup.records import Reason, Skipped, Source
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simdup.index.file.connection import IndexFile
-
-    Found = Source | Skipped
+Found = Source | Skipped
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,31 +15,22 @@ until the run is written again, at the latest when half of its texts are gone.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 
+from simdup.arrays import Indices, Mask, Values
 from simdup.errors import InputError
-from simdup.fingerprint.sketch import DENSE_LEVELS
+from simdup.fingerprint.sketch import DENSE_LEVELS, Sketches
+from simdup.index.file.connection import IndexFile
 from simdup.index.file.metadata import damaged
 from simdup.index.segments import SIZE
 from simdup.search.distinct import distinct_numbers
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.index.file.connection import IndexFile
-    from simdup.index.segments import Numbers
-
-    Values = NDArray[np.uint32]
-    Places = NDArray[np.int64]
-    Postings = tuple[Values, Places]
-
+Postings = tuple[Values, Indices]
 #: Every dense sketch holds all hashes of its text up to this one.
 HIGHEST = ((1 << 32) - 1) >> DENSE_LEVELS
 
@@ -67,15 +58,15 @@ class Run(NamedTuple):
     """Some texts whose samples lie together."""
 
     id: int
-    numbers: Numbers
+    numbers: Indices
     """(n,): the numbers of their documents, ascending."""
-    counts: NDArray[np.int64]
+    counts: Indices
     """(n,): how many hashes of each are in the run; _GONE if it has been taken out."""
     live: int
     """How many of them have not been taken out."""
 
     @property
-    def are_live(self) -> NDArray[np.bool_]:
+    def are_live(self) -> Mask:
         """(n,): which of them have not been taken out."""
         return self.counts != _GONE
 
@@ -83,27 +74,27 @@ class Run(NamedTuple):
 class Shared(NamedTuple):
     """How much of a question some texts have; arrays by text."""
 
-    numbers: Numbers
+    numbers: Indices
     """The numbers of their documents."""
-    shared: NDArray[np.int64]
+    shared: Indices
     """How many hashes of the question are among theirs."""
-    kept: NDArray[np.int64]
+    kept: Indices
     """How many of their hashes the index keeps."""
 
 
 class Held(NamedTuple):
     """The texts that have some hashes."""
 
-    counts: NDArray[np.int64]
+    counts: Indices
     """(n,): how many texts have each hash."""
-    pairs: NDArray[np.int64]
+    pairs: Indices
     """(m, 2): a text and a hash that it has, by their places among those that were asked for."""
 
 
 # Writing, within `IndexFile.writing`
 
 
-def add_run(file: IndexFile, numbers: Numbers, dense: Sketches) -> None:
+def add_run(file: IndexFile, numbers: Indices, dense: Sketches) -> None:
     """Write the samples of new documents, whose numbers are the highest and ascend."""
     for begin in range(0, len(numbers), SIZE):
         part = slice(begin, begin + SIZE)
@@ -116,7 +107,7 @@ def add_run(file: IndexFile, numbers: Numbers, dense: Sketches) -> None:
         _merge_neighbours(file)
 
 
-def take_out_samples(file: IndexFile, numbers: Numbers) -> None:
+def take_out_samples(file: IndexFile, numbers: Indices) -> None:
     """Mark documents as gone; drop runs with none left, and rewrite runs with few left."""
     sql = "SELECT id FROM runs WHERE low <= ? AND high >= ?"
     for (own,) in file.execute(sql, int(numbers.max()), int(numbers.min())):
@@ -175,9 +166,7 @@ def _rewrite(file: IndexFile, runs: Sequence[Run]) -> None:
         file.execute("DELETE FROM samples WHERE id BETWEEN ? AND ?", *_edges(run))
 
 
-def _write(
-    file: IndexFile, numbers: Numbers, counts: NDArray[np.int64], parts: Iterable[Postings]
-) -> None:
+def _write(file: IndexFile, numbers: Indices, counts: Indices, parts: Iterable[Postings]) -> None:
     """Write a run; later parts of its hashes have later pieces."""
     ((last,),) = file.execute("SELECT coalesce(max(id), 0) FROM runs")
     if last >= _RUNS - 1:
@@ -191,12 +180,12 @@ def _write(
     file.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
 
 
-def _packed(numbers: Numbers, counts: NDArray[np.int64]) -> tuple[bytes, bytes]:
+def _packed(numbers: Indices, counts: Indices) -> tuple[bytes, bytes]:
     """The numbers of a run's documents and their counts of hashes, as the table `runs` has them."""
     return numbers.astype("<i8").tobytes(), counts.astype("<u4").tobytes()
 
 
-def _pieces(own: int, values: Values, places: Places) -> Iterator[tuple[int, bytes, int]]:
+def _pieces(own: int, values: Values, places: Indices) -> Iterator[tuple[int, bytes, int]]:
     """Yield a row of the table `samples` for each piece of a run: place, entries, checksum."""
     keys = (values.astype(np.uint64) << np.uint64(32)) | places.astype(np.uint64)
     keys.sort()
@@ -259,7 +248,7 @@ def looked_up(file: IndexFile, every: Sequence[Run], values: Values) -> Shared:
 
 
 def holders(
-    file: IndexFile, every: Sequence[Run], values: Values, texts: Numbers, left_out: Numbers
+    file: IndexFile, every: Sequence[Run], values: Values, texts: Indices, left_out: Indices
 ) -> Held:
     """How many texts have each of some hashes (ascending), and which hashes the `texts` have.
 
@@ -279,7 +268,7 @@ def holders(
     return Held(counts, np.concatenate(found))
 
 
-def _hits(file: IndexFile, run: Run, values: Values) -> Iterator[tuple[Places, Places]]:
+def _hits(file: IndexFile, run: Run, values: Values) -> Iterator[tuple[Indices, Indices]]:
     """Yield where some hashes (ascending) are in a run: which of them, and the place of a text."""
     pieces = distinct_numbers((values >> LOW_BITS).astype(np.uint64)).astype(np.int64)
     for begin in range(0, len(pieces), PIECES_AT_ONCE):
@@ -289,7 +278,7 @@ def _hits(file: IndexFile, run: Run, values: Values) -> Iterator[tuple[Places, P
         yield which[is_hit], places[is_hit]
 
 
-def _at(file: IndexFile, run: Run, pieces: Numbers) -> Postings:
+def _at(file: IndexFile, run: Run, pieces: Indices) -> Postings:
     """The hashes in some pieces of a run, and the place of the text of each."""
     sql = (
         "SELECT samples.id, entries, checksum FROM json_each(?) AS asked"
@@ -321,7 +310,7 @@ def _unpacked(file: IndexFile, run: Run, sql: str, *parameters: object) -> Posti
     return (high << np.uint32(LOW_BITS)) | entries["value"], places
 
 
-def problems(file: IndexFile, known: Numbers) -> Iterator[str]:
+def problems(file: IndexFile, known: Indices) -> Iterator[str]:
     """Yield a line for each thing that is wrong with the samples of these documents, if any."""
     if not file.has_samples:
         return

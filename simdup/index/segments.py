@@ -7,23 +7,17 @@ Many queries at once go to the room `search`, which picks its method by their nu
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Distances, Indices, Rows
 from simdup.compute.compiled import load_kernels_if_worth, loaded_kernels
 from simdup.search.hamming import words
 from simdup.search.pairs import iter_pairs_between
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.arrays import Rows
-
-    Numbers = NDArray[np.int64]
 
 #: Rows in a full segment: 1 MB of 128 bits.
 SIZE = 1 << 16
@@ -42,11 +36,11 @@ class Segment:
     """(n, width)"""
     columns: NDArray[np.uint64]
     """(words, n): the same bits."""
-    documents: Numbers
+    documents: Indices
     """(n,): the numbers of their documents."""
 
 
-def segment(batch: int, rows: Rows, documents: Numbers) -> Segment:
+def segment(batch: int, rows: Rows, documents: Indices) -> Segment:
     """Lay fingerprints out as a segment."""
     # Always copied: for read-only arrays numba would compile the kernel again.
     return Segment(batch, rows, np.array(words(rows).T, order="C"), documents)
@@ -59,7 +53,7 @@ def cut(segments: Sequence[Segment], bits: int) -> list[Segment]:
     return [segment(each.batch, each.rows[:, : bits // 8], each.documents) for each in segments]
 
 
-def within(segments: Sequence[Segment], queries: Rows, k: int) -> Numbers:
+def within(segments: Sequence[Segment], queries: Rows, k: int) -> Indices:
     """Return every fingerprint at most k bits from a query; (m, 3).
 
     Columns are the query's index, the document's number, and their distance; rows are ordered
@@ -75,14 +69,14 @@ def within(segments: Sequence[Segment], queries: Rows, k: int) -> Numbers:
     return in_order(np.concatenate([np.empty((0, 3), np.int64), *found]))
 
 
-def _searched(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
+def _searched(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Indices]:
     """Yield the rows of `within` for many queries, in no order."""
     for each in segments:
         for pairs in iter_pairs_between(queries, each.rows, k):
             yield np.column_stack((pairs[:, 0], each.documents[pairs[:, 1]], pairs[:, 2]))
 
 
-def _compared(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
+def _compared(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Indices]:
     """Yield the rows of `within` for a few queries, in no order."""
     for index, distances in _passes(segments, queries):
         for each, part in zip(segments, distances, strict=True):
@@ -91,7 +85,7 @@ def _compared(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Nu
                 yield _hits(index, each.documents[near], part[near])
 
 
-def _compared_by_kernel(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
+def _compared_by_kernel(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Indices]:
     """Yield the rows that `_compared` yields, computed by a compiled loop."""
     columns, k = np.array(words(queries)[:, :, None]), min(k, 8 * queries.shape[1])
     found, near_pairs, is_half = np.empty((SIZE, 3), np.int64), loaded_kernels().near_pairs, False
@@ -103,7 +97,7 @@ def _compared_by_kernel(segments: Sequence[Segment], queries: Rows, k: int) -> I
                 yield _hits(index, each.documents[found[:count, 1]], found[:count, 2])
 
 
-def nearest(segments: Sequence[Segment], queries: Rows, count: int) -> Numbers:
+def nearest(segments: Sequence[Segment], queries: Rows, count: int) -> Indices:
     """Return the `count` nearest fingerprints to each query, ordered as by `within`.
 
     Of equally near ones the lowest documents come first. Fingerprints at distance 0 are all
@@ -122,18 +116,18 @@ def nearest(segments: Sequence[Segment], queries: Rows, count: int) -> Numbers:
     return np.concatenate(found)
 
 
-def _hits(query: int, documents: Numbers, distances: NDArray[Any]) -> Numbers:
+def _hits(query: int, documents: Indices, distances: NDArray[Any]) -> Indices:
     return np.column_stack((np.full(len(documents), query), documents, distances))
 
 
-def in_order(found: Numbers) -> Numbers:
+def in_order(found: Indices) -> Indices:
     """Sort rows of query, document and distance by query, then nearest first."""
     return found[np.lexsort((found[:, 1], found[:, 2], found[:, 0]))]
 
 
 def _passes(
     segments: Sequence[Segment], queries: Rows
-) -> Iterator[tuple[int, Iterator[NDArray[np.uint16]]]]:
+) -> Iterator[tuple[int, Iterator[Distances]]]:
     """Yield each query's index, and its distances to the fingerprints of every segment."""
     scratch = np.empty(SIZE, np.uint64)  # one for all: fresh memory is half of the time
     for index, query in enumerate(words(queries)):
@@ -142,7 +136,7 @@ def _passes(
 
 def _distances(
     columns: NDArray[np.uint64], query: NDArray[np.uint64], scratch: NDArray[np.uint64]
-) -> NDArray[np.uint16]:
+) -> Distances:
     """Return how many bits differ between a query and each fingerprint of a segment; (n,)."""
     scratch = scratch[: columns.shape[1]]
     total = np.bitwise_count(np.bitwise_xor(columns[0], query[0], out=scratch))

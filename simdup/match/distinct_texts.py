@@ -76,6 +76,13 @@ class Texts:
         return self.by_text[self.begins[:-1]]
 
     @property
+    def text_of(self) -> Indices:
+        """The text of each item: (items,)."""
+        found = np.empty(len(self.by_text), np.int64)
+        found[self.by_text] = np.repeat(np.arange(len(self)), self.sizes)
+        return found
+
+    @property
     def sizes(self) -> Indices:
         """The number of items that have each text."""
         return np.diff(self.begins)

@@ -14,15 +14,13 @@ from __future__ import annotations
 import os
 import struct
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import PACKINGS
 from simdup.text.noise import NUMBERS, REDIRECTION
 
-if TYPE_CHECKING:
-    Outcome: TypeAlias = Document | Skipped
-
+Outcome: TypeAlias = Document | Skipped
 # A file that changed less than this before it was read may change again and keep its times,
 # which FAT counts in steps of two seconds.
 SETTLED_NS = 2_000_000_000

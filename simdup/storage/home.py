@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from simdup.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class NoHomeError(InputError):

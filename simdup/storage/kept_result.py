@@ -10,13 +10,16 @@ from __future__ import annotations
 import io
 import json
 import marshal
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from hashlib import blake2b
 from itertools import chain, compress, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import isnan
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simdup.records import (
     Candidates,
@@ -36,30 +39,44 @@ from simdup.records import (
     doubtful,
     without_text,
 )
-from simdup.storage.cached import MOST_OF_RESULTS
-from simdup.storage.codec import is_settled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.settings import Settings
-    from simdup.storage.cached import RecipeCache
-    from simdup.storage.codec import Outcome
-
-    Digests = tuple[list[bytes], list[bytes], list[bytes]]
-
-# Each kind of a match as a number, and back.
-_NUMBERS: dict[Kind | None, int | None] = {None: None}
-_NUMBERS |= {kind: number for number, kind in enumerate(Kind)}
-_KINDS: dict[Any, Any] = {number: kind for kind, number in _NUMBERS.items()}
+from simdup.settings import Settings
+from simdup.storage.cached import MOST_OF_RESULTS, RecipeCache
+from simdup.storage.codec import Outcome, is_settled
 
 # Makes a record in half the time of a call of its class.
 _new = tuple.__new__
 
 # Bytes of a digest.
 _DIGEST = 16
+_VOID = f"V{_DIGEST}"
+
+#: A document of a result: what is known of it besides the file.
+DOCUMENT = np.dtype(
+    [
+        ("about", "<i4"),  # the place of its encoding, noise, packing and doubt in a list of these
+        ("text", "<i4"),  # the place of the digest of its text among others; -1: as of its bytes
+        ("confidence", "<f8"),
+        ("damaged", "<i8"),
+        ("features", "<i8"),
+        ("bytes_digest", _VOID),
+        ("features_digest", _VOID),
+    ]
+)
+
+#: A member of a group; its document is named by its place among the files.
+MEMBER = np.dtype(
+    [
+        ("place", "<i8"),
+        ("kind", "i1"),  # the place in _KINDS
+        ("distance", "<i8"),
+        ("similarity", "<f8"),  # NaN for None
+        ("own_share", "<f8"),  # NaN for None
+        ("set_id", "<i8"),  # 0 for None
+        ("set_kind", "i1"),
+    ]
+)
+_KINDS = [None, *Kind]
+_NUMBERS: dict[Any, int] = {kind: number for number, kind in enumerate(_KINDS)}
 
 # The place of the archive among the fields of a file.
 _ARCHIVE = Source._fields.index("archive")
@@ -79,7 +96,7 @@ class Walked(NamedTuple):
     skipped: Sequence[Skipped]
 
 
-class LastResult:
+class KeptResult:
     """What a store has of the last scan that asked the same question."""
 
     def __init__(self, cache: RecipeCache, asked: object, walked: Walked) -> None:
@@ -137,99 +154,54 @@ def is_lasting(
 def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     """A result as bytes: a line of JSON, then arrays. `outcomes` has one for each source.
 
-    The arrays are: which documents have a digest of their text other than that of their bytes;
-    then about each document its place in the list `abouts`, damaged characters, features and
-    confidence; then the digests of the bytes of all documents, of the features of all, and of the
-    texts of those of the first array; then fingerprints.
+    The arrays are: the documents, the digests of texts that differ from their bytes, the
+    fingerprints, the members of all groups, and the members of all patterns.
     """
-    documents = result.documents
     files = (each if isinstance(each, Document) else each.file for each in outcomes)
-    places = {id(each): place for place, each in enumerate(files)}
-    abouts: dict[tuple[str | None, ...], int] = {}
-    about = [abouts.setdefault(_about(each), len(abouts)) for each in documents]
+    place_of = {id(each): place for place, each in enumerate(files)}
+    documents, texts, abouts = _told_documents(result.documents)
     stats = result.stats
     told = {
-        "abouts": list(abouts),
+        "abouts": abouts,
         "skipped": [
             [place, *_told_skipped(each)]
             for place, each in enumerate(outcomes)
             if isinstance(each, Skipped)
         ],
-        "groups": _told_groups(result.groups, places),
-        "patterns": _told_groups(result.patterns, places),
+        "groups": _told_groups(result.groups),
+        "patterns": _told_groups(result.patterns),
         "parts": result.parts,
         "folders": result.folders,
         "candidates": None if result.candidates is None else asdict(result.candidates),
         "stats": [stats.bytes, stats.ignored, stats.siblings, stats.identity_only],
     }
-    differing = [n for n, each in enumerate(documents) if each.text_digest != each.bytes_digest]
-    digests = (
-        *(each.bytes_digest for each in documents),
-        *(each.features_digest for each in documents),
-        *(documents[n].text_digest for n in differing),
-    )
     data = io.BytesIO()
     data.write(json.dumps(told).encode() + b"\n")
-    damaged, features = [each.damaged for each in documents], [e.features for e in documents]
-    for column in (differing, about, damaged, features):
-        np.save(data, np.array(column, np.int64))
-    np.save(data, np.array([each.confidence for each in documents], np.float64))
-    np.save(data, np.frombuffer(b"".join(digests), np.uint8))
-    np.save(data, np.ascontiguousarray(result.rows))
+    members = (_told_members(each, place_of) for each in (result.groups, result.patterns))
+    for array in (documents, texts, np.ascontiguousarray(result.rows), *members):
+        np.save(data, array)
     return data.getvalue()
-
-
-def _about(document: Document) -> tuple[str | None, ...]:
-    return document.encoding, document.noise, document.packing, document.doubt
-
-
-def _told_skipped(skipped: Skipped) -> list[Any]:
-    file = skipped.file
-    about = None if file is None else [file.encoding, file.bytes_digest.hex(), file.packing]
-    return [skipped.reason.value, skipped.detail, about]
-
-
-def _told_groups(groups: Sequence[Group], places: dict[int, int]) -> list[Any]:
-    """A list about each group, and a list of each field with its value in every member."""
-    about = [
-        (
-            *(each.id, _NUMBERS[each.kind], each.diameter, each.is_diameter_exact),
-            *(len(each.members), each.versions),
-        )
-        for each in groups
-    ]
-    members = [
-        (
-            *(places[id(each.document)], _NUMBERS[each.kind], each.distance, each.similarity),
-            *(each.own_share, each.set_id, _NUMBERS[each.set_kind]),
-        )
-        for group in groups
-        for each in group.members
-    ]
-    return [about, list(zip(*members, strict=True))]
 
 
 def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     """The result that `whole_as_bytes` made these bytes from; it took no seconds."""
     file = io.BytesIO(data)
     told = json.loads(file.readline())
-    columns: list[NDArray[Any]] = [np.load(file) for _ in range(7)]
-    differing, *numbers, digests, rows = columns
+    records, texts, rows, members, of_patterns = (np.load(file) for _ in range(5))
     skipped = {place: _skipped(walked.sources[place], *each) for place, *each in told["skipped"]}
     are_documents = np.ones(len(walked.sources), bool)
     are_documents[list(skipped)] = False
     sources = list(compress(walked.sources, are_documents.tolist()))
-    each_digest = _digests(digests, differing, len(sources))
-    documents = tuple(_documents(sources, told["abouts"], numbers, each_digest))
-    at = np.cumsum(are_documents) - 1
-    fingerprints = np.zeros((len(at), rows.shape[1]), np.uint8)
+    documents = tuple(_documents(sources, records, texts, told["abouts"]))
+    row_of = np.cumsum(are_documents) - 1
+    fingerprints = np.zeros((len(row_of), rows.shape[1]), np.uint8)
     fingerprints[are_documents] = rows
 
-    def found(places: list[int]) -> tuple[list[Any], list[bytes]]:
+    def files_at(places: NDArray[np.int64]) -> tuple[list[Any], list[bytes]]:
         """The documents of the sources at these places, and their fingerprints."""
         own = [
             skipped[place].file if place in skipped else documents[row]
-            for place, row in zip(places, at[places].tolist(), strict=True)
+            for place, row in zip(places.tolist(), row_of[places].tolist(), strict=True)
         ]
         return own, fingerprints[places].view(f"V{rows.shape[1]}").ravel().tolist()
 
@@ -240,17 +212,23 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
         settings,
         documents,
         rows,
-        tuple(_groups(told["groups"], found)),
+        tuple(_groups(told["groups"], members, files_at)),
         (*walked.skipped, *skipped.values()),
         candidates_from(told["candidates"]),
         Stats(*counts, 0.0, len(walked.sources), ignored, siblings, kinds),
-        patterns=tuple(_groups(told["patterns"], found)),
+        patterns=tuple(_groups(told["patterns"], of_patterns, files_at)),
         parts=tuple(Part(*each) for each in told["parts"]),
         folders=tuple(
             FolderPair(*each)._replace(groups=tuple(each[-1])) for each in told["folders"]
         ),
         doubtful=doubtful(documents),
     )
+
+
+def _told_skipped(skipped: Skipped) -> list[Any]:
+    file = skipped.file
+    about = None if file is None else [file.encoding, file.bytes_digest.hex(), file.packing]
+    return [skipped.reason.value, skipped.detail, about]
 
 
 def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) -> Skipped:
@@ -261,49 +239,92 @@ def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) 
     return Skipped(source.path, Reason(reason), detail, file)
 
 
+def _told_documents(
+    documents: Sequence[Document],
+) -> tuple[NDArray[Any], NDArray[Any], list[tuple[str | None, ...]]]:
+    """The records of documents, the digests of texts other than of bytes, and the `abouts`."""
+    abouts: dict[tuple[str | None, ...], int] = {}
+    texts: list[bytes] = []
+    records = np.empty(len(documents), DOCUMENT)
+    for number, each in enumerate(documents):
+        said = each.encoding, each.noise, each.packing, each.doubt
+        about = abouts.setdefault(said, len(abouts))
+        text = -1
+        if each.text_digest != each.bytes_digest:
+            text = len(texts)
+            texts.append(each.text_digest)
+        numbers = each.confidence, each.damaged, each.features
+        records[number] = about, text, *numbers, each.bytes_digest, each.features_digest
+    return records, np.frombuffer(b"".join(texts), _VOID), list(abouts)
+
+
 def _documents(
-    sources: list[Source],
-    abouts: list[list[Any]],
-    numbers: list[NDArray[Any]],
-    digests: Digests,
+    sources: list[Source], records: NDArray[Any], texts: NDArray[Any], abouts: list[list[Any]]
 ) -> Iterable[Document]:
     """Yield the document of each source."""
     if not sources:
         return ()
-    about, damaged, features, confidence = (each.tolist() for each in numbers)
-    encoding, *others = zip(*map(abouts.__getitem__, about), strict=True)
-    fields = zip(sources, encoding, confidence, damaged, features, *digests, *others, strict=True)
-    return map(partial(_new, Document), fields)
-
-
-def _digests(digests: NDArray[np.uint8], differing: NDArray[np.int64], count: int) -> Digests:
-    """The digests of the bytes, the text and the features of each of `count` documents."""
-    every = digests.view(f"V{_DIGEST}").tolist()
-    of_bytes, of_features, others = every[:count], every[count : 2 * count], every[2 * count :]
+    about, text, *numbers, of_bytes, of_features = _columns(records)
+    others = texts.tolist()
     of_text = of_bytes.copy()  # the same objects, as of plain UTF-8, take less memory
-    for document, digest in zip(differing.tolist(), others, strict=True):
-        of_text[document] = digest
-    return of_bytes, of_text, of_features
+    for place in np.flatnonzero(records["text"] >= 0).tolist():
+        of_text[place] = others[text[place]]
+    encoding, *more = zip(*map(abouts.__getitem__, about), strict=True)
+    columns = encoding, *numbers, of_bytes, of_text, of_features, *more
+    return map(partial(_new, Document), zip(sources, *columns, strict=True))
+
+
+def _columns(records: NDArray[Any]) -> list[list[Any]]:
+    """The values of each field of some records."""
+    return [records[field].tolist() for field in records.dtype.names or ()]
+
+
+def _told_groups(groups: Sequence[Group]) -> list[Any]:
+    """A list about each group, without its members."""
+    return [
+        (
+            *(each.id, _NUMBERS[each.kind], each.diameter, each.is_diameter_exact),
+            *(len(each.members), each.versions),
+        )
+        for each in groups
+    ]
+
+
+def _told_members(groups: Sequence[Group], place_of: dict[int, int]) -> NDArray[Any]:
+    """The records of the members of all groups; numpy turns an unknown share, None, into NaN."""
+    return np.array(
+        [
+            (
+                *(place_of[id(each.document)], _NUMBERS[each.kind], each.distance),
+                *(each.similarity, each.own_share, each.set_id or 0, _NUMBERS[each.set_kind]),
+            )
+            for group in groups
+            for each in group.members
+        ],
+        MEMBER,
+    )
 
 
 def _groups(
-    told: list[Any], found: Callable[[list[int]], tuple[list[Any], list[bytes]]]
+    told: list[Any],
+    records: NDArray[Any],
+    files_at: Callable[[NDArray[np.int64]], tuple[list[Any], list[bytes]]],
 ) -> Iterator[Group]:
-    """Yield the groups from the lists of `_told_groups`.
+    """Yield the groups, from the lists of `_told_groups` and the records of their members.
 
-    `found` returns the documents and fingerprints at some places.
+    `files_at` returns the documents and fingerprints at some places.
     """
-    about, columns = told
-    if not about:
-        return
-    places, kinds, distances, similarities, own_shares, sets, kinds_of_sets = columns
+    _, kinds, distances, similarities, own_shares, sets, kinds_of_sets = _columns(records)
+    shares = (
+        [None if isnan(value) else value for value in each] for each in (similarities, own_shares)
+    )
     fields = zip(
-        *(*found(places), map(_KINDS.get, kinds), distances, similarities),
-        *(own_shares, sets, map(_KINDS.get, kinds_of_sets)),
+        *(*files_at(records["place"]), map(_KINDS.__getitem__, kinds), distances, *shares),
+        *((number or None for number in sets), map(_KINDS.__getitem__, kinds_of_sets)),
         strict=True,
     )
     made = map(partial(_new, Member), fields)
-    for number, kind, diameter, is_exact, size, versions in about:
+    for number, kind, diameter, is_exact, size, versions in told:
         members, in_order = tuple(islice(made, size)), tuple(Version(*each) for each in versions)
         yield _new(Group, (number, _KINDS[kind], diameter, members, is_exact, in_order))
 

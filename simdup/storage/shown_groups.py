@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 from zlib import crc32
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simdup.records import Group
-    from simdup.storage.store import Store
+from simdup.records import Group
+from simdup.storage.store import Store
 
 #: The most texts of one entry of the ignore list, of which each two are a pair. A group with
 #: more distinct texts is not kept.

@@ -12,17 +12,14 @@ import sqlite3
 import stat
 import time
 from abc import ABC, abstractmethod
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from simdup.errors import InputError
 from simdup.storage.opening import open_to_read
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
 
 Connection = TypeVar("Connection", bound=sqlite3.Connection)
 

@@ -11,16 +11,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from simdup.errors import InputError
 from simdup.storage.home import usual_place
 from simdup.storage.sqlite import Database, DatabaseKind, files_of, make_private, patiently, size_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS recipes (id INTEGER PRIMARY KEY, key TEXT UNIQUE, used INTEGER);

@@ -30,11 +30,11 @@ from simdup.corpus.formats import jsonl as json_lines
 from simdup.corpus.formats import open as tables
 from simdup.corpus.formats import streams
 from simdup.corpus.formats.table import LACKING
-from simdup.corpus.records import TextFingerprints
 from simdup.corpus.rewrite import check_target
 from simdup.corpus.stay import dropped
 from simdup.errors import ExtraMissingError, InputError, SimdupError
 from simdup.fingerprint import sketch
+from simdup.fingerprint.collected import Collected
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.match import match, recall
@@ -302,22 +302,20 @@ def test_sketches_of_many_rows_lie_in_a_file(write, monkeypatch):
 
 
 def test_memory_for_sketches_is_bounded():
-    how = collect.HowToFingerprint.of(Settings())
-    none, digests = np.empty(0, np.int64), np.empty((0, 2), np.uint64)
     many = np.arange(1 << 20, dtype=np.uint32)  # 4 MB, of which 64 are added
     one = sketch.Sketches(many, np.zeros(1, np.int64), np.array([len(many)]))
-    part = TextFingerprints(np.empty((0, 64), np.uint8), none, digests, digests, one)
     tracemalloc.start()
     try:
-        collected = collect.CollectedPrints(how)
+        collected = Collected(np.empty(0), is_sketched=True)
         for _ in range(64):
-            collected.add(part)
-        joined = collected.joined()
+            collected.add(one, np.zeros(1))
+        collected.columns()
+        joined = collected.sketches()
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert most < sketch.BYTES_IN_MEMORY * 4
-    assert (joined.sketches.take(np.array([63])).joined() == many).all()
+    assert (joined.take(np.array([63])).joined() == many).all()
 
 
 @pytest.mark.parametrize("size", [1, 100, 1 << 20])

@@ -10,25 +10,16 @@ from __future__ import annotations
 
 import csv
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
+from simdup.arrays import Indices
 from simdup.corpus.flaws import Fault, Flaw, RowError
-from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, changed, lines_of
-from simdup.corpus.formats.table import Parsed, Table, check_columns
+from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, Packed, changed, lines_of
+from simdup.corpus.formats.table import Chunk, Parsed, Table, check_columns
 from simdup.errors import InputError
 from simdup.text.fields import joined
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from simdup.corpus.formats.streams import Packed
-    from simdup.corpus.formats.table import Chunk
-
-    Indices = NDArray[np.int64]
 
 # At most so many rows are handed on together.
 ROWS = 4096

@@ -5,29 +5,21 @@ Lines with nothing but white space are not rows.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from simdup.arrays import Indices
 from simdup.corpus.flaws import Fault, RowError
-from simdup.corpus.formats.streams import Lines, changed, lines_of
-from simdup.corpus.formats.table import LACKING, Parsed, Table, left_in, listed_fields
+from simdup.corpus.formats.streams import Lines, Packed, changed, lines_of
+from simdup.corpus.formats.table import LACKING, Chunk, Parsed, Table, left_in, listed_fields
 from simdup.errors import InputError
 from simdup.extract.packed import CutShortError
 from simdup.text.fields import joined
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.corpus.formats.streams import Packed
-    from simdup.corpus.formats.table import Chunk
-
-    Indices = NDArray[np.int64]
 
 # What messages call the JSON types.
 _KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "an object"}

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from simdup.arguments import path_list
 from simdup.corpus.formats.csv import comma_separated, tab_separated
 from simdup.corpus.formats.jsonl import json_lines
-from simdup.corpus.formats.streams import PACKINGS, packed, packed_stream
+from simdup.corpus.formats.streams import PACKINGS, Packed, packed, packed_stream
+from simdup.corpus.formats.table import Table
 from simdup.errors import ExtraMissingError, InputError
 from simdup.settings import ROW_FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simdup.corpus.formats.streams import Packed
-    from simdup.corpus.formats.table import Table
 
 JSONL, CSV, TSV, PARQUET = ROW_FORMATS
 

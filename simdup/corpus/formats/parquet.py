@@ -6,31 +6,23 @@ enough, so that memory does not grow with the file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import RawIOBase
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from pyarrow.compute import struct_field
 from pyarrow.parquet import ParquetFile, ParquetWriter
 
+from simdup.arrays import Indices
 from simdup.corpus.flaws import Fault, Flaw
-from simdup.corpus.formats.streams import UNPACKED, changed, status_of
-from simdup.corpus.formats.table import Parsed, Table, check_columns, left_in
+from simdup.corpus.formats.streams import UNPACKED, Packed, changed, status_of
+from simdup.corpus.formats.table import Chunk, Parsed, Table, check_columns, left_in
 from simdup.errors import InputError
 from simdup.text.fields import joined
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.corpus.formats.streams import Packed
-    from simdup.corpus.formats.table import Chunk
-
-    Indices = NDArray[np.int64]
 
 # Bytes of a column that are read at once.
 BUFFER = 1 << 20

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import zlib
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from simdup.corpus.flaws import Fault, Flaw
 from simdup.errors import ExtraMissingError, InputError, SimdupError
@@ -25,9 +26,6 @@ from simdup.extract.packed import (
     packing_of,
 )
 from simdup.storage.opening import open_to_read, reason_of
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
 
 # Bytes handed on together, as one task for a worker: enough to outweigh sending them.
 BLOCK = 1 << 20

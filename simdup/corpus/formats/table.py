@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from simdup.corpus.formats.streams import pack
+from simdup.arrays import Indices, Mask
+from simdup.corpus.flaws import Flaw
+from simdup.corpus.formats.streams import Packed, pack
 from simdup.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.corpus.flaws import Flaw
-    from simdup.corpus.formats.streams import Packed
-
-    Indices = NDArray[np.int64]
 
 #: The value of a field that a row does not have; the value of null is None.
 LACKING = object()
@@ -144,7 +137,7 @@ def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
 
 
-def left_in(numbers: Indices, left_out: Indices) -> NDArray[np.bool_]:
+def left_in(numbers: Indices, left_out: Indices) -> Mask:
     """Which of the numbers are not left out; both arrays ascend."""
     at = np.searchsorted(left_out, numbers)
     return np.append(left_out, -1)[at] != numbers

@@ -10,18 +10,14 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from typing import Any
 
 from simdup.errors import InputError
 from simdup.index.file.metadata import check, damaged, from_json, has_samples
 from simdup.storage.opening import identity_of
 from simdup.storage.sqlite import BoundedConnection, Database, DatabaseKind, connect, new_file
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from contextlib import AbstractContextManager
-
 
 #: The bits of fingerprints that have tables of blocks, and the number of these tables.
 BLOCKED_BITS, BLOCKS = 64, 4

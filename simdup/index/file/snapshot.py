@@ -9,14 +9,17 @@ import json
 import os
 import struct
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 
+from simdup.arrays import Indices
 from simdup.errors import InputError
+from simdup.files.fingerprint import Fingerprinted
 from simdup.fingerprint.sketch import SketchPile, read_back
 from simdup.index import samples
 from simdup.index.block_tables import PIECES, wrong_tables
@@ -27,13 +30,6 @@ from simdup.records import Document, Source
 from simdup.settings import FORMATS
 from simdup.storage.codec import STATUS_SIZE, outcome_in, status_in
 from simdup.text.encodings import encoding_named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simdup.arrays import Rows
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.index.segments import Numbers
 
 # Documents read at once.
 NUMBERS_AT_ONCE = 1 << 14
@@ -86,7 +82,7 @@ def segment_of(file: IndexFile, number: int) -> Segment:
     raise InputError(f"{file.path!r}: {told}")
 
 
-def documents(file: IndexFile, numbers: Numbers) -> dict[int, Document]:
+def documents(file: IndexFile, numbers: Indices) -> dict[int, Document]:
     """Return documents by number. Raises InputError unless there is one for each number."""
     found = {number: document for number, (document, _) in sketched(file, numbers)}
     if len(found) < len(numbers):
@@ -94,7 +90,7 @@ def documents(file: IndexFile, numbers: Numbers) -> dict[int, Document]:
     return found
 
 
-def sketched(file: IndexFile, numbers: Numbers) -> Iterator[tuple[int, tuple[Document, bytes]]]:
+def sketched(file: IndexFile, numbers: Indices) -> Iterator[tuple[int, tuple[Document, bytes]]]:
     """Yield the number, document and sketch of each of these documents that exists."""
     sql = (
         "SELECT documents.id, folders.path, name, entry, checksum FROM json_each(?) AS asked"
@@ -106,7 +102,7 @@ def sketched(file: IndexFile, numbers: Numbers) -> Iterator[tuple[int, tuple[Doc
             yield row[0], _document(file, row)
 
 
-def every_number(file: IndexFile) -> Numbers:
+def every_number(file: IndexFile) -> Indices:
     """Return the numbers of all documents, ascending."""
     rows = file.execute("SELECT id FROM documents ORDER BY id")
     return np.array(rows, np.int64).reshape(-1)
@@ -114,7 +110,7 @@ def every_number(file: IndexFile) -> Numbers:
 
 def everything(
     file: IndexFile, loaded: Sequence[Segment], *, is_sketched: bool = False
-) -> tuple[list[Document], Rows, Sketches | None]:
+) -> Fingerprinted:
     """Return all documents by ascending number, their fingerprints, and if asked their sketches.
 
     Fingerprints come from all segments; sketches may be in a temporary file (`SketchPile`).
@@ -136,7 +132,8 @@ def everything(
             placed.append(np.column_stack((pile.add(sketches), sketches.sizes)))
     empty = np.empty((0, file.width), np.uint8)
     rows = np.concatenate([empty, *(each.rows for each in loaded)])[order]
-    return known, rows, pile.pooled(*np.concatenate(placed).T) if is_sketched else None
+    pooled = pile.pooled(*np.concatenate(placed).T) if is_sketched else None
+    return Fingerprinted(tuple(known), rows, pooled)
 
 
 def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:
@@ -179,7 +176,7 @@ def in_folder(file: IndexFile, folder: bytes) -> dict[bytes, tuple[int, bytes]]:
     return {name: (number, data) for name, number, data in found}
 
 
-def at_or_under(file: IndexFile, path: bytes) -> Numbers:
+def at_or_under(file: IndexFile, path: bytes) -> Indices:
     """Return the numbers of the document at this path, and of all documents under the path."""
     if not path:
         return np.empty(0, np.int64)
@@ -236,7 +233,7 @@ def problems(file: IndexFile) -> Iterator[str]:
             yield f"the table of block {block} has what is in no segment"
 
 
-def _checked_segment(file: IndexFile, own: int) -> tuple[Numbers, list[str]]:
+def _checked_segment(file: IndexFile, own: int) -> tuple[Indices, list[str]]:
     """Return the numbers of a segment's documents, and a line for each thing wrong with it."""
     try:
         found = segment_of(file, own)

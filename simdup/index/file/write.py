@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 
+from simdup.arrays import Indices, Rows
 from simdup.errors import InputError
-from simdup.fingerprint.sketch import thinned
+from simdup.fingerprint.sketch import Sketches, thinned
 from simdup.index.block_tables import write_pieces
+from simdup.index.file.connection import IndexFile
 from simdup.index.file.metadata import damaged
 from simdup.index.file.snapshot import SEGMENTS, checksum_of, disagreement, segment_of
 from simdup.index.samples import add_run, take_out_samples
 from simdup.index.segments import SIZE
+from simdup.records import Document
 from simdup.storage.codec import entry, folder_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simdup.arrays import Rows
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.index.file.connection import IndexFile
-    from simdup.index.segments import Numbers
-    from simdup.records import Document
 
 
 def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sketches) -> int:
@@ -76,7 +71,7 @@ def _make_way(file: IndexFile, entries: Sequence[tuple[Any, ...]]) -> None:
     take_out(file, np.array([old for olds in found for (old,) in olds], np.int64))
 
 
-def _pack(file: IndexFile, numbers: Numbers, rows: Rows) -> None:
+def _pack(file: IndexFile, numbers: Indices, rows: Rows) -> None:
     """Put fingerprints into segments, first into old ones that have room."""
     batch = file.number("batches") + 1
     while len(numbers):
@@ -98,7 +93,7 @@ def _pack(file: IndexFile, numbers: Numbers, rows: Rows) -> None:
         numbers, rows = numbers[fit:], rows[fit:]
 
 
-def _write(file: IndexFile, own: int | None, batch: int, rows: Rows, numbers: Numbers) -> None:
+def _write(file: IndexFile, own: int | None, batch: int, rows: Rows, numbers: Indices) -> None:
     """Write a segment, a new one if it has no number yet; delete it if it is empty."""
     if own is None:
         ((last,),) = file.execute("SELECT coalesce(max(id), 0) FROM segments")
@@ -115,7 +110,7 @@ def _write(file: IndexFile, own: int | None, batch: int, rows: Rows, numbers: Nu
     file.execute("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
 
 
-def take_out(file: IndexFile, numbers: Numbers) -> None:
+def take_out(file: IndexFile, numbers: Indices) -> None:
     """Remove documents by their numbers; a number that is gone already is no error."""
     if not len(numbers):
         return
