@@ -268,10 +268,26 @@ def behind(lists, found):
     return numbers
 
 
-@given(trees())
-def test_pairs_stand_for_the_groups_that_the_definition_says(tree):
-    lists, alone = tree
-    found = pairs(lists, alone)
+COPIED = ["in/a", "in/a/x", "in/b", "in/b/x", "in/c", "in/c/a"]
+
+
+@st.composite
+def mirrors(draw):
+    """Groups of files with one name or two, each in some of a few folders: most folders pair up."""
+    lists = []
+    for name in "pqrstu":
+        folders = draw(st.sampled_from([COPIED[:2], COPIED[::2], COPIED[:4], COPIED[2:], COPIED]))
+        files = [document(f"{folder}/{name}") for folder in folders]
+        if draw(st.integers(0, 3)) or not lists:
+            lists.append(files)
+        else:
+            lists[-1] += draw(st.sampled_from([files, files[:1]]))
+    return lists
+
+
+@given(mirrors())
+def test_pairs_stand_for_the_groups_that_the_definition_says(lists):
+    found = pairs(lists)
 
     assert {number for pair in found for number in pair.groups} == behind(lists, found)
 
