@@ -12,12 +12,12 @@ import csv
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, TypeVar
+from itertools import islice
+from typing import IO, ClassVar, TypeVar
 
-from simdup.arrays import Indices
 from simdup.corpus.flaws import Fault, Flaw, RowError
-from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, Packed, changed, lines_of
-from simdup.corpus.formats.table import Chunk, Parsed, Table, check_columns
+from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, Packed, lines_of
+from simdup.corpus.formats.table import Chunk, Parsed, Record, TextTable, check_columns
 from simdup.errors import InputError
 from simdup.text.fields import joined
 
@@ -30,15 +30,6 @@ _WORDS = {
     "field larger than field limit": f"a quote is not closed within {LONGEST_ROW >> 20} MB",
     "new-line character seen": r"a \r within a line; lines end in \n or \r\n",
 }
-
-
-class Record(NamedTuple):
-    """A record of the file: its fields, or the error that it has."""
-
-    number: int
-    offset: int
-    fields: list[str] | RowError
-    raw: bytes
 
 
 class _Feed:
@@ -149,7 +140,7 @@ def _with_last_line(detail: str, feed: _Feed) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CommaSeparated(Table):
+class CommaSeparated(TextTable):
     """A CSV file."""
 
     header: bytes
@@ -159,79 +150,49 @@ class CommaSeparated(Table):
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, parsed, since only parsing tells where a record ends."""
-        text_of, parsed, size = self._chooser(None), Parsed(), 0
-        id_of = None if self.kept_id is None else self._chooser(self.kept_id)
-        for number, offset, fields, raw in self._rows():
-            if isinstance(fields, RowError):
-                parsed.flaws.append(fields.at(number))
+        text_of, parsed, size = self.reader(None), Parsed(), 0
+        id_of = None if self.kept_id is None else self.reader(self.kept_id)
+        for record in self.records():
+            if isinstance(record.fields, RowError):
+                parsed.flaws.append(record.fields.at(record.number))
             else:
-                parsed.add(text_of(fields), number, offset)
+                parsed.add(text_of(record), record.number, record.offset)
                 if id_of is not None:
-                    parsed.ids.append([id_of(fields)])
-            size += len(raw)
+                    parsed.ids.append([id_of(record)])
+            size += len(record.raw)
             if size > BLOCK or len(parsed.texts) + len(parsed.flaws) == ROWS:
                 yield parsed
                 parsed, size = Parsed(), 0
         yield parsed
 
-    def _rows(self) -> Iterator[Record]:
-        every = records(lines_of(self.file.blocks()), self.delimiter)
-        next(every)  # the header
-        return every
+    def records(self) -> Iterator[Record]:
+        """Yield all records but the header."""
+        return islice(records(lines_of(self.file.blocks()), self.delimiter), 1, None)
 
-    def _chooser(self, field: str | None) -> Callable[[list[str]], str]:
+    def record_at(self, file: IO[bytes]) -> Record:
+        """Return the record that begins at the present place of the open file."""
+        lines = (Lines(line, 0, 0) for line in iter(file.readline, b""))
+        return next(records(lines, self.delimiter))
+
+    def reader(self, field: str | None) -> Callable[[Record], str]:
         """Return a function from a record to its value of a field; None: to its text."""
         places = [self.columns.index(each) for each in (self.fields if field is None else [field])]
-        return lambda record: joined([record[place] for place in places])
 
-    def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[str]:
-        """Yield a column of these rows, or their texts.
+        def read(record: Record) -> str:
+            fields = record.fields
+            if not isinstance(fields, list) or len(fields) != len(self.columns):
+                raise RowError(Fault.COLUMNS)
+            return joined([fields[place] for place in places])
 
-        A packed file is read up to the last of these rows.
-        """
-        chosen = self._chooser(field)
-        found = self._at(offsets) if self.is_seekable else self._numbered(numbers)
-        for fields in found:
-            if isinstance(fields, RowError) or len(fields) != len(self.columns):
-                raise changed(self.path)
-            yield chosen(fields)
+        return read
 
-    def _at(self, offsets: Indices) -> Iterator[list[str] | RowError]:
-        with self.file.open() as file:
-            for offset in offsets.tolist():
-                file.seek(offset)
-                lines = (Lines(line, 0, 0) for line in iter(file.readline, b""))
-                yield next(records(lines, self.delimiter)).fields
-
-    def _numbered(self, numbers: Indices) -> Iterator[list[str] | RowError]:
-        left = deque(numbers.tolist())
-        for record in self._rows() if left else ():
-            if record.number == left[0]:
-                yield record.fields
-                left.popleft()
-                if not left:
-                    return
-        if left:
-            raise changed(self.path)
+    def line_of(self, record: Record) -> bytes:
+        """Return the bytes of a record, with a line end."""
+        return with_line_end(record.raw, self.header)
 
     def head(self) -> bytes:
         """Return the header."""
         return self.header
-
-    def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
-        """Yield the records of all rows but those with these numbers."""
-        left, parts, size = deque(left_out.tolist()), list[bytes](), 0
-        for record in self._rows():
-            if left and record.number >= left[0]:
-                left.popleft()
-            elif record.raw:
-                parts.append(with_line_end(record.raw, self.header))
-                size += len(record.raw)
-            if size > BLOCK:
-                yield b"".join(parts), len(parts)
-                parts, size = [], 0
-        if parts:
-            yield b"".join(parts), len(parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,15 @@ Lines with nothing but white space are not rows.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
-from typing import Any, ClassVar, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from simdup.arrays import Indices
 from simdup.corpus.flaws import Fault, RowError
-from simdup.corpus.formats.streams import Lines, Packed, changed, lines_of
-from simdup.corpus.formats.table import LACKING, Chunk, Parsed, Table, left_in, listed_fields
+from simdup.corpus.formats.streams import Lines, Packed, lines_of
+from simdup.corpus.formats.table import LACKING, Chunk, Parsed, Record, TextTable, listed_fields
 from simdup.errors import InputError
 from simdup.extract.packed import CutShortError
 from simdup.text.fields import joined
@@ -117,7 +114,7 @@ def _decoded(line: str) -> Any:  # noqa: ANN401
 
 
 @dataclass(frozen=True, slots=True)
-class JsonLines(Table):
+class JsonLines(TextTable):
     """A file of JSON Lines."""
 
     form: ClassVar[str] = "jsonl"
@@ -130,48 +127,27 @@ class JsonLines(Table):
             else:
                 yield Parsed(flaws=[each])
 
-    def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[Any]:
-        """Yield a field of these rows, or their texts.
-
-        A packed file is unpacked up to the last of these rows.
-        """
-        lines = self._at(offsets) if self.is_seekable else self._numbered(numbers)
-        for line in lines:
-            try:
-                row = row_in(line)
-                yield text_of(row, self.fields) if field is None else value_of(row, field)
-            except RowError:
-                raise changed(self.path) from None
-
-    def _at(self, offsets: Indices) -> Iterator[bytes]:
-        with self.file.open() as file:
-            for offset in offsets.tolist():
-                file.seek(offset)
-                yield file.readline()
-
-    def _numbered(self, numbers: Indices) -> Iterator[bytes]:
-        found = 0
-        for each in lines_of(self.file.blocks()):
-            if found == len(numbers):
-                return
-            if isinstance(each, Lines):
-                lines = each.data.split(b"\n")
-                end = int(np.searchsorted(numbers, each.number + each.count))
-                yield from (lines[n - each.number] for n in numbers[found:end].tolist())
-                found = end
-        if found < len(numbers):
-            raise changed(self.path)
-
-    def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
-        """Yield the lines of all rows but those with these numbers."""
+    def records(self) -> Generator[Record]:
+        """Yield the lines that are not blank, unparsed."""
         for each in lines_of(self.file.blocks()):
             if isinstance(each, Lines):
-                lines = each.data.split(b"\n")
-                stays = left_in(np.arange(each.number, each.number + len(lines)), left_out)
-                pairs = zip(lines, stays.tolist(), strict=True)
-                kept = [line for line, is_kept in pairs if is_kept and not _is_blank(line)]
-                if kept:
-                    yield b"\n".join([*kept, b""]), len(kept)
+                for number, line in enumerate(each.data.split(b"\n"), each.number):
+                    if not _is_blank(line):
+                        yield Record(number, 0, [], line)
+
+    def record_at(self, file: IO[bytes]) -> Record:
+        """Return the line that begins at the present place of the open file."""
+        return Record(0, 0, [], file.readline())
+
+    def reader(self, field: str | None) -> Callable[[Record], Any]:
+        """Return a function from a line to its value of a field; None: to its text."""
+        if field is None:
+            return lambda record: text_of(row_in(record.raw), self.fields)
+        return lambda record: value_of(row_in(record.raw), field)
+
+    def line_of(self, record: Record) -> bytes:
+        """Return the line with its end."""
+        return record.raw + b"\n"
 
 
 def json_lines(file: Packed, fields: tuple[str, ...], wanted: str | None) -> JsonLines:
@@ -180,27 +156,28 @@ def json_lines(file: Packed, fields: tuple[str, ...], wanted: str | None) -> Jso
     Raises InputError for a JSON array, and if there are rows but none has the field `wanted`, or
     one of several `fields`.
     """
-    if _is_array(file):
+    table = JsonLines(file, fields, None, wanted if file.packing else None)
+    if _is_array(table):
         raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
     # A row may lack some of several fields, but a field that all rows lack is a mistake.
     for name in (*(fields if len(fields) > 1 else ()), wanted):
         if name is not None:
-            _check_that_some_row_has(name, file)
-    return JsonLines(file, fields, None, wanted if file.packing else None)
+            _check_that_some_row_has(name, table)
+    return table
 
 
-def _is_array(file: Packed) -> bool:
+def _is_array(table: JsonLines) -> bool:
     """Whether the file is one JSON array.
 
     If so, "[" begins its only line, or a first line that is no JSON by itself.
     """
-    with suppress(CutShortError), closing(file.blocks()) as blocks:
+    with suppress(CutShortError), closing(table.file.blocks()) as blocks:
         begins = (block.lstrip(_BLANK) for block in blocks)
         if not next(filter(None, begins), b"").startswith(b"["):
             return False
-    with closing(_lines(file)) as lines:
-        first, second = next(lines, b""), next(lines, None)
-    return second is None or not _is_json(first)
+    with closing(table.records()) as records:
+        first, second = next(records, None), next(records, None)
+    return second is None or not _is_json(b"" if first is None else first.raw)
 
 
 def _is_json(line: bytes) -> bool:
@@ -211,22 +188,15 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _check_that_some_row_has(wanted: str, file: Packed) -> None:
+def _check_that_some_row_has(wanted: str, table: JsonLines) -> None:
     """Read up to the first row that has the field. Raises InputError if none does."""
     first: list[str] | None = None
-    with closing(_lines(file)) as lines:
-        for line in lines:
+    with closing(table.records()) as records:
+        for record in records:
             with suppress(RowError):
-                row = row_in(line)
+                row = row_in(record.raw)
                 if value_of(row, wanted) is not LACKING:
                     return
                 first = list(row) if first is None else first
     if first is not None:
-        raise InputError(f"{file.path!r}: no row has a field {wanted!r}; {listed_fields(first)}")
-
-
-def _lines(file: Packed) -> Generator[bytes]:
-    """Yield the lines that are neither blank nor too long."""
-    for each in lines_of(file.blocks()):
-        if isinstance(each, Lines):
-            yield from (line for line in each.data.split(b"\n") if not _is_blank(line))
+        raise InputError(f"{table.path!r}: no row has a field {wanted!r}; {listed_fields(first)}")

@@ -20,7 +20,7 @@ from pyarrow.parquet import ParquetFile, ParquetWriter
 from simdup.arrays import Indices
 from simdup.corpus.flaws import Fault, Flaw
 from simdup.corpus.formats.streams import UNPACKED, Packed, changed, status_of
-from simdup.corpus.formats.table import Chunk, Parsed, Table, check_columns, left_in
+from simdup.corpus.formats.table import Chunk, Parsed, Table, check_columns
 from simdup.errors import InputError
 from simdup.text.fields import joined
 
@@ -93,7 +93,7 @@ class Parquet(Table):
         """Yield batches of all rows but those with these numbers."""
         with _opened(self.file) as file:
             for group, begin, end in _row_groups(file):
-                stays = left_in(np.arange(begin, end), left_out)
+                stays = np.isin(np.arange(begin, end), left_out, invert=True)
                 done = 0
                 try:
                     for batch in _batches(file, group, None) if stays.any() else ():

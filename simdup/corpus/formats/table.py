@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, ClassVar, Protocol
+from typing import IO, Any, ClassVar, NamedTuple, Protocol
 
-import numpy as np
-
-from simdup.arrays import Indices, Mask
-from simdup.corpus.flaws import Flaw
-from simdup.corpus.formats.streams import Packed, pack
+from simdup.arrays import Indices
+from simdup.corpus.flaws import Flaw, RowError
+from simdup.corpus.formats.streams import BLOCK, Packed, changed, pack
 from simdup.errors import InputError
 
 #: The value of a field that a row does not have; the value of null is None.
@@ -115,6 +114,84 @@ class Table(ABC):
         return pack(filter(None, chain((self.head(),), parts)), packing)
 
 
+class Record(NamedTuple):
+    """A row of a text file, still to be parsed unless parsing tells where it ends."""
+
+    number: int
+    offset: int
+    fields: list[str] | RowError
+    """The fields, or the error that the row has; none if the row is still to be parsed."""
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable(Table):
+    """A text file of rows: its rows can be found by lines, and written again byte for byte."""
+
+    @abstractmethod
+    def records(self) -> Iterator[Record]:
+        """Yield all rows."""
+
+    @abstractmethod
+    def record_at(self, file: IO[bytes]) -> Record:
+        """Return the row that begins at the present place of the open file."""
+
+    @abstractmethod
+    def reader(self, field: str | None) -> Callable[[Record], Any]:
+        """Return a function from a row to its value of a field; None: to its text.
+
+        It raises RowError for a broken row.
+        """
+
+    @abstractmethod
+    def line_of(self, record: Record) -> bytes:
+        """Return the bytes of a row, with a line end."""
+
+    def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[Any]:
+        """Yield a field of these rows, or their texts.
+
+        A packed file is unpacked up to the last of these rows.
+        """
+        read = self.reader(field)
+        for record in self._at(offsets) if self.is_seekable else self._numbered(numbers):
+            try:
+                yield read(record)
+            except RowError:
+                raise changed(self.path) from None
+
+    def _at(self, offsets: Indices) -> Iterator[Record]:
+        with self.file.open() as file:
+            for offset in offsets.tolist():
+                file.seek(offset)
+                yield self.record_at(file)
+
+    def _numbered(self, numbers: Indices) -> Iterator[Record]:
+        left = deque(numbers.tolist())
+        for record in self.records() if left else ():
+            if record.number == left[0]:
+                yield record
+                left.popleft()
+                if not left:
+                    return
+        if left:
+            raise changed(self.path)
+
+    def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
+        """Yield the bytes of all rows but those with these numbers."""
+        left, rows, size = deque(left_out.tolist()), list[bytes](), 0
+        for record in self.records():
+            while left and left[0] < record.number:
+                left.popleft()
+            if record.raw and not (left and left[0] == record.number):
+                rows.append(self.line_of(record))
+                size += len(record.raw)
+            if size > BLOCK:
+                yield b"".join(rows), len(rows)
+                rows, size = [], 0
+        if rows:
+            yield b"".join(rows), len(rows)
+
+
 def check_columns(path: str, columns: Sequence[str], wanted: Iterable[str]) -> None:
     """Raise InputError unless each name that is wanted belongs to exactly one column."""
     for name in wanted:
@@ -135,9 +212,3 @@ def listed_fields(names: Sequence[str]) -> str:
 
 def _shortened(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
-
-
-def left_in(numbers: Indices, left_out: Indices) -> Mask:
-    """Which of the numbers are not left out; both arrays ascend."""
-    at = np.searchsorted(left_out, numbers)
-    return np.append(left_out, -1)[at] != numbers
