@@ -96,6 +96,17 @@ class RowGroups:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def arranged(self, order: Indices, offsets: Indices) -> RowGroups:
+        """These groups with their members in another order, and perhaps other offsets."""
+        return RowGroups(
+            self.members[order],
+            offsets,
+            self.are_identical[order],
+            self.similarities[order],
+            self.distances[order],
+            self.own_shares[order],
+        )
+
     def __iter__(self) -> Iterator[RowGroup]:
         for number, (begin, end) in enumerate(pairwise(self.offsets.tolist()), 1):
             part = slice(begin, end)

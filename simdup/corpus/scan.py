@@ -238,22 +238,18 @@ def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> Row
     sizes = texts.sizes[members]
     group = np.repeat(np.repeat(np.arange(len(lengths)), lengths), sizes)
     representative = np.repeat(texts.first[first], sizes)
-    distances = np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes)
-    similarities = np.repeat(matched.similarities, sizes)
-    own_shares = np.repeat(matched.own_shares, sizes)
     rows = texts.by_text[_ranges(texts.begins[members], sizes)]
-    same = (text_digests[rows] == text_digests[representative]).all(axis=1)
-    closeness = -np.nan_to_num(similarities)
-    order = np.lexsort((rows, distances, closeness, ~same, rows != representative, group))
-    offsets = np.searchsorted(group, np.arange(len(lengths) + 1))
-    return RowGroups(
-        rows[order],
-        offsets,
-        same[order],
-        similarities[order],
-        distances[order],
-        own_shares[order],
+    groups = RowGroups(
+        rows,
+        np.searchsorted(group, np.arange(len(lengths) + 1)),
+        (text_digests[rows] == text_digests[representative]).all(axis=1),
+        np.repeat(matched.similarities, sizes),
+        np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes),
+        np.repeat(matched.own_shares, sizes),
     )
+    closeness = ~groups.are_identical, -np.nan_to_num(groups.similarities), groups.distances
+    order = np.lexsort((rows, *closeness[::-1], rows != representative, group))
+    return groups.arranged(order, groups.offsets)
 
 
 def _most_similar_first(groups: RowGroups) -> RowGroups:
@@ -265,15 +261,8 @@ def _most_similar_first(groups: RowGroups) -> RowGroups:
     least = np.minimum.reduceat(np.nan_to_num(groups.similarities), begins)
     farthest = np.maximum.reduceat(groups.distances, begins)
     order = np.lexsort((groups.members[begins], -sizes, farthest, -least, is_near))
-    at = _ranges(begins[order], sizes[order])
-    return RowGroups(
-        groups.members[at],
-        np.append(0, np.cumsum(sizes[order])),
-        groups.are_identical[at],
-        groups.similarities[at],
-        groups.distances[at],
-        groups.own_shares[at],
-    )
+    offsets = np.append(0, np.cumsum(sizes[order]))
+    return groups.arranged(_ranges(begins[order], sizes[order]), offsets)
 
 
 def _ranges(begins: Indices, sizes: Indices) -> Indices:

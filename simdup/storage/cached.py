@@ -252,7 +252,7 @@ class RecipeCache:
                 place = os.fsencode(os.path.abspath(root))
                 inside = os.path.join(place, b"")
                 self.store.execute(
-                    "UPDATE folders SET used = ? WHERE used IS NOT ? AND typeof(path) = 'blob'"
+                    "UPDATE folders SET used = ? WHERE used IS NOT ?"
                     " AND (path IN (?, ?) OR path > ? AND path < ?)",
                     *(today, today, place, os.path.dirname(place), inside, inside[:-1] + b"0"),
                 )
@@ -274,7 +274,7 @@ class RecipeCache:
     def _forget_folders(self, root: bytes) -> None:
         inside = os.path.join(root, b"")
         found = self.store.execute(
-            "SELECT id, path FROM folders WHERE path > ? AND path < ? AND typeof(path) = 'blob'",
+            "SELECT id, path FROM folders WHERE path > ? AND path < ?",
             inside,
             inside[:-1] + b"0",
         )

@@ -23,7 +23,7 @@ from simdup.corpus.formats import streams
 from simdup.corpus.formats.jsonl import JsonChunk
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import Lines, lines_of
-from simdup.corpus.formats.table import LACKING, left_in
+from simdup.corpus.formats.table import LACKING
 from simdup.errors import ExtraMissingError, InputError
 from simdup.extract import packed
 
@@ -520,15 +520,6 @@ def test_a_packed_file_cut_short_is_read_up_to_there_and_reported(write, pack, l
     assert list(opened.values("text", numbers[-3:], offsets[-3:])) == found[-3:]
 
 
-def test_an_end_that_is_lost_between_two_rows_counts_as_one_row(write):
-    data = as_json(["a", "b"])
-    write("a.jsonl.gz", gzip.compress(data)[:-8])
-
-    texts, _, _, flaws = read(table("a.jsonl.gz"))
-    assert texts == ["a", "b"]
-    assert [(flaw.row, flaw.rows) for flaw in flaws] == [(3, 1)]
-
-
 JUNK = [b"x", b"junk\n" * 99, b"\0\0junk", b'{"text": "no row"}\n']
 
 
@@ -910,13 +901,3 @@ def test_a_string_that_is_no_utf8_is_a_flaw():
     texts, numbers, _, flaws = read(table("a.parquet"))
     assert (texts, numbers.tolist()) == (["a", "c"], [1, 3])
     assert [flaw[:3] for flaw in flaws] == [(2, 1, Fault.NOT_UTF8), (4, 1, Fault.EMPTY)]
-
-
-# What is left
-
-
-@given(st.sets(st.integers(0, 30)), st.sets(st.integers(0, 30)))
-def test_left_in_is_set_difference(numbers, left_out):
-    a, b = (np.array(sorted(each), np.int64) for each in (numbers, left_out))
-
-    assert set(a[left_in(a, b)].tolist()) == numbers - left_out

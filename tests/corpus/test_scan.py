@@ -426,6 +426,31 @@ def test_long_texts_are_compared_whole(write):
     assert members(result.groups) == [[0, 1]]
 
 
+def given_texts(result, texts, most):
+    """The texts of the members, as long as those of the different texts so far fit into `most`."""
+    is_given, size, found = {}, 0, []
+    for member in result.groups.members.tolist():
+        text = texts[member].replace("\r\n", "\n")
+        if text not in is_given:
+            size += len(texts[member])
+            is_given[text] = texts[member] if size <= most else None
+        found.append(is_given[text])
+    return found
+
+
+@pytest.mark.parametrize("most", [0, 1, 400, 1500, 10**6])
+def test_texts_of_members_are_given_up_to_a_number_of_characters(write, most):
+    texts = [words(seed, edits) for edits in (0, 5, 0) for seed in (3, 1, 2)]
+    texts += [texts[0].replace(" ", "\r\n", 1), texts[0].replace(" ", "\n", 1), words(9)]
+    result = scan_rows([write("rows.jsonl", as_json(texts))])
+
+    with scan.member_texts(result, most) as read:
+        found = [read(member) for member in range(len(result.groups.members))]
+
+    assert found == given_texts(result, texts, most)
+    assert len(found) == len(texts) - 1
+
+
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.csv.gz"])
 def test_texts_are_copied_where_a_file_cannot_be_read_from_the_middle(write, monkeypatch, name):
     """Texts are copied to memory or a file, and each file is read at most once a round."""
@@ -914,21 +939,6 @@ def test_parquet_keeps_its_schema_and_packing(folder):
     gone = set(dropped(result, "longest").tolist())
     stays = [index for index in range(len(TEXTS)) if index not in gone]
     assert written.read().to_pylist() == whole.take(stays).to_pylist()
-
-
-def test_parquet_with_views_is_written_with_plain_columns(folder):
-    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
-    from pyarrow import parquet  # noqa: PLC0415
-
-    schema = pa.schema([("text", pa.string_view()), ("more", pa.struct([("x", pa.binary_view())]))])
-    rows = [{"text": words(n), "more": {"x": bytes([n]) * 20}} for n in (1, 1, 2)]
-    parquet.write_table(pa.Table.from_pylist(rows, schema), "a.parquet")
-
-    result = scan_rows(["a.parquet"])
-    (folder / "out.parquet").write_bytes(b"".join(rewritten(result, "first", "out.parquet")))
-    written = parquet.read_table("out.parquet")
-    assert written.to_pylist() == rows[::2]
-    assert written.schema.field("text").type == pa.large_string()
 
 
 def test_large_parquet_files_are_written_in_row_groups(folder, monkeypatch):

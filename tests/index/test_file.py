@@ -143,39 +143,6 @@ def by_sql(place, sql, *parameters):
 # Documents in and out
 
 
-def test_put_documents_are_read_back(place):
-    with made(place) as connection:
-        assert keep(connection, ["/in/a", "/in/b", "name", "/c"], [1, 2, 3, 4]) == 0
-
-    with opened(place, to_write=False) as connection:
-        assert held(connection) == {"/in/a": 1, "/in/b": 2, "name": 3, "/c": 4}
-        assert len(connection) == 4
-        assert everyone(connection) == [document(path) for path in ("/in/a", "/in/b", "name", "/c")]
-        assert whole(connection)
-
-
-def test_a_document_of_the_same_path_is_replaced(place):
-    with made(place) as connection:
-        keep(connection, ["/in/a", "/in/b"], [1, 2])
-        with connection.writing():
-            replaced = put(connection, [document("/in/a", 7), document("/in/c")], *printed(8, 9))
-
-        assert replaced == 1
-        assert held(connection) == {"/in/b": 2, "/in/a": 8, "/in/c": 9}
-        assert {each.path: each.damaged for each in everyone(connection)}["/in/a"] == 7
-        assert whole(connection)
-
-
-def test_the_last_document_of_a_path_in_a_batch_is_kept(place):
-    with made(place) as connection:
-        assert keep(connection, ["x", "/a", "/a", "x", "/a"], [1, 2, 3, 4, 5]) == 0
-        assert held(connection) == {"x": 4, "/a": 5}
-
-        assert keep(connection, ["/a", "/a", "x"], [6, 7, 8]) == 2
-        assert held(connection) == {"/a": 7, "x": 8}
-        assert whole(connection)
-
-
 def test_equal_names_in_two_folders_are_two_documents(place):
     with made(place) as connection:
         keep(connection, ["/in/a", "/in/in/a", "/a", "a", "in/a"], [1, 2, 3, 4, 5])
@@ -240,16 +207,6 @@ def test_folders_that_have_documents_are_not_forgotten(place):
 
         assert held(connection) == {"/out/b": 2, "name": 3}
     assert by_sql(place, "SELECT path FROM folders") == [(b"/out/",), (b"",)]
-
-
-def test_nothing_put_in_and_nothing_taken_out_is_a_batch_that_changes_nothing(place):
-    with made(place) as connection:
-        keep(connection, ["/a"], [1])
-        assert keep(connection, [], []) == 0
-        drop(connection, [])
-
-        assert held(connection) == {"/a": 1}
-        assert connection.number("batches") == 3
 
 
 @pytest.mark.usefixtures("small")

@@ -449,18 +449,6 @@ def test_files_without_text_are_reported_and_not_indexed(index, write):
     assert inside(index) == ["in/text"]
 
 
-def test_a_file_that_becomes_empty_is_removed(index, write):
-    write("in/a", FIRST)
-    write("in/b", FIRST)
-    index.add(["in"])
-    write("in/a", bytes(99))
-    write("in/b", "!")
-
-    changes = index.add(["in"])
-
-    assert (changes.removed, changes.unchanged, len(index)) == (2, 0, 0)
-
-
 def test_update_reads_only_changed_files(index, write, monkeypatch):
     for name in "abc":
         write(f"in/{name}", words(ord(name)))
@@ -627,32 +615,6 @@ def test_a_slow_batch_is_written_after_some_seconds(index, write, monkeypatch):
 # Where it looks again
 
 
-def test_the_filters_of_the_nearest_added_path_apply_to_a_file(index, write):
-    for name in ("in/a.txt", "in/a.md", "in/b/a.txt", "in/b/a.md", "in/b/c/a.txt", "in/b/c/a.md"):
-        write(name, words(hash(name)))
-    index.add(["in"], Filters(include=("*.txt",)))
-    index.add(["in/b"], Filters(include=("*.md",)))
-    index.add(["in/b/c"], Filters(include=("*.txt",)))
-    assert inside(index) == ["in/a.txt", "in/b/a.md", "in/b/a.txt", "in/b/c/a.md", "in/b/c/a.txt"]
-
-    index.update()
-
-    assert inside(index) == ["in/a.txt", "in/b/a.md", "in/b/c/a.txt"]
-    assert index.info().places == tuple(map(at, ("in", "in/b", "in/b/c")))
-
-
-def test_adding_a_path_again_replaces_its_filters(index, write):
-    write("in/a.txt", words(1))
-    write("in/b/a.md", words(2))
-    index.add(["in/b"], Filters(include=("*.md",)))
-    index.add(["in"], Filters(include=("*.txt",)))
-
-    index.update()
-
-    assert inside(index) == ["in/a.txt"]
-    assert index.info().places == (at("in"),)
-
-
 def test_removed_files_stay_out_until_they_are_added_again(index, write):
     for name in ("in/a", "in/b/c", "in/b/d"):
         write(name, words(hash(name)))
@@ -674,18 +636,6 @@ def test_removed_files_stay_out_until_they_are_added_again(index, write):
     assert index.info().left_out == ()
 
 
-def test_a_removed_path_is_not_walked_again(index, write):
-    write("in/a", FIRST)
-    write("out/b", words(2))
-    index.add(["in", "out"])
-    index.remove(["in"])
-
-    index.update()
-
-    assert inside(index) == ["out/b"]
-    assert (index.info().places, index.info().left_out) == ((at("out"),), ())
-
-
 def test_removing_a_text_keeps_a_file_of_the_same_name(index, write):
     write("in/a", FIRST)
     index.add(["."])
@@ -696,19 +646,6 @@ def test_removing_a_text_keeps_a_file_of_the_same_name(index, write):
     index.update()
 
     assert inside(index) == ["b", "in/a"]
-
-
-def test_deleted_files_are_dropped_by_update_and_not_by_add(index, write):
-    for name in ("in/a", "in/b/c"):
-        write(name, words(hash(name)))
-    index.add(["in"])
-    shutil.rmtree("in/b")
-
-    assert index.add(["in"]).removed == 0
-    assert len(index) == 2
-    assert index.update().removed == 1
-    assert inside(index) == ["in/a"]
-    assert by_sql(index.path, "SELECT count(*) FROM folders") == [(1,)]
 
 
 def test_a_missing_path_is_skipped_and_its_documents_stay(index, write):
@@ -941,16 +878,6 @@ def test_dot_dot_after_a_link_leads_out_of_its_target(index, write):
     assert inside(index) == ["real/x", "x"]
 
 
-def test_removing_a_text_named_like_a_folder_keeps_the_folder(index, write):
-    write("in/a", FIRST)
-    index.add(["in"])
-    index.add_texts(["in"], [words(2)])
-
-    assert index.remove(["in"]).removed == 1
-    assert inside(index) == ["in/a"]
-    assert index.remove(["in"]).removed == 1
-
-
 def test_add_reports_paths_added_before_with_other_filters(index, write):
     write("in/a", FIRST)
     index.add(["in"])
@@ -960,30 +887,6 @@ def test_add_reports_paths_added_before_with_other_filters(index, write):
 
 
 # Texts by name
-
-
-def test_texts_are_found_by_their_names_and_by_estimate(index):
-    changes = index.add_texts(["a", "b/c", "empty"], [FIRST, words(1, edits=4), "..."])
-
-    copy, edited = index.query(FIRST)
-
-    assert (changes.added, [str(each) for each in changes.skipped]) == (
-        2,
-        ["'empty': empty (no letter or digit)"],
-    )
-    assert (copy.document.path, copy.similarity, copy.is_exact) == ("a", 1, True)
-    assert (edited.document.path, edited.is_exact) == ("b/c", False)
-    assert edited.similarity == similarity_at(edited.distance, 256)
-
-
-def test_a_text_of_the_same_name_is_replaced(index):
-    index.add_texts(["a", "b"], [words(1), words(2)])
-
-    changes = index.add_texts(["a", "a"], [words(3), words(4)])
-
-    assert (changes.added, changes.replaced, len(index)) == (0, 1, 2)
-    assert [m.document.path for m in index.query(words(4))] == ["a"]
-    assert index.query(words(1)) == index.query(words(3)) == ()
 
 
 @pytest.mark.parametrize("name", ["", "/etc/passwd", "\ud800"], ids=repr)
@@ -1006,16 +909,6 @@ def test_no_file_is_opened_for_a_text_of_its_name(index, write, untouchable, nam
         assert index.query("one two three five", settings) is not None
         assert index.scan(settings).settings
     assert index.query("one two three five", top=2)
-
-
-def test_update_keeps_texts(index, write):
-    write("in/a", FIRST)
-    index.add(["in"])
-    index.add_texts(["in/a", "b"], [words(2), words(3)])
-    Path("in/a").unlink()
-
-    assert index.update().removed == 1
-    assert inside(index) == ["b", "in/a"]
 
 
 def test_texts_with_degenerate_fingerprints_are_refused(place):
@@ -1183,16 +1076,6 @@ def test_files_in_any_encoding_can_be_queried(index, write, simplified):
     assert [m.kind for m in answer.matches] == [Kind.IDENTICAL_TEXT]
 
 
-@pytest.mark.parametrize("top", [1, 2, 3, 9])
-def test_top_keeps_the_most_similar(index, write, top):
-    for edits in (1, 5, 9):
-        write(f"in/{edits}", words(1, edits=edits))
-    write("in/other", words(2))
-    index.add(["in"])
-
-    assert found(index.query(FIRST, Settings(), top)) == ["in/1", "in/5", "in/9"][:top]
-
-
 @pytest.mark.parametrize("settings", [None, Settings(verified=False), Settings(Recipe(bits=64))])
 def test_top_without_settings_gives_the_nearest_however_unlike(index, write, settings, untouchable):
     write("in/1", words(1, edits=9))
@@ -1244,17 +1127,6 @@ def test_fingerprints_are_matched_by_distance_alone(index, write, untouchable):
     assert [(m.kind, m.distance, m.similarity, m.is_exact) for m in answer.matches] == [
         (Kind.NEAR, 0, 1, False)
     ]
-
-
-def test_fewer_bits_are_the_first_ones(index):
-    index.add_texts(["a", "b"], [FIRST, words(1, edits=4)])
-    rows = fingerprint_texts([FIRST, words(1, edits=4)], Recipe(bits=64)).rows
-    distance = int(np.bitwise_count(rows[0] ^ rows[1]).sum())
-
-    matches = index.query(FIRST, Settings(Recipe(bits=64), k=64))
-
-    assert [m.distance for m in matches] == [0, distance]
-    assert index.pairs(64, bits=64)[1].tolist() == [[0, 1, distance]]
 
 
 def test_more_bits_than_the_index_has_are_refused_by_name(narrow, place):
