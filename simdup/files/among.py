@@ -32,9 +32,9 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
     """
     found = compare(left, right, settings)
     made = fingerprint_paths((*folders, left, right), settings, jobs=jobs, progress=progress)
-    places = {_identity(each.source): place for place, each in enumerate(made.documents)}
+    positions = {_identity(each.source): position for position, each in enumerate(made.documents)}
     try:
-        pair = places[_identity(found.left.source)], places[_identity(found.right.source)]
+        pair = positions[_identity(found.left.source)], positions[_identity(found.right.source)]
     except KeyError:
         raise InputError(f"{left!r} or {right!r} changed while the folders were read") from None
     own = own_share_of(made, pair, settings, progress)

@@ -54,7 +54,7 @@ from simdup.storage.cached import MOST_OF_RESULTS, RecipeCache
 Pairs: TypeAlias = Sequence[tuple[Document, Document]]
 Figures: TypeAlias = tuple[float | None, float | None]
 
-_STRENGTH = {kind: place for place, kind in enumerate(Kind)}
+_STRENGTH = {kind: position for position, kind in enumerate(Kind)}
 
 
 class Matches(NamedTuple):
@@ -157,7 +157,7 @@ def own_share_of(
 ) -> float:
     """The own share of two of these documents, as `match_documents` finds it.
 
-    `pair` has their places among the documents, which have sketches.
+    `pair` has their positions among the documents, which have sketches.
     """
     matching = _Matching.of(made, settings, (), progress)
     shares = matching.matched().shares
@@ -235,8 +235,8 @@ class _Matching:
     def similarities(self, pairs: Pairs) -> list[float]:
         """The exact similarity of each pair of documents, read again; 0 for a changed file."""
         documents, texts = self.made.documents, self.texts
-        place = {document.path: place for place, document in enumerate(documents)}
-        asked = texts.text_of[[[place[one.path], place[other.path]] for one, other in pairs]]
+        position = {document.path: position for position, document in enumerate(documents)}
+        asked = texts.text_of[[[position[one.path], position[other.path]] for one, other in pairs]]
         reread = _RereadDocuments(documents, texts, self.settings)
         about = texts, asked, self.settings, reread, self.progress
         return similarities_of(*about, self._known(reread)).tolist()
@@ -292,7 +292,7 @@ class _StoredSimilarities:
 def _items(made: Fingerprinted, ignored: Sequence[tuple[bytes, bytes]]) -> Items:
     """Documents as items; a text of an ignored pair is never merged with a different text."""
     documents = made.documents
-    number = {digest: place for place, digest in enumerate(chain(*ignored), 1)}
+    number = {digest: position for position, digest in enumerate(chain(*ignored), 1)}
     joined = b"".join(document.features_digest for document in documents)
     counts = np.array([document.features for document in documents], np.int64)
     return Items(
@@ -310,14 +310,14 @@ def _exclusions(
     documents: Sequence[Document], texts: Texts, ignored: Sequence[tuple[bytes, bytes]]
 ) -> Exclusions:
     """The ignored pairs, as pairs of distinct texts."""
-    places: dict[bytes, list[int]] = {digest: [] for digest in chain(*ignored)}
+    texts_of: dict[bytes, list[int]] = {digest: [] for digest in chain(*ignored)}
     for text, index in enumerate(texts.first.tolist() if ignored else ()):
-        places.get(documents[index].text_digest, []).append(text)
+        texts_of.get(documents[index].text_digest, []).append(text)
     pairs = [
         (i, j, number)
         for number, (left, right) in enumerate(ignored)
-        for i in places[left]
-        for j in places[right]
+        for i in texts_of[left]
+        for j in texts_of[right]
     ]
     found = np.array(pairs, np.int64).reshape(-1, 3)
     return Exclusions(found[:, :2], found[:, 2], len(texts))
@@ -332,7 +332,7 @@ def _copies(made: Fingerprinted, are_aside: Mask, settings: Settings) -> Iterato
     aside, width = np.flatnonzero(are_aside), settings.recipe.bits // 8
     without_text = [each.file for each in made.skipped if each.file is not None]
     every = made.documents
-    documents = [*without_text, *(every[place] for place in aside.tolist())]
+    documents = [*without_text, *(every[position] for position in aside.tolist())]
     of_aside = (row[:width].tobytes() for row in made.rows[aside])
     rows = [*([bytes(width)] * len(without_text)), *of_aside]
     are_references = any(each.source.is_reference for each in chain(every, without_text))
@@ -434,12 +434,12 @@ class Grouping(NamedTuple):
             Member(
                 document,
                 rows[position].tobytes(),
-                kind if kind and place else document.kind_with(representative),
+                kind if kind and number else document.kind_with(representative),
                 bits[position],
                 # The similarity is unknown if the file that represented the group has vanished.
                 *(figures[position] if first == 0 else (None, None)),
             )
-            for place, (position, document) in enumerate(there)
+            for number, (position, document) in enumerate(there)
         ]
         # The only distance of two texts is the largest too.
         return _sorted_group(made, diameter(rows) if len(rows) > 2 else (max(bits), True))

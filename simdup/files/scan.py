@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,8 +46,10 @@ from simdup.storage.cached import Recalled, RecipeCache
 from simdup.storage.codec import Outcome
 from simdup.storage.kept_result import KeptResult, Walked
 from simdup.storage.shown_groups import keep_groups
-from simdup.storage.store import Store
 from simdup.text.noise import EDITION as NOISE_EDITION
+
+if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
+    from simdup.storage.store import Store
 
 # Files that are recalled from the store at once.
 RECALLED_AT_ONCE = 1 << 12
@@ -212,26 +214,26 @@ class _Found:
 
     @cached_property
     def _prints(self) -> Collected:
-        """The place of each document among the sources, its fingerprint and its sketch."""
+        """The position of each document among the sources, its fingerprint and its sketch."""
         rows = np.empty((0, self.recipe.bits // 8), np.uint8)
         return Collected(np.empty(0, np.int64), rows, is_sketched=self.is_sketched)
 
-    def add(self, places: Sequence[int], part: Fingerprinted) -> None:
-        """Add the outcomes of the sources at these places."""
-        part = without_degenerate(part, self.settings.recipe.bits)
-        pairs = list(zip(places, part.found, strict=True))
-        documents = [place for place, each in pairs if isinstance(each, Document)]
+    def add(self, positions: Sequence[int], made: Fingerprinted) -> None:
+        """Add the outcomes of the sources at these positions."""
+        made = without_degenerate(made, self.settings.recipe.bits)
+        pairs = list(zip(positions, made.found, strict=True))
+        documents = [position for position, each in pairs if isinstance(each, Document)]
         # Rows first: Ctrl-C may come at any moment, and every document found needs its row.
-        self._prints.add(part.sketches, np.array(documents, np.int64), part.rows)
-        for place, outcome in pairs:
-            self.outcomes[place] = outcome
+        self._prints.add(made.sketches, np.array(documents, np.int64), made.rows)
+        for position, outcome in pairs:
+            self.outcomes[position] = outcome
 
     def fingerprinted(self, *, is_sketched: bool = False) -> Fingerprinted:
         """Return all that was made, in the order of the sources; sketches if asked and needed."""
         settings, outcomes = self.settings, self.outcomes
-        places, rows = self._prints.columns()
-        order = np.argsort(places)
-        has_outcome = [outcomes[place] is not None for place in places[order].tolist()]
+        positions, rows = self._prints.columns()
+        order = np.argsort(positions)
+        has_outcome = [outcomes[position] is not None for position in positions[order].tolist()]
         order = order[np.array(has_outcome, bool)]
         width = rows.shape[1] if self.is_sieved else settings.recipe.bits // 8
         needs_sketches = settings.parts is not None or settings.own_share > 0
@@ -273,16 +275,16 @@ class _Memory:
         if self.asked.settings.parts is not None:
             known = map(_unless_thin, known)
         for begin in range(0, len(found.sources), RECALLED_AT_ONCE):
-            part = list(islice(known, RECALLED_AT_ONCE))
-            places = [place for place, each in enumerate(part, begin) if each[1] is not None]
-            found.from_store += len(places)
-            found.add(places, _recalled(part, self.cache.width))
+            batch = list(islice(known, RECALLED_AT_ONCE))
+            positions = [at for at, each in enumerate(batch, begin) if each[1] is not None]
+            found.from_store += len(positions)
+            found.add(positions, _recalled(batch, self.cache.width))
         return None
 
-    def keep(self, sources: Sequence[Source], part: Fingerprinted) -> None:
+    def keep(self, sources: Sequence[Source], made: Fingerprinted) -> None:
         """Keep the outcomes of some sources."""
-        if self.cache is not None and part.sketches is not None:
-            self.cache.keep(sources, part.found, part.rows, part.sketches.each())
+        if self.cache is not None and made.sketches is not None:
+            self.cache.keep(sources, made.found, made.rows, made.sketches.each())
 
     def remember(self, result: ScanResult, found: _Found) -> None:
         """Keep the result, unless it is the last one, and its groups by their numbers."""
@@ -375,14 +377,14 @@ def _batches(asked: _Asked) -> Iterable[list[Source | Skipped]]:
 
 def _read(found: _Found, memory: _Memory, jobs: int | None, progress: Progress) -> None:
     """Read and fingerprint the sources of which nothing is known yet, with `jobs` processes."""
-    places = [place for place, outcome in enumerate(found.outcomes) if outcome is None]
-    unknown = [found.sources[place] for place in places]
+    positions = [position for position, outcome in enumerate(found.outcomes) if outcome is None]
+    unknown = [found.sources[position] for position in positions]
     load_kernels_if_worth(characters=sum(each.size for each in unknown), progress=progress)
-    settings, waiting = found.settings, iter(places)
+    settings, waiting = found.settings, iter(positions)
     options = FingerprintOptions.of(
         settings, is_sketched=found.is_sketched, is_dense=settings.parts is not None
     )
-    parts = fingerprint_all(deque(tasks(unknown)), options._replace(recipe=found.recipe), jobs)
-    for task, part in progress(parts, "read", len(places), lambda done: len(done[0])):
-        memory.keep(task, part)
-        found.add(list(islice(waiting, len(task))), part)
+    batches = fingerprint_all(deque(tasks(unknown)), options._replace(recipe=found.recipe), jobs)
+    for task, made in progress(batches, "read", len(positions), lambda done: len(done[0])):
+        memory.keep(task, made)
+        found.add(list(islice(waiting, len(task))), made)

@@ -136,7 +136,7 @@ class _Sent(NamedTuple):
     columns: tuple[tuple[Any, ...], ...]
     """The other fields of the documents, each for all of them; none if there is no document."""
     skipped: dict[int, Skipped]
-    """The files that have no fingerprint, by their places in the task."""
+    """The files that have no fingerprint, by their positions in the task."""
     rows: Rows
     sketches: Sketches | None
 
@@ -149,9 +149,9 @@ def _sent(task: list[Source], *options: Any) -> _Sent:  # noqa: ANN401  (Fingerp
 
 
 def _received(sent: _Sent, task: list[Source]) -> Fingerprinted:
-    sources = (source for place, source in enumerate(task) if place not in sent.skipped)
+    sources = (source for position, source in enumerate(task) if position not in sent.skipped)
     made = map(Document, sources, *sent.columns)
-    found = (sent.skipped.get(place) or next(made) for place in range(len(task)))
+    found = (sent.skipped.get(position) or next(made) for position in range(len(task)))
     return Fingerprinted(tuple(found), sent.rows, sent.sketches)
 
 

@@ -26,7 +26,7 @@ LEAST_SHARE = 0.8
 LEAST_COPIES = 3
 
 # If a group has more files with one name, not all pairs of them vote. With fewer, all pairs do: two
-# trees may each hold several copies of a file, and only some pairs lie at the same place in both.
+# trees may each hold several copies of a file, and only some pairs lie under one relative path.
 _ALL_VOTE = 16
 
 # Two folders are compared if at least this share of the smaller one's files vote for them. Not all
@@ -51,8 +51,8 @@ def folder_pairs(
         return ()
     tree = _Tree(roots)
     group_of = {
-        member.document.path: place
-        for place, group in enumerate(groups)
+        member.document.path: position
+        for position, group in enumerate(groups)
         for member in group.members
     }
     for document in documents:
@@ -66,9 +66,9 @@ def folder_pairs(
     counts = _counted(tree, _compared(tree, _votes(tree, groups)))
     best = _telling(tree, groups, _best(tree, _topmost(tree, counts), counts))
     behind: dict[int, list[int]] = {folder: [] for folder in best}
-    for place, folders in _behind(tree, groups, best).items():
+    for position, folders in _behind(tree, groups, best).items():
         for folder in folders & behind.keys():
-            behind[folder].append(groups[place].id)
+            behind[folder].append(groups[position].id)
     made = [_record(tree, pair, counts[_sorted(*pair)], behind[pair[0]]) for pair in best.items()]
     return tuple(sorted(made, key=lambda pair: (-pair.copies, pair.other, pair.path)))
 
@@ -138,8 +138,8 @@ class _Tree:
         return new
 
     def add(self, document: Document, group: int | None) -> None:
-        """Add a file that was compared, and the place of its group among the groups."""
-        folder, name = self.place(document.path)
+        """Add a file that was compared, and the position of its group among the groups."""
+        folder, name = self.locate(document.path)
         if folder is not None:
             time = document.source.mtime_ns
             self.files[folder][name] = _File(group, document.text_digest, time)
@@ -149,11 +149,11 @@ class _Tree:
 
     def add_unread(self, path: str) -> None:
         """Count a file or folder that was not compared."""
-        folder, _ = self.place(path)
+        folder, _ = self.locate(path)
         if folder is not None:
             self.unread[folder] += 1
 
-    def place(self, path: str) -> tuple[int | None, str]:
+    def locate(self, path: str) -> tuple[int | None, str]:
         """The folder of a file, if it is in one of the roots, and the name of the file."""
         folder, separator, name = path.rpartition(os.sep)
         if folder in self.number and separator:
@@ -198,7 +198,7 @@ def _votes(tree: _Tree, groups: Sequence[Group]) -> dict[Two, int]:
     for group in groups:
         by_name: dict[str, list[int]] = defaultdict(list)
         for member in group.members:
-            folder, name = tree.place(member.document.path)
+            folder, name = tree.locate(member.document.path)
             if folder is not None:
                 by_name[name].append(folder)
         for folders in by_name.values():
@@ -234,7 +234,7 @@ def _upwards(tree: _Tree, pairs: Iterable[Two]) -> Iterator[Two]:
 
 
 def _compared(tree: _Tree, votes: dict[Two, int]) -> set[Two]:
-    """The pairs with enough votes, and all pairs at the same place inside them."""
+    """The pairs with enough votes, and all pairs of folders under one relative path inside them."""
     waiting = [
         pair
         for pair, number in votes.items()
@@ -300,7 +300,7 @@ def _is_enough(tree: _Tree, pair: Two, counts: dict[Two, _Count]) -> bool:
 
 
 def _topmost(tree: _Tree, counts: dict[Two, _Count]) -> list[Two]:
-    """The pairs that share enough, without pairs at the same place inside another such pair."""
+    """The pairs that share enough, without the pairs of subfolders inside another such pair."""
     enough = {pair for pair in counts if _is_enough(tree, pair, counts)}
     inside: set[Two] = set()
     for pair in enough:
@@ -351,7 +351,7 @@ def _telling(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict
 
 
 def _shared(tree: _Tree, folder: int, other: int) -> set[int]:
-    """The places of the groups that have a file at the same place in both folders."""
+    """The positions of the groups with a file under one relative path in both folders."""
     found, waiting = set[int](), [(folder, other)]
     while waiting:
         one, two = waiting.pop()
@@ -379,7 +379,7 @@ def _behind(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[
     rows = list[tuple[int, int, int, int, int]]()
     above: dict[int | None, list[int]] = {}
     for file, (number, path) in enumerate(files):
-        folder, _ = tree.place(path)
+        folder, _ = tree.locate(path)
         if folder not in above:
             above[folder] = [each for each in tree.ancestors(folder) if each in last]
         for each in above[folder]:

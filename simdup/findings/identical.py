@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple, Protocol, TypeVar
 
-from typing_extensions import Self
-
 from simdup.records import Document, Group, Kind
 
 AnyFound = TypeVar("AnyFound", bound="Found")
@@ -21,7 +19,9 @@ AnyFound = TypeVar("AnyFound", bound="Found")
 class Found(Protocol):
     """A document in a group or in an answer: a `Member` or a `Match`."""
 
-    def _replace(self, *, set_id: int | None, set_kind: Kind | None) -> Self:
+    def _replace(  # noqa: PYI019  (Self is new in Python 3.11)
+        self: AnyFound, *, set_id: int | None, set_kind: Kind | None
+    ) -> AnyFound:
         """The document with this number and kind of its set."""
 
     @property
@@ -83,9 +83,9 @@ def numbered(
     Within a list the documents of a set follow its first one, and equal bytes stand together.
     Documents in `others` get the numbers of sets that are in `lists`, and make no new ones.
     """
-    made = [_together(each, place) for place, each in enumerate(lists)]
+    made = [_together(each, nth) for nth, each in enumerate(lists)]
     sets = _sets([(identity, each.document.path) for one in made for identity, each in one])
-    made += [_together(each, place) for place, each in enumerate(others, len(made))]
+    made += [_together(each, nth) for nth, each in enumerate(others, len(made))]
     return [tuple(_marked(each, sets.get(identity.text)) for identity, each in one) for one in made]
 
 
@@ -105,16 +105,16 @@ def entries(found: Sequence[AnyFound]) -> list[list[list[AnyFound]]]:
 def identical_bytes(groups: Iterable[Group]) -> list[list[str]]:
     """The paths of all documents with the same bytes as another one, a list for each content."""
     paths = dict[Identity, list[str]]()
-    for place, group in enumerate(groups):
+    for nth, group in enumerate(groups):
         for member in group.members:
-            identity = identity_of(member, place)
+            identity = identity_of(member, nth)
             paths.setdefault(identity, []).append(member.document.path)
     return [each for each in paths.values() if len(each) > 1]
 
 
-def _together(found: Sequence[AnyFound], place: int) -> list[tuple[Identity, AnyFound]]:
-    """The documents of the list at this place, by identity in the order of first occurrence."""
-    identified = [(identity_of(each, place), each) for each in found]
+def _together(found: Sequence[AnyFound], nth: int) -> list[tuple[Identity, AnyFound]]:
+    """The documents of the nth list, by identity in the order of first occurrence."""
+    identified = [(identity_of(each, nth), each) for each in found]
     if len({identity.text for identity, _ in identified}) == len(found):
         return identified
     text_at, bytes_at = dict[object, int](), dict[object, int]()
@@ -144,8 +144,8 @@ def _marked(found: AnyFound, known: tuple[int, Kind] | None) -> AnyFound:
     return found._replace(set_id=number, set_kind=kind)
 
 
-def identity_of(found: Found, place: int = 0) -> Identity:
-    """The identity that a document in the list at this place has in common with its copies.
+def identity_of(found: Found, nth: int = 0) -> Identity:
+    """The identity that a document in the nth list has in common with its copies.
 
     A saved result may lack digests. Then the kind says what the document has in common with the
     first of its list, and nothing is known about other lists.
@@ -154,7 +154,7 @@ def identity_of(found: Found, place: int = 0) -> Identity:
     text: object = document.text_digest
     same: object = document.bytes_digest
     if not text:
-        text = place if kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT} else document.path
+        text = nth if kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT} else document.path
     if not same:
-        same = place if kind is Kind.IDENTICAL_BYTES else document.path
+        same = nth if kind is Kind.IDENTICAL_BYTES else document.path
     return Identity(text, same)

@@ -2,7 +2,7 @@
 
 Such a scan need not look into the store for each file, nor match texts. A store keeps the last
 result of each question, with a digest of all files as they were. Its bytes name a file by its
-place in the walk.
+position in the walk.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _VOID = f"V{_DIGEST}"
 #: A document of a result: what is known of it besides the file.
 DOCUMENT = np.dtype(
     [
-        ("about", "<i4"),  # the place of its encoding, noise, packing and doubt in a list of these
-        ("text", "<i4"),  # the place of the digest of its text among others; -1: as of its bytes
+        ("about", "<i4"),  # the number of its encoding, noise, packing and doubt
+        ("text", "<i4"),  # the number of the digest of its text in a list; -1: as of its bytes
         ("confidence", "<f8"),
         ("damaged", "<i8"),
         ("features", "<i8"),
@@ -63,11 +63,11 @@ DOCUMENT = np.dtype(
     ]
 )
 
-#: A member of a group; its document is named by its place among the files.
+#: A member of a group; its document is named by its position among the files.
 MEMBER = np.dtype(
     [
-        ("place", "<i8"),
-        ("kind", "i1"),  # the place in _KINDS
+        ("position", "<i8"),
+        ("kind", "i1"),  # the position in _KINDS
         ("distance", "<i8"),
         ("similarity", "<f8"),  # NaN for None
         ("own_share", "<f8"),  # NaN for None
@@ -78,7 +78,7 @@ MEMBER = np.dtype(
 _KINDS = [None, *Kind]
 _NUMBERS: dict[Any, int] = {kind: number for number, kind in enumerate(_KINDS)}
 
-# The place of the archive among the fields of a file.
+# The position of the archive among the fields of a file.
 _ARCHIVE = Source._fields.index("archive")
 
 # The last version of marshal that writes equal objects as equal bytes. Later ones look at how often
@@ -158,14 +158,14 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     fingerprints, the members of all groups, and the members of all patterns.
     """
     files = (each if isinstance(each, Document) else each.file for each in outcomes)
-    place_of = {id(each): place for place, each in enumerate(files)}
+    position_of = {id(each): position for position, each in enumerate(files)}
     documents, texts, abouts = _told_documents(result.documents)
     stats = result.stats
     told = {
         "abouts": abouts,
         "skipped": [
-            [place, *_told_skipped(each)]
-            for place, each in enumerate(outcomes)
+            [position, *_told_skipped(each)]
+            for position, each in enumerate(outcomes)
             if isinstance(each, Skipped)
         ],
         "groups": _told_groups(result.groups),
@@ -177,7 +177,7 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     }
     data = io.BytesIO()
     data.write(json.dumps(told).encode() + b"\n")
-    members = (_told_members(each, place_of) for each in (result.groups, result.patterns))
+    members = (_told_members(each, position_of) for each in (result.groups, result.patterns))
     for array in (documents, texts, np.ascontiguousarray(result.rows), *members):
         np.save(data, array)
     return data.getvalue()
@@ -188,7 +188,7 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     file = io.BytesIO(data)
     told = json.loads(file.readline())
     records, texts, rows, members, of_patterns = (np.load(file) for _ in range(5))
-    skipped = {place: _skipped(walked.sources[place], *each) for place, *each in told["skipped"]}
+    skipped = {at: _skipped(walked.sources[at], *each) for at, *each in told["skipped"]}
     are_documents = np.ones(len(walked.sources), bool)
     are_documents[list(skipped)] = False
     sources = list(compress(walked.sources, are_documents.tolist()))
@@ -197,13 +197,13 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     fingerprints = np.zeros((len(row_of), rows.shape[1]), np.uint8)
     fingerprints[are_documents] = rows
 
-    def files_at(places: NDArray[np.int64]) -> tuple[list[Any], list[bytes]]:
-        """The documents of the sources at these places, and their fingerprints."""
+    def files_at(positions: NDArray[np.int64]) -> tuple[list[Any], list[bytes]]:
+        """The documents of the sources at these positions, and their fingerprints."""
         own = [
-            skipped[place].file if place in skipped else documents[row]
-            for place, row in zip(places.tolist(), row_of[places].tolist(), strict=True)
+            skipped[position].file if position in skipped else documents[row]
+            for position, row in zip(positions.tolist(), row_of[positions].tolist(), strict=True)
         ]
-        return own, fingerprints[places].view(f"V{rows.shape[1]}").ravel().tolist()
+        return own, fingerprints[positions].view(f"V{rows.shape[1]}").ravel().tolist()
 
     size, ignored, siblings, identity_only = told["stats"]
     counts = len(walked.sources), len(documents), size
@@ -267,8 +267,8 @@ def _documents(
     about, text, *numbers, of_bytes, of_features = _columns(records)
     others = texts.tolist()
     of_text = of_bytes.copy()  # the same objects, as of plain UTF-8, take less memory
-    for place in np.flatnonzero(records["text"] >= 0).tolist():
-        of_text[place] = others[text[place]]
+    for position in np.flatnonzero(records["text"] >= 0).tolist():
+        of_text[position] = others[text[position]]
     encoding, *more = zip(*map(abouts.__getitem__, about), strict=True)
     columns = encoding, *numbers, of_bytes, of_text, of_features, *more
     return map(partial(_new, Document), zip(sources, *columns, strict=True))
@@ -290,12 +290,12 @@ def _told_groups(groups: Sequence[Group]) -> list[Any]:
     ]
 
 
-def _told_members(groups: Sequence[Group], place_of: dict[int, int]) -> NDArray[Any]:
+def _told_members(groups: Sequence[Group], position_of: dict[int, int]) -> NDArray[Any]:
     """The records of the members of all groups; numpy turns an unknown share, None, into NaN."""
     return np.array(
         [
             (
-                *(place_of[id(each.document)], _NUMBERS[each.kind], each.distance),
+                *(position_of[id(each.document)], _NUMBERS[each.kind], each.distance),
                 *(each.similarity, each.own_share, each.set_id or 0, _NUMBERS[each.set_kind]),
             )
             for group in groups
@@ -312,14 +312,14 @@ def _groups(
 ) -> Iterator[Group]:
     """Yield the groups, from the lists of `_told_groups` and the records of their members.
 
-    `files_at` returns the documents and fingerprints at some places.
+    `files_at` returns the documents and fingerprints at some positions.
     """
     _, kinds, distances, similarities, own_shares, sets, kinds_of_sets = _columns(records)
     shares = (
         [None if isnan(value) else value for value in each] for each in (similarities, own_shares)
     )
     fields = zip(
-        *(*files_at(records["place"]), map(_KINDS.__getitem__, kinds), distances, *shares),
+        *(*files_at(records["position"]), map(_KINDS.__getitem__, kinds), distances, *shares),
         *((number or None for number in sets), map(_KINDS.__getitem__, kinds_of_sets)),
         strict=True,
     )

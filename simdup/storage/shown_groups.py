@@ -10,11 +10,13 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from simdup.records import Group
-from simdup.storage.store import Store
+
+if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
+    from simdup.storage.store import Store
 
 #: The most texts of one entry of the ignore list, of which each two are a pair. A group with
 #: more distinct texts is not kept.
