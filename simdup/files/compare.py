@@ -1,4 +1,4 @@
-"""Compares two files."""
+"""Compares two files: each is read, and their fingerprints are matched, as in a scan of the two."""
 
 from __future__ import annotations
 
