@@ -97,7 +97,7 @@ class RowGroups:
         return len(self.offsets) - 1
 
     def arranged(self, order: Indices, offsets: Indices) -> RowGroups:
-        """These groups with their members in another order, and perhaps other offsets."""
+        """Return the groups with their members in another order, and perhaps other offsets."""
         return RowGroups(
             self.members[order],
             offsets,

@@ -188,7 +188,8 @@ def are_degenerate(rows: Rows, bits: int) -> Mask:
     first = rows[:, : bits // 8]
     if bits < MIN_BITS_TO_REFUSE:
         return np.zeros(len(rows), bool)
-    return np.isin(first[:, 0], (0, 255)) & (first == first[:, :1]).all(axis=1)
+    # np.isin would import numpy.ma for an empty array.
+    return ((first[:, 0] == 0) | (first[:, 0] == 255)) & (first == first[:, :1]).all(axis=1)
 
 
 def tie_pattern(recipe: Recipe) -> Mask:

@@ -182,18 +182,6 @@ def test_a_document_without_text_is_listed_with_its_reason(run, write):
     assert skipped["detail"].startswith("damaged")
 
 
-def test_a_second_scan_reads_no_document_again(run, folder_of_one_text, monkeypatch):
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
-    first = json.loads(run("scan", folder_of_one_text, "--format", "json").out)
-    before = {name: os.stat(Path("in", name)).st_atime_ns for name in os.listdir("in")}
-    monkeypatch.setattr("simdup.extract.readers.Readers.text", None)
-
-    again = json.loads(run("scan", folder_of_one_text, "--format", "json").out)
-
-    assert again["stats"]["from_store"] == len(before) == 16
-    assert again["groups"] == first["groups"]
-
-
 @pytest.mark.parametrize("name", makers.ORIGINALS)
 def test_a_pdf_has_the_text_of_its_source(name, readers):
     pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")

@@ -394,23 +394,6 @@ def test_a_converter_reads_what_is_packed_on_its_standard_input_only(scanned, wr
     }
 
 
-def test_a_second_scan_unpacks_nothing_again(scanned, write, english, monkeypatch):
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
-    write("in/a.txt.gz", gzip.compress(english.encode()))
-    write("in/b.docx.gz", gzip.compress(makers.docx(english)))
-    write("in/c.gz", gzip.compress(english.encode())[:-3])
-    write("in/d.gz", gzip.compress(english.encode()) + b"more")
-    first = scanned()
-    monkeypatch.setattr(packed, "members", None)
-
-    again = scanned()
-
-    assert again["stats"]["from_store"] == 4
-    for name in ("groups", "skipped", "doubtful"):
-        assert again[name] == first[name]
-    assert [each["path"] for each in again["doubtful"]] == ["in/d.gz"]
-
-
 def test_near_copies_are_verified_from_what_is_packed(write, english):
     write("in/a.gz", gzip.compress(english.encode()))
     write("in/b.xz", lzma.compress(english.replace("grey seal", "brown bear").encode()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -26,7 +25,6 @@ from simdup.report import json_csv as data
 from simdup.report import text
 from simdup.report.load import load
 from simdup.settings import Settings
-from simdup.storage.store import Store
 
 pytestmark = pytest.mark.slow
 
@@ -168,17 +166,6 @@ def test_documents_without_text_are_grouped_across_references_alone():
     assert grouped(scan(["in/one/z"], against=["in/one/other.docx"])) == []
     Path("in/two/empty.docx").unlink()
     assert "in/one/empty.docx" not in str(grouped(scan(["in/one"], against=["in/two"])))
-
-
-def test_a_store_knows_documents_without_text(textless, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
-    plain = scan([textless])
-    for known in (0, 14):
-        with closing(Store(tmp_path_factory.getbasetemp() / "store.sqlite3", pytest.fail)) as store:
-            result = scan([textless], store=store)
-
-        assert result.stats.from_store == known
-        assert (result.groups, result.skipped) == (plain.groups, plain.skipped)
 
 
 def test_worked_by_hand(tree):

@@ -160,25 +160,6 @@ def test_a_family_whose_first_file_vanished_is_left_out(write, monkeypatch):
     assert scan(["in"]).patterns == ()
 
 
-@pytest.mark.parametrize("has_result", [True, False])
-def test_a_scan_from_the_store_finds_the_same_families(
-    forms, tmp_path_factory, monkeypatch, has_result
-):
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
-    place = tmp_path_factory.mktemp("store") / "store"
-    with closing(Store(place, pytest.fail)) as store:
-        first = scan([forms], store=store)
-    with closing(Store(place, pytest.fail)) as store:
-        if not has_result:
-            store.execute("DELETE FROM results")
-        again = scan([forms], store=store)
-
-    assert (first.stats.from_store, again.stats.from_store) == (0, FORMS + 2)
-    assert first.patterns
-    assert (again.patterns, again.groups) == (first.patterns, first.groups)
-    assert again.stats.siblings == first.stats.siblings
-
-
 # Two files among others
 
 

@@ -50,6 +50,9 @@ def tree(write, english, simplified):
     write("in/a.gbk", simplified.encode("gb18030"))
     write("in/a.utf-8", simplified)
     write("in/a.gz", gzip.compress(english.encode()))
+    write("in/junk after.gz", gzip.compress(english.encode()) + b"more")
+    write("in/page.html.gz", gzip.compress(f"<p>{english}</p>".encode()))
+    write("in/form.rtf", b"{\\rtf1 " + english.encode() + b"}")
     write("in/more", f"{english} and more at the end")
     for version in (1, 2, 3):
         words = (f"word{i}{'x' if i < 9 * version else ''}" for i in range(200))
@@ -135,6 +138,21 @@ def test_a_second_scan_finds_the_same_without_asking_for_any_file(
     assert again.groups
 
 
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_where_no_result_is_kept_all_files_are_known_and_none_is_read(
+    place, tree, options, monkeypatch
+):
+    expected = told(scanned(place, tree, **options))
+    with closing(Store(place, pytest.fail)) as store:
+        store.execute("DELETE FROM results")
+    monkeypatch.setattr("simdup.files.workers.fingerprint_sources", pytest.fail)
+
+    again = scanned(place, tree, **options)
+
+    assert told(again) == expected
+    assert again.stats.from_store == again.stats.found
+
+
 def test_the_tree_has_all_that_a_result_may_say(tree):
     found = scan([tree], Settings(parts=0.5))
 
@@ -146,6 +164,8 @@ def test_the_tree_has_all_that_a_result_may_say(tree):
     assert {group.kind for group in found.groups} >= {Kind.IDENTICAL_BYTES, Kind.NEAR}
     assert any(group.versions for group in found.groups)
     assert any(member.document.packing for member in members)
+    assert {each.document.format for each in members} > {"text", "html", "rtf"}
+    assert found.doubtful
     assert any(member.own_share is not None for member in members)
     assert {member.set_id is None for member in members} == {True, False}
     assert any(member.document.features == 0 for member in members)
