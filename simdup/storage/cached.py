@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import groupby, repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,22 +18,16 @@ from zlib import crc32
 
 import numpy as np
 
+from simdup.arrays import Digests, Indices, Rows, Similarities
 from simdup.compute.hashing import mix64
 from simdup.records import Document, Source
-from simdup.storage.codec import entry, folder_of, is_settled, outcome_in, status
+from simdup.storage.codec import Outcome, entry, folder_of, is_settled, outcome_in, status
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.storage.codec import Outcome
+if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
     from simdup.storage.store import Store
 
-    Digests = NDArray[np.uint64]
-
 #: A source, its outcome if known, and for a document its fingerprint and sketch.
-Recalled: TypeAlias = "tuple[Source, Outcome | None, bytes | None, bytes]"
+Recalled: TypeAlias = tuple[Source, Outcome | None, bytes | None, bytes]
 
 # Pairs looked up at once.
 KEYS_AT_ONCE = 1 << 14
@@ -124,7 +119,7 @@ class RecipeCache:
         self,
         sources: Sequence[Source],
         found: Sequence[Outcome],
-        rows: NDArray[np.uint8],
+        rows: Rows,
         sketches: Iterable[bytes] = repeat(b""),
     ) -> None:
         """Keep the outcomes of some sources, with rows and sketches of the documents."""
@@ -154,7 +149,7 @@ class RecipeCache:
                 values.append((number, self.number, base, record, checksum))
         self.store.execute_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", values)
 
-    def similarities(self, left: Digests, right: Digests) -> NDArray[np.float64]:
+    def similarities(self, left: Digests, right: Digests) -> Similarities:
         """Return the similarity of each pair of feature digests (m, 2); NaN if unknown; (m,)."""
         keys, checks = self._keys(left, right)
         values = np.full(len(keys), np.nan)
@@ -169,7 +164,7 @@ class RecipeCache:
             values[part] = np.where(fits, value.view(np.float64), np.nan)
         return values
 
-    def _similarities(self, keys: NDArray[np.int64]) -> list[Any]:
+    def _similarities(self, keys: Indices) -> list[Any]:
         return self.store.execute(
             "SELECT similarities.key, similarities.value, checksum FROM json_each(?) AS asked"
             " JOIN similarities ON similarities.key = asked.value"
@@ -177,7 +172,7 @@ class RecipeCache:
             json.dumps(keys.tolist()),
         )
 
-    def keep_similarities(self, left: Digests, right: Digests, values: NDArray[np.float64]) -> None:
+    def keep_similarities(self, left: Digests, right: Digests, values: Similarities) -> None:
         """Keep the similarity of each pair of feature digests."""
         keys, checks = self._keys(left, right)
         as_integers = values.view(np.int64)
@@ -223,7 +218,7 @@ class RecipeCache:
         """The key in the store, which is different for each recipe."""
         return blake2b(key, key=self.salt.tobytes()).digest()
 
-    def _keys(self, left: Digests, right: Digests) -> tuple[NDArray[np.int64], Digests]:
+    def _keys(self, left: Digests, right: Digests) -> tuple[Indices, Digests]:
         """Return 64 bits of key and 64 of checksum seed for each pair, the same in either order."""
         first, second = (
             mix64(left[:, word] + self.salt[word]) + mix64(right[:, word] + self.salt[word])
@@ -287,7 +282,7 @@ class RecipeCache:
         self.store.execute_many("DELETE FROM folders WHERE id = ?", gone)
 
 
-def _check(checks: Digests, values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _check(checks: Digests, values: Indices) -> Indices:
     return mix64(checks ^ values.view(np.uint64)).view(np.int64)
 
 
