@@ -38,10 +38,7 @@ def test_one_length_of_shingles_may_stand_alone():
             {"features": "tokens", "hash": "string", "bits": 256},
             "hash 'string' has at most 128 bits, not 256; 'mix64' has them all",
         ),
-        (
-            {"features": "words", "weights": "int"},
-            "weights 'int' go with features 'keywords' only",
-        ),
+        ({"features": "words", "weights": "int"}, "weights 'int' go with features 'keywords' only"),
         (
             {"user_dict": "words.txt"},
             "a dictionary or stop words change nothing for features 'shingles';"

@@ -2563,11 +2563,7 @@ def test_any_bytes_are_read_or_listed_and_a_copy_is_found(run, content, options)
         assert found["groups"][0]["kind"] == "identical bytes"
     else:
         assert set(reasons(found)) == {"in/a", "in/b"}
-        assert set(reasons(found).values()) <= {
-            "binary",
-            "empty",
-            "fingerprint all 0 or all 1",
-        }
+        assert set(reasons(found).values()) <= {"binary", "empty", "fingerprint all 0 or all 1"}
 
 
 # Corpora of rows

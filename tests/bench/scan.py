@@ -23,17 +23,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from corpus import make_file, make_tree
-from report import (
-    Clock,
-    Report,
-    fresh,
-    measured,
-    numbers,
-    options,
-    peak_memory,
-    place,
-    reported,
-)
+from report import Clock, Report, fresh, measured, numbers, options, peak_memory, place, reported
 
 from simdup import scan
 

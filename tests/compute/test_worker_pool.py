@@ -140,10 +140,7 @@ def size_of(task):
 
 @pytest.mark.parametrize(
     "tasks",
-    [
-        [(Unreceivable(5_000_000),)] * 6,
-        [(Unreceivable(10),), *[(bytes(5_000_000),)] * 6],
-    ],
+    [[(Unreceivable(5_000_000),)] * 6, [(Unreceivable(10),), *[(bytes(5_000_000),)] * 6]],
     ids=["large", "small, and large ones behind it"],
 )
 def test_a_task_that_cannot_be_received_is_an_error_and_no_hang(tasks):

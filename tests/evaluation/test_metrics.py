@@ -10,14 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.evaluation.metrics import (
-    Accuracy,
-    clustering,
-    predicted,
-    resamples,
-    roc_area,
-    tally,
-)
+from simdup.evaluation.metrics import Accuracy, clustering, predicted, resamples, roc_area, tally
 from simdup.records import Interval
 
 SIZE = 7

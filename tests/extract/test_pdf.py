@@ -157,8 +157,7 @@ def in_a_form(canvas, lines):
 
 @pytest.mark.parametrize("font", [makers.boxes, makers.invisible, makers.only_named])
 @pytest.mark.parametrize(
-    "draw",
-    [lines_whole, in_parts, in_scripts, with_a_pen_of_no_width, turned, scaled, in_a_form],
+    "draw", [lines_whole, in_parts, in_scripts, with_a_pen_of_no_width, turned, scaled, in_a_form]
 )
 def test_text_is_found_whatever_its_font_draws_and_wherever_that_is(draw, font):
     assert text(drawn(draw, font())).split("\n") == LINES

@@ -64,17 +64,7 @@ See
 """
 
     assert text(source.encode()).split("\n") == [
-        *(
-            "NAME",
-            "tea",
-            "makes tea",
-            "SYNOPSIS",
-            "tea",
-            "-m milk",
-            "-h , --hot",
-            "See",
-            "cup(1) .",
-        ),
+        *("NAME", "tea", "makes tea", "SYNOPSIS", "tea", "-m milk", "-h , --hot", "See", "cup(1) .")
     ]
 
 

@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 from simdup.compute.hashing import gram_hashes, span_hashes
 from simdup.fingerprint import features as module
 from simdup.fingerprint import tokens
-from simdup.fingerprint.features import (
-    UNIT,
-    all_features,
-    concatenated,
-    features,
-    merged,
-    segments,
-)
+from simdup.fingerprint.features import UNIT, all_features, concatenated, features, merged, segments
 from simdup.recipe import Recipe
 from simdup.text import chunking as pieces
 from simdup.text.jieba_words import cutter, idf

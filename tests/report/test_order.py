@@ -90,9 +90,7 @@ def test_a_result_without_digests_repeats_what_its_kinds_say():
     assert found == Repeated(Pile(1, 1234), Pile(1, 1234), Pile(2, 2468))
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), min_size=1),
-)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), min_size=1))
 def test_what_repeats_is_what_remains_when_one_of_each_stays(made):
     """By counting: of n files, those with new bytes, new words and the first one are left."""
     members = [
@@ -124,12 +122,7 @@ GROUPS = (
 
 @pytest.mark.parametrize(
     ("sort", "order"),
-    [
-        ("similarity", [1, 2, 3]),
-        ("size", [2, 1, 3]),
-        ("count", [3, 1, 2]),
-        ("name", [3, 1, 2]),
-    ],
+    [("similarity", [1, 2, 3]), ("size", [2, 1, 3]), ("count", [3, 1, 2]), ("name", [3, 1, 2])],
 )
 def test_the_most_useful_groups_come_first_for_programs_and_last_for_people(sort, order):
     found = result(*GROUPS)

@@ -325,8 +325,7 @@ def test_json_worked_by_hand():
     skipped = (Skipped("in/x", Reason.BINARY, "NUL bytes"), Skipped("in/y", Reason.HIDDEN))
     same = {"bytes_digest": b"b" * 16, "text_digest": b"t" * 16}
     found = result(
-        pair("in/a", "in/b", distance=3, similarity=0.75, own_share=0.625, **same),
-        skipped=skipped,
+        pair("in/a", "in/b", distance=3, similarity=0.75, own_share=0.625, **same), skipped=skipped
     )
 
     whole = json.loads(rendered(data.render_json(found)))
