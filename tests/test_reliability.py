@@ -1634,13 +1634,12 @@ def test_another_recipe_reads_every_file_again(report, eight, options):
 # Children of one process, since starting Python each time would take longer than all else.
 # Each dies at another moment: at an instruction of SQLite, or at an instant of the clock,
 # which may be between two writes to the disk. Then the next one must find everything.
-KILL = (
+CHILD = (
     REMEMBER
     + """
-import json, os, random, signal, sqlite3, sys, time
-import simdup.cli.scan, simdup.files.scan, simdup.storage.store
-simdup.files.workers.TASK_FILES = 2
-place, asked, real = os.environ["SIMDUP_CACHE"], sys.argv[1:], simdup.storage.store._opened
+import contextlib, json, os, random, shutil, signal, sqlite3, sys, time
+import simdup.cli.scan, simdup.files.scan, simdup.files.workers
+asked, counted = sys.argv[1:], 0
 
 def child(arguments, prepare=lambda: None):
     number = os.fork()
@@ -1652,49 +1651,56 @@ def child(arguments, prepare=lambda: None):
         try:
             simdup.cli.main(arguments)
         except SystemExit as ended:
+            with open("counted", "w") as file:
+                file.write(str(counted))
             os._exit(ended.code)
     return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]), open("out", "rb").read()
 
-def at_instruction(number):
+def at_instruction(number, module, name, every):
+    # Counts the instructions of the connections that a function makes.
+    real = getattr(module, name)
     def counting():
-        nonlocal number
-        number -= 1
-        if number == 0:
+        global counted
+        counted += 1
+        if counted == number:
             os.kill(os.getpid(), signal.SIGKILL)
-    def opened(path):
-        connection = real(path)
-        connection.set_progress_handler(counting, 10)
+    def opened(*arguments, **options):
+        connection = real(*arguments, **options)
+        connection.set_progress_handler(counting, every)
         return connection
-    def prepare():
-        simdup.storage.store._opened = opened
-    return prepare
+    return lambda: setattr(module, name, opened)
 
 def at_instant(seconds):
     return lambda: signal.setitimer(signal.ITIMER_REAL, seconds)
-
+"""
+)
+KILL = (
+    CHILD
+    + """
+import simdup.storage.store as storeroom
+simdup.files.workers.TASK_FILES = 2
+place, chooser = os.environ["SIMDUP_CACHE"], random.Random(1)
 simdup.scan(asked[1:2])  # so that no child has to build tables
 _, expected = child([*asked, "--no-cache"])
 began = time.perf_counter()
 child(asked)
-whole, chooser = time.perf_counter() - began, random.Random(1)
-moments = [(at_instruction, number) for number in range(1, 140, 7)]
-moments += [(at_instant, chooser.uniform(0.001, whole)) for _ in range(20)]
+whole = time.perf_counter() - began
+moments = [at_instruction(n, storeroom, "_opened", 10) for n in range(1, 140, 7)]
+moments += [at_instant(chooser.uniform(0.001, whole)) for _ in range(20)]
 deaths, wrong = 0, []
-for kind, moment in moments:
+for number, moment in enumerate(moments):
     for name in os.listdir(os.path.dirname(place)):
         if chooser.random() < 0.7:
             os.unlink(os.path.join(os.path.dirname(place), name))
-    code, _ = child(asked, kind(moment))
+    code, _ = child(asked, moment)
     deaths += code < 0
+    whole = ("ok",)
     if os.path.exists(place):
-        connection = sqlite3.connect(place)
-        whole = connection.execute("PRAGMA integrity_check").fetchone()
-        connection.close()
-    else:
-        whole = ("ok",)
+        with contextlib.closing(sqlite3.connect(place)) as connection:
+            whole = connection.execute("PRAGMA integrity_check").fetchone()
     code, found = child(asked)
     if (code, found, whole) != (0, expected, ("ok",)):
-        wrong.append((kind.__name__, moment, code, found.decode(), whole))
+        wrong.append((number, code, found.decode(), whole))
 print(json.dumps([deaths, wrong]))
 sys.exit()
 """
@@ -1986,46 +1992,15 @@ def test_an_interrupted_change_leaves_an_index_as_the_last_batch_did_and_says_wh
     assert run("scan", "--index", place, "-0", "-q").out == scanned != b""
 
 
-# As for the store: children of one process, which die by the clock or at an instruction of
-# SQLite, at moments spread over the whole run. What is left is looked at, then completed.
+# As for the store, at moments spread over the whole run; what is left is looked at, then completed.
 KILL_ADD = (
-    REMEMBER
+    CHILD
     + """
-import contextlib, json, os, shutil, signal, sys, time
-import simdup.index.file.connection, simdup.cli, simdup.files.workers
+import simdup.index.file.connection as connections
 from simdup.index.index import Index
 simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 2
-asked, real, counted = sys.argv[1:], simdup.index.file.connection._connected, 0
-
-def child(at_instruction=None, after_seconds=None):
-    number = os.fork()
-    if number == 0:
-        out = os.open("out", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        os.dup2(out, 1)
-        os.dup2(out, 2)
-        def counting():
-            global counted
-            counted += 1
-            if counted == at_instruction:
-                os.kill(os.getpid(), signal.SIGKILL)
-        def connected(*arguments, **options):
-            connection = real(*arguments, **options)
-            connection.set_progress_handler(counting, 50)
-            return connection
-        for name in ("execute", "executemany"):  # which have a handler of their own
-            delattr(simdup.storage.sqlite.BoundedConnection, name)
-        simdup.index.file.connection._connected = connected
-        try:
-            simdup.cli.main(asked)
-        except SystemExit as ended:
-            with open("counted", "w") as file:
-                file.write(str(counted))
-            os._exit(ended.code)
-    if after_seconds is not None:
-        time.sleep(after_seconds)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(number, signal.SIGKILL)
-    return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+for name in ("execute", "executemany"):  # which have a handler of their own
+    delattr(simdup.storage.sqlite.BoundedConnection, name)
 
 def looked_at():
     with Index("x") as index:
@@ -2038,24 +2013,27 @@ def fresh():
             os.unlink(name)
     shutil.copyfile("empty", "x")
 
+def dying_at(number):
+    return at_instruction(number, connections, "_connected", 50)
+
 fresh()
-child()  # builds tables, fills caches
+child(asked)  # builds tables, fills caches
 fresh()
 began = time.perf_counter()
-child()
+child(asked, dying_at(0))
 seconds, instructions = time.perf_counter() - began, int(open("counted").read())
 (_, expected), seen = looked_at(), []
-moments = [{"at_instruction": 1 + each * instructions // 20} for each in range(20)]
-moments += [{"after_seconds": (each + 0.5) / 20 * seconds} for each in range(20)]
-for moment in moments:
+moments = [(dying_at, 1 + each * instructions // 20) for each in range(20)]
+moments += [(at_instant, (each + 0.5) / 20 * seconds) for each in range(20)]
+for dying, moment in moments:
     fresh()
-    code = child(**moment)
-    while code == 0 and "after_seconds" in moment:  # it was faster than the first run
-        moment["after_seconds"] *= 0.8
+    code, _ = child(asked, dying(moment))
+    while code == 0 and dying is at_instant:  # it was faster than the first run
+        moment *= 0.8
         fresh()
-        code = child(**moment)
+        code, _ = child(asked, dying(moment))
     state, paths = looked_at()
-    again = child()
+    again, _ = child(asked)
     seen.append([code, state, paths == expected[: len(paths)], again, looked_at()[1] == expected])
 print(json.dumps(seen))
 sys.exit()
@@ -2078,7 +2056,7 @@ def test_an_index_killed_at_any_moment_of_a_change_holds_whole_batches_and_goes_
     seen = json.loads(ended.stdout)
     batches = set()
     for code, (documents, number, problems), is_beginning, again, is_whole in seen:
-        assert code == -signal.SIGKILL
+        assert code in {-signal.SIGKILL, -signal.SIGALRM}
         assert problems == []
         # Two batches made the empty index, the next one notes where to look again.
         assert documents == 2 * max(number - 3, 0)
