@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from hashlib import blake2b
 from pathlib import Path
 
 from simdup.clean.records import Act, Action, Consents, FileId, Header, Plan
+from simdup.clean.system import rename_at_once
 from simdup.extract.readers import Readers
 from simdup.files.read import SkipError, read_text
 from simdup.records import Kind, Source
@@ -75,6 +77,18 @@ def plan(*pairs, act=Act.TRASH, roots=(".",)):
     roots = tuple(map(os.path.realpath, roots))
     header = Header("2026-11-22T12:00:00+00:00", "found.json", "00" * 16, (), roots)
     return Plan(tuple(actions), (), header)
+
+
+def part(patched, is_far=lambda _: True):
+    """Let no rename lead from one folder into another if it `is_far`, as on other file systems."""
+
+    def rename(source, target):
+        paths = source.path, target.path
+        if len({*map(os.path.dirname, paths)}) == 2 and any(map(is_far, paths)):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        return rename_at_once(source, target)
+
+    patched.setattr("simdup.clean.acting.rename_at_once", rename)
 
 
 def tree(root, *, times=True):

@@ -12,24 +12,35 @@ import secrets
 import stat
 from collections import Counter
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from simdup.clean import system_bin
-from simdup.clean.copying import attributes, copy_to, share_blocks
+from simdup.clean.copying import attributes, copy_to, digest_of_open, share_blocks
 from simdup.clean.journal import Done, Intent
 from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
-from simdup.clean.system import Place, exchange, open_folder, rename_new, sync_folder
+from simdup.clean.system import (
+    Place,
+    exchange,
+    open_folder,
+    rename_at_once,
+    rename_new,
+    set_aside,
+    sync_folder,
+)
 from simdup.clean.trash import Trashes
 from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simdup.clean.checks import Held
     from simdup.clean.records import Action
 
-    _Identity = tuple[int, int]
+    #: Device and inode of a file where it is now, and the mtime of a copy; 0 if it is no copy.
+    _Made = tuple[int, int, int]
 
 
 class AstrayError(RefusedError):
@@ -42,8 +53,8 @@ class Acting:
     def __init__(self, actions: Sequence[Action], to: str | None) -> None:
         """Prepare for these actions; `to` is the folder for `Act.MOVE`."""
         self._trashes, self._to = Trashes(), to
-        moved = [os.path.dirname(each.file.path) for each in actions if each.act is Act.MOVE]
-        self._above = os.path.commonpath(moved) if moved else "/"
+        folders = [os.path.dirname(each.file.path) for each in actions if each.act is Act.MOVE]
+        self._above = os.path.commonpath(folders) if folders else "/"
         linked = (each.file for each in actions if each.act is Act.LINK)
         self._names = Counter(file.identity for file in linked)
         self._chosen: set[str] = set()
@@ -54,20 +65,24 @@ class Acting:
 
         `tries` is how many names for it other programs have taken at the last moment.
         """
-        path = action.file.path
+        path, aside = action.file.path, f".simdup-{secrets.token_hex(6)}"
         folder, name = os.path.split(path)
-        above = os.lstat(folder)
-        folder_ns = above.st_mtime_ns
+        folder_ns = os.lstat(folder).st_mtime_ns
         if action.act is Act.TRASH and not system_bin.IS_USED:
-            trash = self._trashes.trash_for(path, above.st_dev)
+            trash = self._trashes.trash_for(path)
             target = trash.place(trash.free_name(name, _leap(tries))).path
-            return Intent(action.line, target, folder_ns, trash.path, trash.top)
-        aside = f".simdup-{secrets.token_hex(6)}"
-        if action.act is Act.MOVE:
+            intent = Intent(action.line, target, folder_ns, trash.path, trash.top, aside)
+            if trash.made:
+                return replace(intent, made=trash.made, there_ns=trash.above_ns)
+        elif action.act is Act.MOVE:
             target = self._free_path(path, _leap(tries))
-            return Intent(action.line, target, folder_ns, aside=aside, made=_missing(target))
-        target = os.path.join(folder, aside) if action.act is Act.DELETE else path
-        return Intent(action.line, target, folder_ns, aside=aside)
+            mode = stat.S_IMODE(os.lstat(path).st_mode)
+            made = _missing(target)
+            intent = Intent(action.line, target, folder_ns, aside=aside, made=made, mode=mode)
+        else:
+            target = os.path.join(folder, aside) if action.act is Act.DELETE else path
+            intent = Intent(action.line, target, folder_ns, aside=aside)
+        return replace(intent, there_ns=os.lstat(intent.there).st_mtime_ns)
 
     def _free_path(self, path: str, leap: int) -> str:
         """Return a free path in the folder for moved files, after passing over `leap` numbers.
@@ -91,7 +106,7 @@ class Acting:
         Raises FileExistsError if the target has been taken, RefusedError and OSError. After any
         error but an AstrayError the file still has its name.
         """
-        device, inode = {
+        device, inode, mtime_ns = {
             Act.TRASH: self._trash,
             Act.MOVE: self._move,
             Act.LINK: self._link,
@@ -100,22 +115,23 @@ class Acting:
         }[action.act](intent, file, kept)
         # It is done: whatever fails from here on does not change that.
         self._touch(os.path.dirname(file.file.path), file.place.folder)
-        ctime_ns = folder_ns = 0
+        ctime_ns = folder_ns = there_ns = 0
         with suppress(OSError):
             ctime_ns = os.fstat(file.descriptor).st_ctime_ns
             if file.place.folder is not None:
                 folder_ns = os.fstat(file.place.folder).st_mtime_ns
-        return Done(intent.line, device, inode, ctime_ns, folder_ns)
+            there_ns = os.lstat(intent.there).st_mtime_ns
+        return Done(intent.line, device, inode, ctime_ns, folder_ns, there_ns, mtime_ns)
 
-    def _trash(self, intent: Intent, file: Held, kept: Held) -> _Identity:
+    def _trash(self, intent: Intent, file: Held, kept: Held) -> _Made:
         if intent.trash is None:
             system_bin.throw_away(file, kept)
-            return file.identity
+            return *file.identity, 0
         trash = self._trashes.trash_at(intent.trash, intent.top)
         name = os.path.basename(intent.target)
         trash.note(name, file.file.path)
         try:
-            _rename(file, kept, trash.place(name))
+            _rename(file, kept, trash.place(name), file.place.beside(intent.aside))
         except AstrayError:
             raise
         except BaseException:
@@ -123,24 +139,30 @@ class Acting:
             raise
         self._touch(os.path.join(trash.path, "info"), trash.info)
         self._touch(os.path.join(trash.path, "files"), trash.files)
-        return file.identity
+        return *file.identity, 0
 
-    def _move(self, intent: Intent, file: Held, kept: Held) -> _Identity:
-        for each in intent.made:
-            make_folder(each)
-        with closing(Place.of(intent.target)) as target:
-            found = file.identity
-            if _is_near(file, target):
-                _rename(file, kept, target)
-            else:
-                found = self._copy_and_remove(intent, file, kept, target)
-            self._touch(os.path.dirname(intent.target), target.folder)
-            return found
+    def _move(self, intent: Intent, file: Held, kept: Held) -> _Made:
+        try:
+            for each in intent.made:
+                make_folder(each)
+            with closing(Place.of(intent.target)) as target:
+                try:
+                    _rename(file, kept, target, file.place.beside(intent.aside))
+                    made = *file.identity, 0
+                except OSError as error:
+                    if error.errno != errno.EXDEV:
+                        raise
+                    made = self._copy_and_remove(intent, file, kept, target)
+                self._touch(os.path.dirname(intent.target), target.folder)
+        except BaseException:
+            remove_folders(intent.made)
+            raise
+        return made
 
-    def _copy_and_remove(self, intent: Intent, file: Held, kept: Held, target: Place) -> _Identity:
+    def _copy_and_remove(self, intent: Intent, file: Held, kept: Held, target: Place) -> _Made:
         if file.status.st_nlink > 1:
             raise RefusedError(Refusal.OTHER_NAMES, "another file system would part them")
-        part = target.beside(intent.aside)
+        part, aside = part_of(intent.aside, target), target.beside(intent.aside)
         copy = copy_to(file.descriptor, part, file.file.byte_digest)
         try:
             try:
@@ -154,40 +176,38 @@ class Acting:
                 file.check_unchanged()
                 remove(file, kept, file.place.beside(intent.aside))
             except BaseException:
-                with suppress(OSError):
-                    if os.path.samestat(made, target.status()):
-                        target.unlink()
+                _remove_copy(identity_of(made), target, aside)
                 raise
         finally:
             os.close(copy)
-        return identity_of(made)
+        return *identity_of(made), made.st_mtime_ns
 
-    def _delete(self, intent: Intent, file: Held, kept: Held) -> _Identity:
+    def _delete(self, intent: Intent, file: Held, kept: Held) -> _Made:
         remove(file, kept, file.place.beside(intent.aside))
-        return file.identity
+        return *file.identity, 0
 
-    def _link(self, intent: Intent, file: Held, kept: Held) -> _Identity:
+    def _link(self, intent: Intent, file: Held, kept: Held) -> _Made:
         check_linkable(file, kept, self._names[file.identity])
         self._names[file.identity] -= 1
         made = file.place.beside(intent.aside)
         kept.place.link_to(made)
         try:
-            _swap(file, kept, made)
-        except AstrayError:
+            _exchange(file, kept, made)
+        except AstrayError as error:
+            if kept.is_at(made):
+                _unlink_again(file, kept, made, f"; {error}")
             raise
         except BaseException:
-            with suppress(OSError):
-                if made.status().st_nlink > 1 or _has_same_text(file, kept, file.place):
-                    made.unlink()
+            _unlink_again(file, kept, made)
             raise
         finally:
             with suppress(OSError):
                 kept.look_again()
-        return kept.identity
+        return *kept.identity, 0
 
-    def _reflink(self, intent: Intent, file: Held, kept: Held) -> _Identity:  # noqa: ARG002
+    def _reflink(self, intent: Intent, file: Held, kept: Held) -> _Made:  # noqa: ARG002
         share_blocks(kept.descriptor, file.descriptor, file.status.st_size)
-        return file.identity
+        return *file.identity, 0
 
     def _touch(self, path: str, folder: int | None) -> None:
         """Have a folder synced by the next `sync`."""
@@ -225,11 +245,63 @@ def _leap(tries: int) -> int:
     return secrets.randbelow(4**tries)
 
 
-def _rename(file: Held, kept: Held, target: Place) -> None:
-    """Give a file the name `target`; if another file was renamed instead, put it back."""
-    rename_new(file.place, target)
-    if not _is_same(file, kept, target):
-        _put_back(target, file.place)
+def part_of(aside: str, target: Place) -> Place:
+    """Return where a copy is made before it gets its name; nothing else ever lies there."""
+    return target.beside(f"{aside}-part")
+
+
+def _remove_copy(copy: tuple[int, int], target: Place, aside: Place) -> None:
+    """Remove a copy, whose device and inode are given, unless another file has its name now.
+
+    Raises AstrayError if another file cannot have its name again.
+    """
+    try:
+        set_aside(target, aside)
+    except OSError:
+        return
+    with _astray(aside, Refusal.REPLACED):
+        if aside.identity() == copy:
+            aside.unlink()
+        else:
+            rename_new(aside, target)
+
+
+def _unlink_again(file: Held, kept: Held, made: Place, why: str = "") -> None:
+    """Unlink a link to the kept file. Raises AstrayError if it is the only name of its text now.
+
+    `why` goes with the message.
+    """
+    with _astray(made, Refusal.FAILED):
+        is_needless = kept.is_at(made) and _has_bytes(file, file, file.place)
+        if made.status().st_nlink == 1 and not is_needless:
+            raise AstrayError(Refusal.KEPT_GONE, f"it is {made.path} now{why}")
+        made.unlink()
+
+
+def _rename(file: Held, kept: Held, target: Place, aside: Place) -> None:
+    moved(file.place, target, aside, partial(_is_same, file, kept))
+
+
+def moved(source: Place, target: Place, aside: Place, is_right: Callable[[Place], bool]) -> None:
+    """Give a file the name `target`, if `is_right` says of its place that it was the right one.
+
+    Otherwise, and after an error, it gets its name back. Where the system has no rename that
+    overwrites nothing, the file has the name `aside` in between, which only simdup knows. Raises
+    FileExistsError, RefusedError and OSError.
+    """
+    now = target
+    if not rename_at_once(source, target):
+        set_aside(source, aside)
+        now = aside
+    if not is_right(now):
+        _put_back(now, source)
+    if now != target:
+        try:
+            rename_new(now, target)
+        except OSError:
+            with _astray(now, Refusal.FAILED):
+                rename_new(now, source)
+            raise
 
 
 def _put_back(target: Place, source: Place) -> None:
@@ -250,7 +322,7 @@ def _astray(place: Place, refusal: Refusal) -> Iterator[None]:
 
 def remove(file: Held, kept: Held, aside: Place) -> None:
     """Remove a file: give it a name that only simdup knows, check it once more, unlink it."""
-    _rename(file, kept, aside)
+    moved(file.place, aside, aside, partial(_has_bytes, file, kept))
     try:
         aside.unlink()
     except OSError:
@@ -259,29 +331,71 @@ def remove(file: Held, kept: Held, aside: Place) -> None:
         raise
 
 
-def _swap(file: Held, kept: Held, made: Place) -> None:
+def _exchange(file: Held, kept: Held, made: Place) -> None:
     """Swap the names of a file and a link to the kept one; unlink the file if it is the one."""
     if not kept.is_at(made):
         raise kept.refused(Refusal.CHANGING)
-    if not exchange(made, file.place):
-        file.check_unchanged()
-        made.replace(file.place)
-        return
-    if not _is_same(file, kept, made):
-        _swap_back(made, file.place, Refusal.REPLACED)
-        raise RefusedError(Refusal.REPLACED)
+    is_right = partial(_has_bytes, file, kept)
+    if exchange(made, file.place):
+        check_swapped(made, file.place, kept, is_right)
+    else:
+        swap_by_steps(made, file.place, is_right)
     try:
         made.unlink()
     except OSError:
-        _swap_back(made, file.place, Refusal.FAILED)
+        _swap_back(made, file.place, kept, Refusal.FAILED)
         raise
 
 
-def _swap_back(made: Place, source: Place, refusal: Refusal) -> None:
-    """Let a file and a link swap names once more. Raises AstrayError where they cannot."""
-    with _astray(made, refusal):
-        if not exchange(made, source):
-            raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+def check_swapped(new: Place, place: Place, given: Held, is_right: Callable[[Place], bool]) -> None:
+    """Look at what is at `new` after the names were swapped, and swap them back if it is wrong.
+
+    `given` is the file that should have got the name `place`. Raises RefusedError.
+    """
+    if not is_right(new):
+        _swap_back(new, place, given, Refusal.REPLACED)
+        raise RefusedError(Refusal.REPLACED)
+
+
+def _swap_back(new: Place, place: Place, given: Held, refusal: Refusal) -> None:
+    """Swap two names again, until what was saved last has the name `place`.
+
+    Raises AstrayError if `new` is not the given file then.
+    """
+    put = given.identity
+    with _astray(new, refusal):
+        for _ in range(_SWAPS):
+            taken = new.identity()
+            if not exchange(new, place):
+                raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+            if new.identity() == put:
+                break
+            put = taken  # another program saved once more, and that lies at `new`
+    if not given.is_at(new):
+        raise AstrayError(refusal, f"an earlier version is {new.path} now")
+
+
+# How often other programs may save within the few microseconds between two swaps.
+_SWAPS = 100
+
+
+def swap_by_steps(new: Place, place: Place, is_right: Callable[[Place], bool]) -> None:
+    """Swap two names where the system cannot do that at once, if the file at `place` `is_right`.
+
+    It has a third name in between. Raises RefusedError and OSError.
+    """
+    out = new.beside(f"{new.name}-out")
+    set_aside(place, out)
+    if not is_right(out):
+        _put_back(out, place)
+    try:
+        rename_new(new, place)
+    except OSError:
+        with _astray(out, Refusal.FAILED):
+            rename_new(out, place)
+        raise
+    with _astray(out, Refusal.FAILED):
+        rename_new(out, new)
 
 
 def _is_same(file: Held, kept: Held, place: Place) -> bool:
@@ -296,6 +410,16 @@ def _has_same_text(file: Held, kept: Held, place: Place) -> bool:
     """Whether the file is at `place`, and it and the kept one are as when compared."""
     try:
         return file.is_at(place) and file.is_whole() and kept.is_whole()
+    except OSError:
+        return False
+
+
+def _has_bytes(file: Held, kept: Held, place: Place) -> bool:
+    """Whether `_is_same`, and the bytes of both are those of the plan, so that one may go."""
+    try:
+        return _is_same(file, kept, place) and all(
+            digest_of_open(each.descriptor) == each.file.byte_digest for each in (file, kept)
+        )
     except OSError:
         return False
 
@@ -331,6 +455,13 @@ def make_folder(path: str) -> None:
         os.close(above)
 
 
+def remove_folders(paths: Iterable[str]) -> None:
+    """Remove those of the folders that are empty."""
+    for path in sorted(paths, key=len, reverse=True):
+        with suppress(OSError, ValueError), closing(Place.of(path)) as place:
+            os.rmdir(place.name, dir_fd=place.folder)
+
+
 def _missing(target: str) -> tuple[str, ...]:
     """Return the folders above a path that are not there, the highest first."""
     found, folder = list[str](), os.path.dirname(target)
@@ -338,13 +469,3 @@ def _missing(target: str) -> tuple[str, ...]:
         found.append(folder)
         folder = os.path.dirname(folder)
     return tuple(reversed(found))
-
-
-def _is_near(file: Held, target: Place) -> bool:
-    """Whether a file and a place are on one file system, by their folders.
-
-    On an overlay file system, as in a container, files have other devices than their folders.
-    """
-    folders = file.place.folder, target.folder
-    devices = {os.fstat(each).st_dev for each in folders if each is not None}
-    return len(devices) == 1

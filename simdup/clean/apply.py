@@ -12,6 +12,7 @@ import signal
 import threading
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from errno import EACCES, ENOTDIR
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -67,7 +68,6 @@ def apply(
         actions = [replace(a, file=as_it_is(a.file), keep=as_it_is(a.keep)) for a in plan.actions]
         opened = begun(place, plan.header, actions, to=folder)
         with closing(opened):
-            _make_target(folder, opened)
             outcome = Outcome(len(actions), journal=opened.path)
             with closing(Run(actions, plan.header.roots, consents, outcome)) as run:
                 run.take(actions, opened, Acting(actions, folder), progress)
@@ -85,21 +85,22 @@ def prepared(actions: Iterable[Action], to: str | os.PathLike[str] | None) -> st
         return None
     if to is None:
         raise InputError("the plan moves files: --to DIR says where")
-    return os.path.realpath(to)
+    folder = os.path.realpath(to)
+    _check_target(folder)
+    return folder
 
 
-def _make_target(folder: str | None, journal: Journal) -> None:
-    """Make the folder for moved files. Raises InputError, and leaves no journal then."""
-    if folder is None:
+def _check_target(folder: str) -> None:
+    """Raise InputError if the folder for moved files is not there and cannot be made."""
+    above = folder
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK):
         return
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        with suppress(OSError):
-            os.unlink(journal.path)
-        is_taken = isinstance(error, FileExistsError)
-        why = "not a folder" if is_taken else reason_of(error)
-        raise InputError(f"cannot move files to {folder!r}: {why}") from None
+    why = os.strerror(EACCES if os.path.isdir(above) else ENOTDIR)
+    if above == folder and not os.path.isdir(above):
+        why = "not a folder"
+    raise InputError(f"cannot move files to {folder!r}: {why}")
 
 
 class Stop(Protocol):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import struct
-from contextlib import suppress
+from contextlib import contextmanager
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from simdup.clean.refusals import Refusal, RefusedError
 from simdup.clean.system import write_all
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simdup.clean.system import Place
 
 _CHUNK = 1 << 20
@@ -26,21 +29,33 @@ _DIFFERS = 1
 _SHARED_AT_ONCE = 1 << 24
 
 
-def copy_to(source: int, target: Place, digest: bytes) -> int:
+def copy_to(
+    source: int,
+    target: Place,
+    digest: bytes,
+    mtime_ns: int | None = None,
+    mode: int | None = None,
+) -> int:
     """Copy an open file to a new one, read that back, and return the descriptor of the copy.
 
-    Mode, times, attributes and, where allowed, the owner are copied too. The copy is synced to the
-    disk. Raises RefusedError if the copy has another digest than `digest`, and OSError; after an
-    error there is no copy.
+    Owner, attributes, mode and times are copied too, but for a time or mode that is given. The copy
+    is synced to the disk. Raises RefusedError if the copy has another digest than `digest` or
+    cannot have what the file has, and OSError; after an error there is no copy.
     """
     made = target.create()
     try:
         os.lseek(source, 0, os.SEEK_SET)
         while chunk := os.read(source, _CHUNK):
             write_all(made, chunk)
-        copy_metadata(source, made)
+        status = os.fstat(source)
+        wanted = stat.S_IMODE(status.st_mode) if mode is None else mode
+        copy_metadata(source, made, wanted)
+        os.utime(
+            made, ns=(status.st_atime_ns, status.st_mtime_ns if mtime_ns is None else mtime_ns)
+        )
         os.fsync(made)
         _check_copy(made, digest)
+        _check_metadata(source, made, wanted)
     except BaseException:
         os.close(made)
         target.unlink()
@@ -56,20 +71,70 @@ def _check_copy(made: int, digest: bytes) -> None:
         raise RefusedError(Refusal.CHANGING, "the copy differs")
 
 
-def copy_metadata(source: int, target: int) -> None:
-    """Give an open file the owner (if allowed), mode, attributes and times of another."""
-    status = os.fstat(source)
-    if hasattr(os, "fchown"):
-        with suppress(PermissionError):
-            os.fchown(target, status.st_uid, status.st_gid)
-        os.fchmod(target, status.st_mode & 0o7777)
-    for name, value in attributes(source).items():
-        try:
+def copy_metadata(source: int, target: int, mode: int) -> None:
+    """Give an open file the owner and attributes of another, and a mode.
+
+    What a file system forbids or lacks is left out: `_check_metadata` finds it.
+    """
+    status, given = os.fstat(source), _given(source)
+    with _passing_over_what_is_lacking():
+        if _owner(os.fstat(target)) != _owner(status):
+            os.fchown(target, *_owner(status))
+    for name in _given(target).keys() - given.keys():  # from the folder
+        with _passing_over_what_is_lacking():
+            os.removexattr(target, name)
+    for name, value in given.items():
+        with _passing_over_what_is_lacking():
             os.setxattr(target, name, value)
-        except OSError as error:
-            if error.errno not in {errno.ENOTSUP, errno.EPERM}:
-                raise
-    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with _passing_over_what_is_lacking():
+        os.fchmod(target, mode)
+
+
+@contextmanager
+def _passing_over_what_is_lacking() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL}:
+            raise
+
+
+def _check_metadata(source: int, made: int, mode: int) -> None:
+    """Raise RefusedError if a copy lacks something that somebody gave to the file.
+
+    A file system such as FAT has no modes of its own: other bits are fine there if the file is as
+    private and as executable as before. `simdup undo` gives it its mode back.
+    """
+    before, now = os.fstat(source), os.fstat(made)
+    lost = []
+    if _owner(now) != _owner(before):
+        lost.append("owner")
+    if _given(made) != _given(source):
+        lost.append("attributes")
+    has = stat.S_IMODE(now.st_mode)
+    if has & ~mode & _OF_OTHERS or mode & ~has & _NOT_TO_LOSE:
+        lost.append("mode")
+    if lost:
+        raise RefusedError(Refusal.LOSES, " and ".join(lost))
+
+
+# What others may do with a file; what the owner wants to be able to do with it.
+_OF_OTHERS = 0o066
+_NOT_TO_LOSE = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | stat.S_IRUSR | stat.S_IXUSR
+
+
+def _owner(status: os.stat_result) -> tuple[int, int]:
+    return status.st_uid, status.st_gid
+
+
+# Attributes by which the system itself labels and seals a file: they belong to its place.
+_OF_THE_SYSTEM = ("security.selinux", "security.ima", "security.evm")
+
+
+def _given(descriptor: int) -> dict[str, bytes]:
+    """Return the attributes that users give to a file."""
+    found = attributes(descriptor)
+    return {name: value for name, value in found.items() if name not in _OF_THE_SYSTEM}
 
 
 def attributes(descriptor: int) -> dict[str, bytes]:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
 from binascii import crc32
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +56,18 @@ class Intent:
     top: str | None = None
     """The folder that paths in that trash are relative to; None: they are absolute."""
     aside: str = ""
-    """A free name for a file that is between two names for a moment; "": none is needed."""
+    """A free name for a file that is between two names for a moment."""
     made: tuple[str, ...] = ()
     """Folders that will be made for `target`, the highest first."""
+    there_ns: int = 0
+    """The mtime of the folder `there` before the step."""
+    mode: int = 0
+    """The permissions of a file that may go to a file system that cannot keep them; 0: unknown."""
+
+    @property
+    def there(self) -> str:
+        """The folder in which `target` gets its name, or the first folder made for it."""
+        return os.path.dirname(self.made[0] if self.made else self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,10 @@ class Done:
     """The ctime of the file; 0 if unknown."""
     folder_ns: int
     """The mtime of the file's folder after the step; 0 if unknown."""
+    there_ns: int = 0
+    """The mtime of `Intent.there` after the step; 0 if unknown."""
+    mtime_ns: int = 0
+    """The mtime of a copy, as its file system keeps it; 0 if the file was not copied."""
 
 
 @dataclass(slots=True)
@@ -85,8 +96,22 @@ class Story:
     intent: Intent | None = None
     done: Done | None = None
     refused: str | None = None
-    folder_ns: int = 0
-    """The mtime of the file's folder before the first intent."""
+    made: set[str] = field(default_factory=set)
+    """Folders that were made for the file, also by tries before the last."""
+    before: dict[str, int] = field(default_factory=dict)
+    """The mtimes of the folders in which names came or went, before the first try."""
+
+    @property
+    def folder(self) -> str:
+        """The folder of the file."""
+        return os.path.dirname(self.action.file.path)
+
+    @property
+    def after(self) -> dict[str, int]:
+        """The mtimes of these folders right after the file was done, as far as they are known."""
+        if self.intent is None or self.done is None:
+            return {}
+        return {self.intent.there: self.done.there_ns} | {self.folder: self.done.folder_ns}
 
     @property
     def is_open(self) -> bool:
@@ -142,7 +167,7 @@ class Journal:
     def intend(self, intent: Intent) -> None:
         """Add what is going to be done; nothing may be done before `sync`."""
         given: dict[str, Any] = {"line": intent.line, **path_fields(intent.target, "target")}
-        given["folder_ns"] = intent.folder_ns
+        given |= {name: getattr(intent, name) for name in ("folder_ns", "there_ns", "mode")}
         for name in ("trash", "top", "aside"):
             if path := getattr(intent, name):
                 given |= path_fields(path, name)
@@ -153,7 +178,8 @@ class Journal:
     def finish(self, done: Done) -> None:
         """Add what has been done."""
         file = [done.device, done.inode, done.ctime_ns]
-        self._add("done", {"line": done.line, "file": file, "folder_ns": done.folder_ns})
+        times = {name: getattr(done, name) for name in _TIMES}
+        self._add("done", {"line": done.line, "file": file, **times})
 
     def refuse(self, line: int, why: str) -> None:
         """Add that the file of an action was left as it is."""
@@ -208,7 +234,6 @@ def begun(
             "simdup": "journal",
             "version": VERSION,
             "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "machine": machine(),
             "user": _user(),
             "actions": len(actions),
             "plan": plan,
@@ -316,14 +341,6 @@ def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
         yield
 
 
-def machine() -> str:
-    """Return a digest that tells this computer from others, without revealing its name."""
-    found = platform.node().encode("utf-8", "surrogateescape")
-    with suppress(OSError), open("/etc/machine-id", "rb") as file:
-        found = file.read(64).strip() or found
-    return blake2b(found, digest_size=8, person=b"simdup journal").hexdigest()
-
-
 def _user() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
 
@@ -335,7 +352,7 @@ def _line(rest: str) -> bytes:
 
 
 def read_journal(path: str) -> History:
-    """Return what a journal says. Raises InputError for one that is not of this user and machine.
+    """Return what a journal says. Raises InputError for one of another user.
 
     A line that is damaged is noted in `damaged`, and the others count without it.
     """
@@ -390,8 +407,6 @@ def _begin(fields: Fields, path: str) -> History:
         raise fields.wrong("simdup", "must be 'journal'")
     if (version := fields.count("version")) != VERSION:
         raise fields.wrong("version", f"is {version}, and only {VERSION} is known")
-    if fields.text("machine") != machine():
-        raise InputError(f"{path!r} was written on another machine")
     if fields.count("user") != _user():
         raise InputError(f"{path!r} is the journal of another user")
     plan = json.dumps(fields.inner("plan").value).encode()
@@ -416,17 +431,22 @@ def _tell(fields: Fields, history: History) -> None:
 def _tell_intent(fields: Fields, story: Story) -> None:
     paths = {key: fields.path(key) for key in ("trash", "top", "aside") if fields.has(key)}
     made = fields.paths("made") or ()
-    line, target, folder_ns = story.action.line, fields.path("target"), _time(fields)
-    story.intent = Intent(line, target, folder_ns, **paths, made=made)
-    story.done, story.refused = None, None
-    story.folder_ns = story.folder_ns or folder_ns
+    line, target = story.action.line, fields.path("target")
+    folder_ns, there_ns = (_time(fields, name) for name in ("folder_ns", "there_ns"))
+    mode = fields.known("mode", most=0o7777)
+    intent = Intent(line, target, folder_ns, **paths, made=made, there_ns=there_ns, mode=mode)
+    story.intent, story.done, story.refused = intent, None, None
+    # After the first try, folders may have been made, and others have new times.
+    story.made |= {*made}
+    for folder, before_ns in ((story.folder, folder_ns), (intent.there, there_ns)):
+        story.before.setdefault(folder, before_ns)
 
 
 def _tell_done(fields: Fields, story: Story) -> None:
     file = fields.numbers("file")
     if len(file) != 3 or story.intent is None:
         raise fields.wrong("file", "must be device, inode, ctime_ns")
-    story.done = Done(story.action.line, *file, _time(fields))
+    story.done = Done(story.action.line, *file, *(_time(fields, name) for name in _TIMES))
 
 
 def _tell_refused(fields: Fields, story: Story) -> None:
@@ -445,5 +465,9 @@ _TELLERS: dict[str, Callable[[Fields, Story], None]] = {
 }
 
 
-def _time(fields: Fields) -> int:
-    return fields.known("folder_ns", -(2**63), 2**63)
+# The times in a `done`.
+_TIMES = ("folder_ns", "there_ns", "mtime_ns")
+
+
+def _time(fields: Fields, name: str) -> int:
+    return fields.known(name, -(2**63), 2**63)

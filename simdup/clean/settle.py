@@ -1,7 +1,7 @@
 """Puts files of a journal back where they were, each checked to be as simdup left it.
 
-A journal is not trusted: a file is moved back only if it lies where simdup puts files,
-has the inode, the times and the bytes that the journal gives, and nothing has its old name.
+A journal is not trusted: a file is moved back only if it lies where simdup puts files, has the
+time and the bytes that the journal gives, and nothing has its old name.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ import stat
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from simdup.clean.acting import remove
+from simdup.clean.acting import check_swapped, moved, part_of, remove, swap_by_steps
 from simdup.clean.checks import Held
 from simdup.clean.copying import copy_to, digest_of_open
+from simdup.clean.journal import Done
 from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
 from simdup.clean.rules import is_under
 from simdup.clean.system import Place, exchange, rename_new, sync_folder
-from simdup.clean.trash import Trashes, is_trash
-from simdup.storage.opening import identity_of, reason_of
+from simdup.clean.trash import Trashes, folders_of, is_trash
+from simdup.storage.opening import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simdup.clean.journal import History, Intent, Story
-    from simdup.clean.records import FileId
+    from simdup.clean.records import Action, FileId
 
 
 class Settler:
@@ -45,14 +46,17 @@ class Settler:
     def put_back(self, story: Story, *, act: bool = True) -> bool:
         """Put the file of an action back; False if it is where it was already.
 
-        Without `act`, only check whether that is possible. Raises RefusedError.
+        Without `act`, only check whether that is possible. Raises RefusedError, which names each
+        version of the file that a killed run put aside and that has no other name now.
         """
         intent, file = story.intent, story.action.file
         if intent is None or story.action.act is Act.REFLINK:
             return False
         try:
             self._check_paths(story, intent)
-            with _place(file.path) as place:
+            with _place(file.path) as place, _telling_what_is_aside(intent, place, act=act):
+                if act:
+                    _remove_parts(intent, place)
                 if story.action.act is Act.LINK:
                     return self._unlinked(story, intent, place, act=act)
                 return self._moved_back(story, intent, place, act=act)
@@ -63,24 +67,19 @@ class Settler:
         except OSError as error:
             raise RefusedError(Refusal.FAILED, reason_of(error)) from None
 
-    def identity_there(self, story: Story) -> tuple[int, int] | None:
-        """Device and inode of the file where the intent wants it; None unless all of it is done."""
-        file, intent, keep = story.action.file, story.intent, story.action.keep
+    def done_there(self, story: Story) -> Done | None:
+        """What a run did before it was killed; None unless all of the intent is done."""
+        intent = story.intent
         if intent is None:
             return None
         try:
             self._check_paths(story, intent)
-            with _place(file.path) as place, _place(intent.target) as target:
-                aside = place.beside(intent.aside)
+            with _place(story.action.file.path) as place, _place(intent.target) as target:
+                if _aside(intent, place):
+                    return None
                 if story.action.act is Act.LINK:
-                    kept = keep.identity
-                    return kept if _is(place, kept) and not aside.exists() else None
-                if story.action.act not in {Act.TRASH, Act.MOVE} or place.exists():
-                    return None
-                if story.action.act is Act.MOVE and aside.exists():
-                    return None
-                with closing(_opened(target, file)) as found:
-                    return found.identity if _as_left(found) else None
+                    return _linked(story, place)
+                return _moved(story, place, target)
         except (RefusedError, OSError, ValueError):
             return None
 
@@ -90,115 +89,125 @@ class Settler:
         if act is Act.TRASH and intent.trash is None:
             raise RefusedError(Refusal.IN_BIN)
         is_inside = any(is_under(path, root) for root in self._history.header.roots)
-        if not (is_inside and self._is_possible(act, path, intent)):
+        if not (is_inside and self._is_possible(story, path, intent)):
             raise RefusedError(Refusal.BAD_PATH, intent.target)
 
-    def _is_possible(self, act: Act, path: str, intent: Intent) -> bool:
+    def _is_possible(self, story: Story, path: str, intent: Intent) -> bool:
         """Whether a run could put the file with this path where the intent says."""
-        aside, trash, to = intent.aside, intent.trash or "", self._history.to
-        if act is Act.TRASH:
-            files = os.path.join(trash, "files")
-            return is_trash(trash, intent.top) and os.path.dirname(intent.target) == files
-        if not aside.startswith(".simdup-") or "/" in aside:
+        act, trash, to = story.action.act, intent.trash or "", self._history.to
+        if not intent.aside.startswith(".simdup-") or "/" in intent.aside:
             return False
+        if act is Act.TRASH:
+            folders = folders_of(trash)
+            is_inside = os.path.dirname(intent.target) == folders[1]
+            return is_inside and is_trash(trash, intent.top) and story.made <= {*folders}
         if act is Act.MOVE:
-            places = intent.target, *intent.made
-            return to is not None and all(is_under(each, to) for each in places)
-        own = os.path.join(os.path.dirname(path), aside)
+            if to is None or not is_under(intent.target, to):
+                return False
+            return all(is_under(each, to) or is_under(to, each) for each in story.made)
+        own = os.path.join(os.path.dirname(path), intent.aside)
         return intent.target == (own if act is Act.DELETE else path)
 
     def _moved_back(self, story: Story, intent: Intent, place: Place, *, act: bool) -> bool:
         """Put back a file that was moved, or was going to be; False if it is at its place."""
-        file = story.action.file
-        if _is(place, file.identity):
+        file, aside = story.action.file, place.beside(intent.aside)
+        if place.exists():
+            if not _is(place, file):
+                self._check_back(story, place)
             if act:
                 self._clean_up(story, intent, place)
             return False
-        if story.action.act is Act.MOVE:
-            if self._from_aside(file, intent, place, act=act):
-                return True
-            if place.exists():
-                self._is_back(story, place)
-                if act:
-                    self._clean_up_copy(intent, place, file)
-                return False
+        if aside.exists():
+            if act:
+                self._take_back(story, intent, aside, place)
+            return True
         try:
             self._from_target(story, intent, place, act=act)
         except FileNotFoundError:
-            self._is_back(story, place)
+            self._check_back(story, place)
             return False
         return True
+
+    def _take_back(self, story: Story, intent: Intent, aside: Place, place: Place) -> None:
+        """Give a file that a killed run put aside its name again. Raises RefusedError if it is new.
+
+        A file that another program saved right before is not the one of the plan.
+        """
+        file = story.action.file
+        rename_new(aside, place)
+        sync_folder(place.folder)
+        with closing(_opened(place, file)) as found:
+            if not _as_left(found, file.mtime_ns):
+                there = f"; {intent.target} is the one of the plan" * (story.action.act is Act.MOVE)
+                raise RefusedError(Refusal.REPLACED, f"it has its name again{there}")
+        self._clean_up(story, intent, place)
 
     def _from_target(self, story: Story, intent: Intent, place: Place, *, act: bool) -> None:
         """Put back what lies at the target. Raises FileNotFoundError if nothing does."""
-        file, done = story.action.file, story.done
-        with _place(intent.target) as target, closing(_opened(target, file)) as found:
-            known = {file.identity} if done is None else {(done.device, done.inode)}
-            if done is None and story.action.act is Act.MOVE:
-                known.add(found.identity)  # it may be a copy, whose inode the journal does not have
-            if found.identity not in known or not _as_left(found):
-                raise RefusedError(Refusal.NOT_AS_LEFT, intent.target)
-            _check_free(place)
-            if act:
-                self._return(found, target, place, intent)
+        file = story.action.file
+        with _place(intent.target) as target:
+            hidden = target.beside(intent.aside)
+            there = hidden if hidden.exists() and not target.exists() else target
+            with closing(_opened(there, file)) as found:
+                if not _as_left(found, _left_ns(story)):
+                    raise RefusedError(Refusal.NOT_AS_LEFT, intent.target)
+                if act:
+                    self._return(found, place, intent)
+                    sync_folder(target.folder)
         if act:
             self._forget(story, intent)
 
-    def _from_aside(self, file: FileId, intent: Intent, place: Place, *, act: bool) -> bool:
-        """Put back a file that was copied and about to be removed; False if there is none."""
-        aside = place.beside(intent.aside)
-        if not _is(aside, file.identity):
-            return False
-        if act:
-            rename_new(aside, place)
-            self._clean_up_copy(intent, place, file)
-        return True
-
-    def _return(self, found: Held, target: Place, place: Place, intent: Intent) -> None:
+    def _return(self, found: Held, place: Place, intent: Intent) -> None:
         """Move a file back, by a copy if it is on another file system."""
+        file, aside = found.file, found.place.beside(intent.aside)
         try:
-            rename_new(target, place)
+            # What another program saves under the name right after keeps it.
+            moved(found.place, place, aside, lambda there: there == place or found.is_at(there))
+            if not found.is_at(place):
+                raise RefusedError(Refusal.REPLACED, "that version keeps the name")
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            part = _part(intent, place)
-            _remove_part(part)
-            os.close(copy_to(found.descriptor, part, found.file.byte_digest))
+            part = part_of(intent.aside, place)
+            mode = intent.mode or None
+            os.close(copy_to(found.descriptor, part, file.byte_digest, file.mtime_ns, mode))
             try:
                 rename_new(part, place)
             except BaseException:
                 part.unlink()
                 raise
             sync_folder(place.folder)
-            with closing(_opened(place, found.file)) as back:
-                remove(found, back, target.beside(intent.aside))
+            with closing(_opened(place, file)) as back:
+                remove(found, back, aside)
         sync_folder(place.folder)
-        sync_folder(target.folder)
 
-    def _is_back(self, story: Story, place: Place) -> None:
+    def _check_back(self, story: Story, place: Place) -> None:
         """Raise RefusedError unless a copy that an undo made is at the place of the file."""
-        with suppress(FileNotFoundError), closing(_opened(place, story.action.file)) as found:
-            if _as_left(found):
-                return
+        if place.exists():
+            with suppress(RefusedError), closing(_opened(place, story.action.file)) as found:
+                if _as_left(found, story.action.file.mtime_ns):
+                    return
             raise RefusedError(Refusal.NAME_TAKEN)
         is_deleted = story.action.act is Act.DELETE
         raise RefusedError(Refusal.NO_WAY_BACK if is_deleted else Refusal.LOST)
 
     def _clean_up(self, story: Story, intent: Intent, place: Place) -> None:
-        """Remove the remains of a run that was killed before it moved the file."""
+        """Remove the remains of a run that was killed, of a file that is at its place."""
+        _discard(_aside(intent, place), place, story.action)
         if story.action.act is Act.TRASH:
             self._forget(story, intent)
         elif story.action.act is Act.MOVE:
-            self._clean_up_copy(intent, place, story.action.file)
+            self._clean_up_copy(intent, place, story.action)
 
-    def _clean_up_copy(self, intent: Intent, place: Place, file: FileId) -> None:
+    def _clean_up_copy(self, intent: Intent, place: Place, action: Action) -> None:
         """Remove a copy, or a part of one, of a file that is at its place, unless it changed."""
+        file = action.file
         with suppress(OSError, RefusedError), _place(intent.target) as target:
-            part = target.beside(intent.aside)
-            _remove_part(part)
+            aside = target.beside(intent.aside)
+            _discard([aside] if aside.exists() else [], place, action)
             with closing(_opened(place, file)) as kept, closing(_opened(target, file)) as copy:
-                if kept.identity != copy.identity and _as_left(kept) and _as_left(copy):
-                    remove(copy, kept, part)
+                if kept.identity != copy.identity and _as_left(kept, file.mtime_ns):
+                    remove(copy, kept, aside)
 
     def _forget(self, story: Story, intent: Intent) -> None:
         """Remove the note in the trash about a file that is not in the trash."""
@@ -212,57 +221,89 @@ class Settler:
 
     def _unlinked(self, story: Story, intent: Intent, place: Place, *, act: bool) -> bool:
         """Replace a link to the kept file by a file of its own."""
-        file, keep = story.action.file, story.action.keep
-        own, kept = file.identity, keep.identity
-        aside, part = place.beside(intent.aside), _part(intent, place)
-        if _is(place, own):
+        action, aside = story.action, _aside(intent, place)
+        own = [each for each in aside if not _is(each, action.keep)]
+        self._restore_newer(aside, story, place, act=act)
+        if place.exists() and not _is(place, action.keep):
+            if not _is(place, action.file):
+                self._check_unlinked(story, place)
             if act:
-                _remove_links((aside, part), place, story)
+                _discard(aside, place, action)
             return False
-        if not _is(place, kept):
-            with suppress(RefusedError):
-                self._is_back(story, place)
-                if act:
-                    _remove_links((aside, part), place, story)
-                return False
-            raise RefusedError(Refusal.NOT_AS_LEFT, "it is no longer the link that was made")
+        if not place.exists() and not own:
+            raise RefusedError(Refusal.LOST)
         if not act:
             return True
-        if _is(aside, own):
-            _exchanged_or_replaced(aside, place)
+        if place.exists():
+            self._make_own(story, place, own, intent)
         else:
-            self._make_own(story, place, part)
-        _remove_links((aside, part), place, story)
+            rename_new(own[0], place)
+        _discard(_aside(intent, place), place, action)
         sync_folder(place.folder)
         return True
 
-    def _make_own(self, story: Story, place: Place, part: Place) -> None:
-        """Exchange a link for a file with the same bytes, and with the names it had before."""
+    def _check_unlinked(self, story: Story, place: Place) -> None:
+        try:
+            self._check_back(story, place)
+        except RefusedError:
+            why = "it is no longer the link that was made"
+            raise RefusedError(Refusal.NOT_AS_LEFT, why) from None
+
+    def _restore_newer(
+        self, aside: Sequence[Place], story: Story, place: Place, *, act: bool
+    ) -> None:
+        """Give a version that was saved right before a run was killed its name again.
+
+        Raises RefusedError if there is one.
+        """
         file = story.action.file
-        _remove_part(part)
+        for each in aside:
+            with closing(_opened(each, file)) as newer:
+                is_link = _is(each, story.action.keep)
+                if is_link or digest_of_open(newer.descriptor) == file.byte_digest:
+                    continue
+                if act and not place.exists():
+                    rename_new(each, place)
+                elif act and _is_ours(place, story.action):
+                    _swap(each, place, newer, lambda there: _is_ours(there, story.action))
+                if newer.is_at(place):
+                    _discard([each for each in aside if each.exists()], place, story.action)
+                again = "it has its name again" * newer.is_at(place)
+                raise RefusedError(Refusal.REPLACED, again)
+
+    def _make_own(self, story: Story, place: Place, own: Sequence[Place], intent: Intent) -> None:
+        """Exchange a link for a file with the same bytes, and with the names it had before."""
+        file, part = story.action.file, part_of(intent.aside, place)
         with closing(_opened(place, file)) as found:
-            if digest_of_open(found.descriptor) != file.byte_digest:
+
+            def has_bytes() -> bool:
+                return digest_of_open(found.descriptor) == file.byte_digest
+
+            if not has_bytes():
                 raise RefusedError(Refusal.NOT_AS_LEFT, "the text that both names show")
-            if not self._linked_to_other_name(story, part):
-                copy = copy_to(found.descriptor, part, file.byte_digest)
+            new = own[0] if own else place.beside(f"{intent.aside}-back")
+            if not own and not self._linked_to_other_name(story, new):
+                os.close(copy_to(found.descriptor, part, file.byte_digest, file.mtime_ns))
+                rename_new(part, new)
+            with closing(_opened(new, file)) as made:
                 try:
-                    os.utime(copy, ns=(found.status.st_atime_ns, file.mtime_ns))
-                    os.fsync(copy)
-                finally:
-                    os.close(copy)
-            _exchanged(part, place, found)
+                    _swap(new, place, made, lambda there: found.is_at(there) and has_bytes())
+                except BaseException:
+                    if made.is_at(new) and os.fstat(found.descriptor).st_nlink and has_bytes():
+                        new.unlink()
+                    raise
 
     def _linked_to_other_name(self, story: Story, part: Place) -> bool:
         """Link `part` to another name of a file, or of its copy by an undo; False if none."""
         file, keep = story.action.file, story.action.keep
-        own, kept = file.identity, keep.identity
-        for path in self._names.get(own, ()):
+        for path in self._names.get(file.identity, ()):
             if path == file.path:
                 continue
             with suppress(RefusedError, OSError), _place(path) as other:
-                with closing(_opened(other, file)) as found:
-                    is_copy = found.identity not in {own, kept} and _as_left(found)
-                    is_copy |= found.identity == own
+                is_copy = _is(other, file)
+                if not is_copy and not _is(other, keep):
+                    with closing(_opened(other, file)) as found:
+                        is_copy = _as_left(found, file.mtime_ns)
                 if is_copy:
                     other.link_to(part)
                     return True
@@ -273,20 +314,27 @@ class Settler:
         self._trashes.close()
 
 
-def _exchanged_or_replaced(aside: Place, place: Place) -> bool:
-    """Swap the names of a file and a link. Return False if the link was replaced instead."""
-    if exchange(aside, place):
-        return True
-    aside.replace(place)
-    return False
+def _linked(story: Story, place: Place) -> Done | None:
+    keep = story.action.keep
+    return Done(story.action.line, *keep.identity, 0, 0) if _is(place, keep) else None
 
 
-def _exchanged(aside: Place, place: Place, found: Held) -> None:
-    """Let a new file take the name of a link. Raises RefusedError if that was another file."""
-    if _exchanged_or_replaced(aside, place) and not found.is_at(aside):
-        exchange(aside, place)
-        aside.unlink()
-        raise RefusedError(Refusal.CHANGING)
+def _moved(story: Story, place: Place, target: Place) -> Done | None:
+    if story.action.act not in {Act.TRASH, Act.MOVE} or place.exists():
+        return None
+    with closing(_opened(target, story.action.file)) as found:
+        if not _as_left(found, None):
+            return None
+        mtime_ns = found.status.st_mtime_ns
+        return Done(story.action.line, *found.identity, 0, 0, mtime_ns=mtime_ns)
+
+
+def _swap(new: Place, place: Place, made: Held, is_right: Callable[[Place], bool]) -> None:
+    """Let a file that was made get the name `place`, and what `is_right` says of the other."""
+    if exchange(new, place):
+        check_swapped(new, place, made, is_right)
+    else:
+        swap_by_steps(new, place, is_right)
 
 
 @contextmanager
@@ -311,57 +359,98 @@ def _opened(place: Place, file: FileId) -> Held:
     return Held(file, inner, descriptor, os.fstat(descriptor), is_kept=False)
 
 
-def _as_left(found: Held) -> bool:
-    """Whether an open file has the size, the mtime and the bytes that the plan says."""
-    file, status = found.file, found.status
-    if (status.st_size, status.st_mtime_ns) != (file.size, file.mtime_ns):
-        return False
-    return digest_of_open(found.descriptor) == file.byte_digest and found.is_whole()
+def _left_ns(story: Story) -> int | None:
+    """The mtime with which a run left a file where it is now; None if it may have any."""
+    if story.action.act is Act.MOVE and story.done is None:
+        return None  # it may be a copy
+    return (story.done and story.done.mtime_ns) or story.action.file.mtime_ns
 
 
-def _part(intent: Intent, place: Place) -> Place:
-    """Where an undo makes a copy: never under the name that a run gives to the file itself.
+def _as_left(found: Held, mtime_ns: int | None) -> bool:
+    """Whether an open file has the bytes that the plan says, and this mtime unless it is None.
 
-    A copy may have the inode that the file had, so only the name tells them apart.
+    Device and inode do not count: a file system such as FAT gives others when it is mounted again.
     """
-    return place.beside(f"{intent.aside}-back")
+    if mtime_ns not in {None, found.status.st_mtime_ns}:
+        return False
+    return digest_of_open(found.descriptor) == found.file.byte_digest and found.is_whole()
 
 
-def _remove_links(asides: Iterable[Place], place: Place, story: Story) -> None:
-    """Remove the links that were made to the kept file, unless the text would go with them."""
-    for aside in asides:
-        _remove_link(aside, place, story)
+# What follows the name of a file put aside, in the order in which a file is looked for: another
+# name where names cannot be swapped, and both of the file that an undo made.
+_TAILS = ("", "-out", "-back", "-back-out")
 
 
-def _remove_link(aside: Place, place: Place, story: Story) -> None:
-    file = story.action.file
-    if not _is(aside, story.action.keep.identity):
-        return
-    digests = set()
-    if aside.status().st_nlink == 1:  # the kept file itself is gone
-        for each in (aside, place):
-            with closing(_opened(each, file)) as found:
-                digests.add(digest_of_open(found.descriptor))
-    if digests <= {file.byte_digest}:
-        aside.unlink()
+def _aside(intent: Intent, place: Place) -> list[Place]:
+    """Return the names in the folder of a file that a killed run may have left there."""
+    names = [place.beside(intent.aside + tail) for tail in _TAILS]
+    return [each for each in names if each.exists()]
 
 
-def _remove_part(part: Place) -> None:
-    """Remove the partial copy that a killed run left under this name, if there is one."""
+@contextmanager
+def _telling_what_is_aside(intent: Intent, place: Place, *, act: bool) -> Iterator[None]:
+    """Raise RefusedError if files stay aside, also if all else was done; name them."""
+    refused = None
+    try:
+        yield
+    except RefusedError as error:
+        refused = error
+    except FileExistsError:
+        refused = RefusedError(Refusal.NAME_TAKEN)
+    except OSError as error:
+        refused = RefusedError(Refusal.FAILED, reason_of(error))
+    found = _aside(intent, place)
+    with suppress(RefusedError, OSError), _place(intent.target) as target:
+        found += _aside(intent, target) if target.path != place.path else []
+    paths = " and ".join(sorted({each.path for each in found}))
+    if refused is not None:
+        detail = [refused.detail] * bool(refused.detail)
+        detail += [f"a version of it is {paths}"] * bool(paths)
+        raise RefusedError(refused.refusal, "; ".join(detail)) from None
+    if paths and act:
+        raise RefusedError(Refusal.ASIDE, paths)
+
+
+def _is_ours(place: Place, action: Action) -> bool:
+    """Whether a name leads to the link that a run made, or to the file that an undo made of it."""
+    if _is(place, action.keep):
+        return True
+    with closing(_opened(place, action.file)) as found:
+        return _as_left(found, action.file.mtime_ns)
+
+
+def _discard(asides: Iterable[Place], place: Place, action: Action) -> None:
+    """Unlink names of files whose bytes the file at `place` or the kept file has, too."""
+    for each in asides:
+        with closing(_opened(each, action.file)) as found:
+            is_link = _is(each, action.keep) and found.status.st_nlink > 1
+            if is_link or any(_has_bytes_of(found, it) for it in (place.path, action.keep.path)):
+                each.unlink()
+
+
+def _has_bytes_of(found: Held, path: str) -> bool:
+    try:
+        with _place(path) as place, closing(_opened(place, found.file)) as other:
+            return digest_of_open(found.descriptor) == digest_of_open(other.descriptor)
+    except (OSError, RefusedError):
+        return False
+
+
+def _remove_parts(intent: Intent, place: Place) -> None:
+    """Remove the partial copies that killed runs left, beside the file and where it was to go."""
     with suppress(FileNotFoundError):
-        if stat.S_ISREG(part.status().st_mode):
-            part.unlink()
+        part_of(intent.aside, place).unlink()
+    with suppress(FileNotFoundError, RefusedError), _place(intent.target) as target:
+        part_of(intent.aside, target).unlink()
 
 
-def _check_free(place: Place) -> None:
-    if place.exists():
-        raise RefusedError(Refusal.NAME_TAKEN)
+def _is(place: Place, file: FileId) -> bool:
+    """Whether a name leads to the regular file with this inode.
 
-
-def _is(place: Place, identity: tuple[int, int]) -> bool:
-    """Whether a name leads to the regular file with this device and inode."""
+    Its device may have another number than before the computer was started again.
+    """
     try:
         status = place.status()
     except FileNotFoundError:
         return False
-    return stat.S_ISREG(status.st_mode) and identity_of(status) == identity
+    return stat.S_ISREG(status.st_mode) and status.st_ino == file.inode

@@ -10,6 +10,7 @@ import ctypes
 import errno
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -89,10 +90,6 @@ class Place:
         folders = {"src_dir_fd": self.folder, "dst_dir_fd": new.folder}
         os.link(self.name, new.name, **folders, follow_symlinks=False)
 
-    def replace(self, other: Place) -> None:
-        """Rename the file, over whatever has the other name. Raises OSError."""
-        os.replace(self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder)
-
     def unlink(self) -> None:
         """Unlink the name. Raises OSError."""
         os.unlink(self.name, dir_fd=self.folder)
@@ -101,6 +98,21 @@ class Place:
         """Close the folder."""
         if self.folder is not None:
             os.close(self.folder)
+
+
+def mount_of(folder: str) -> tuple[int, int]:
+    """Return the device of a folder and, on Linux, the number of its mount. Raises OSError.
+
+    Files are renamed within one mount only, though a bind mount has the device of its source.
+    """
+    descriptor = os.open(folder, _FOLDER | getattr(os, "O_PATH", 0))
+    try:
+        device, mount = os.fstat(descriptor).st_dev, 0
+        with suppress(OSError), open(f"/proc/self/fdinfo/{descriptor}") as lines:
+            mount = next(int(each[7:]) for each in lines if each.startswith("mnt_id:"))
+    finally:
+        os.close(descriptor)
+    return device, mount
 
 
 def parts_of(path: str) -> list[str]:
@@ -177,25 +189,40 @@ _HAS_OPENAT2 = {_OPENAT2}
 def rename_new(source: Place, target: Place) -> None:
     """Rename a file; the new name must be free. Raises FileExistsError and OSError.
 
-    On a file system without such a rename the file has both names for a moment.
+    Only simdup may know the old name: where the system has no such rename, the file has both names
+    for a moment, and a file that another program gives the old one in this moment is lost.
+    """
+    if not rename_at_once(source, target):
+        source.link_to(target)
+        source.unlink()
+
+
+def rename_at_once(source: Place, target: Place) -> bool:
+    """Rename a file by one call that overwrites nothing; False where the system has none.
+
+    Raises FileExistsError and OSError.
     """
     if sys.platform == "win32":
         os.rename(source.name, target.name)  # Windows never overwrites
+        return True
+    return _renamed(source, target, Flags.NEW)
+
+
+def set_aside(source: Place, aside: Place) -> None:
+    """Give a file a free name that only simdup knows. Raises FileExistsError and OSError."""
+    if source == aside or rename_at_once(source, aside):
         return
-    if _renamed(source, target, _Flags.NEW):
-        return
-    source.link_to(target)
-    if target.identity() != source.identity():
-        raise FileExistsError(errno.EEXIST, "another file has taken the name", source.path)
-    source.unlink()
+    if aside.exists():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), aside.path)
+    os.rename(source.name, aside.name, src_dir_fd=source.folder, dst_dir_fd=aside.folder)
 
 
 def exchange(one: Place, other: Place) -> bool:
     """Let two files swap names in one step; False where the system cannot. Raises OSError."""
-    return _renamed(one, other, _Flags.SWAP)
+    return _renamed(one, other, Flags.SWAP)
 
 
-class _Flags:
+class Flags:
     """Flags of renameat2, or of renameatx_np of macOS."""
 
     NEW, SWAP = (0x04, 0x02) if sys.platform == "darwin" else (0x01, 0x02)

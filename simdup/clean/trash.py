@@ -2,7 +2,7 @@
 
 Source: the Trash specification 1.0 of freedesktop.org,
 https://specifications.freedesktop.org/trash-spec. A file stays on its file system: there is one
-trash in the home folder, and one at the top of every other file system.
+trash in the home folder, and one at the top of every other mount.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
 from simdup.clean.refusals import Refusal, RefusedError
-from simdup.clean.system import Place, open_folder, sync_folder, write_all
+from simdup.clean.system import Place, mount_of, open_folder, sync_folder, write_all
 from simdup.storage.home import NoHomeError, home
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ class Trash:
     """The folder that paths in the trash are relative to; None: they are absolute."""
     files: int
     info: int
+    made: tuple[str, ...] = ()
+    """Its folders if they were missing at the top of a mount, the highest first."""
+    above_ns: int = 0
+    """The mtime of the folder above it, before `made` were made."""
     _taken: dict[str, int] = field(default_factory=dict)
     """For each name that was asked for, the last number put into it."""
 
@@ -126,17 +130,18 @@ class Trashes:
 
     def __init__(self) -> None:
         """Open nothing yet."""
-        self._of_device: dict[int, Trash] = {}
+        self._of_mount: dict[tuple[int, int], Trash] = {}
         self._of_path: dict[str, Trash] = {}
 
-    def trash_for(self, path: str, device: int) -> Trash:
-        """Return the trash for a file in a folder on this device, made if missing.
+    def trash_for(self, path: str) -> Trash:
+        """Return the trash of the mount that a file is in, made if missing.
 
-        Raises RefusedError.
+        Raises RefusedError and OSError.
         """
-        if device not in self._of_device:
-            self._of_device[device] = self._keep(_found(path, device))
-        return self._of_device[device]
+        mount = mount_of(os.path.dirname(path))
+        if mount not in self._of_mount:
+            self._of_mount[mount] = self._keep(_found(path, mount))
+        return self._of_mount[mount]
 
     def trash_at(self, path: str, top: str | None) -> Trash:
         """Return the trash at this path, where a folder must be. Raises OSError."""
@@ -155,21 +160,21 @@ class Trashes:
             trash.close()
 
 
-def _found(path: str, device: int) -> Trash:
-    """Return the trash for a file on this device, made if missing. Raises RefusedError."""
+def _found(path: str, mount: tuple[int, int]) -> Trash:
+    """Return the trash for a file in this mount, made if missing. Raises RefusedError."""
     problems: list[str] = []
     with suppress(NoHomeError):
         try:
             own = home_trash()
-            if _device_above(own) == device:
+            if _mount_above(own) == mount:
                 os.makedirs(own, mode=0o700, exist_ok=True)
                 return _opened(os.path.realpath(own), None)
         except OSError as error:
             problems.append(_trouble(error))
-    top = top_folder(path, device)
+    top = top_folder(path, mount)
     for name in (os.path.join(".Trash", str(os.getuid())), f".Trash-{os.getuid()}"):
         try:
-            return _opened_at_top(top, name, device)
+            return _opened_at_top(top, name, mount)
         except OSError as error:
             problems.append(_trouble(error))
     raise RefusedError(Refusal.NO_TRASH, "; ".join(problems))
@@ -191,19 +196,16 @@ def home_trash() -> str:
     return os.path.join(data or os.path.join(home(), ".local", "share"), "Trash")
 
 
-def top_folder(path: str, device: int) -> str:
-    """Return the highest folder above a file that is on this device."""
+def top_folder(path: str, mount: tuple[int, int]) -> str:
+    """Return the highest folder above a file that is in this mount. Raises OSError."""
     here = os.path.dirname(path)
-    while here != "/":
-        above = os.path.dirname(here)
-        if os.lstat(above).st_dev != device:
-            break
-        here = above
+    while here != "/" and mount_of(os.path.dirname(here)) == mount:
+        here = os.path.dirname(here)
     return here
 
 
-def _opened_at_top(top: str, name: str, device: int) -> Trash:
-    """Return a trash at the top of a file system, made if missing. Raises OSError.
+def _opened_at_top(top: str, name: str, mount: tuple[int, int]) -> Trash:
+    """Return a trash at the top of a mount, made if missing. Raises OSError.
 
     A folder that all users share must be sticky, so that they cannot take each other's files.
     """
@@ -213,12 +215,20 @@ def _opened_at_top(top: str, name: str, device: int) -> Trash:
         if not stat.S_ISDIR(status.st_mode) or not status.st_mode & stat.S_ISVTX:
             raise OSError(ENOENT, "no folder, or not sticky", os.path.join(top, shared))
     path = os.path.join(top, name)
+    above_ns, made = os.lstat(os.path.dirname(path)).st_mtime_ns, tuple[str, ...]()
     with suppress(FileExistsError):
         os.mkdir(path, 0o700)
-    status = os.lstat(path)
-    if status.st_uid != os.getuid() or status.st_dev != device:
+        made = folders_of(path)
+    if os.lstat(path).st_uid != os.getuid() or mount_of(path) != mount:
         raise OSError(EEXIST, "of another user or device", path)
-    return _opened(path, top)
+    trash = _opened(path, top)
+    trash.made, trash.above_ns = made, above_ns
+    return trash
+
+
+def folders_of(path: str) -> tuple[str, ...]:
+    """Return the folders of which a trash consists, the highest first."""
+    return path, os.path.join(path, "files"), os.path.join(path, "info")
 
 
 def _opened(path: str, top: str | None) -> Trash:
@@ -241,11 +251,11 @@ def _opened(path: str, top: str | None) -> Trash:
     return Trash(path, top, files, info)
 
 
-def _device_above(path: str) -> int:
-    """Return the device of a folder, or of the folder in which it would be made."""
+def _mount_above(path: str) -> tuple[int, int]:
+    """Return the mount of a folder, or of the folder in which it would be made."""
     while True:
         try:
-            return os.stat(path).st_dev
+            return mount_of(path)
         except FileNotFoundError:
             path = os.path.dirname(path)
 

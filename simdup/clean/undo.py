@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from simdup.clean.acting import Acting
+from simdup.clean.acting import Acting, remove_folders
 from simdup.clean.apply import BATCH, Run, prepared, stopping
 from simdup.clean.journal import (
     Done,
@@ -22,7 +23,7 @@ from simdup.clean.journal import (
 from simdup.clean.outcome import Outcome
 from simdup.clean.refusals import Refusal, RefusedError
 from simdup.clean.settle import Settler
-from simdup.clean.system import Place, open_folder
+from simdup.clean.system import open_folder
 from simdup.errors import InputError
 from simdup.progress import silent
 
@@ -45,7 +46,7 @@ def undo(
 
     Without `apply` nothing is changed, and `Outcome.done` counts the files that could be put back.
     Files that are at their place already count as `left`. Raises InputError for a journal that
-    cannot be read or is not of this user and machine.
+    cannot be read or is of another user.
     """
     history = _history(path)
     stories = [each for each in reversed(history.stories.values()) if each.intent is not None]
@@ -105,7 +106,6 @@ def _undo(
             outcome.trouble = str(failed)
         outcome.is_interrupted = stop()
     folders.restore()
-    _remove_folders(stories)
 
 
 def _put_back(story: Story, settler: Settler, outcome: Outcome, *, act: bool) -> bool:
@@ -121,47 +121,46 @@ def _put_back(story: Story, settler: Settler, outcome: Outcome, *, act: bool) ->
 
 
 class _Folders:
-    """The mtimes of folders before the run, to restore them if nothing else changed."""
+    """The folders that the run made or changed, to leave them as they were before it."""
 
-    def __init__(self, stories: Iterable[Story]) -> None:
+    def __init__(self, stories: Sequence[Story]) -> None:
         """Note the mtimes of the folders of these files; `stories` has the last file first."""
+        self._made: set[str] = set()
         self._before: dict[str, int] = {}
-        self._waiting: dict[str, int] = {}
         self._changed: set[str] = set()
+        self._waiting = Counter(folder for story in stories for folder in story.before)
         for story in stories:
-            folder = os.path.dirname(story.action.file.path)
-            # Where a killed run acted last, nobody can tell its own change from somebody else's.
-            if folder not in self._before and story.done is not None and story.done.folder_ns:
-                with suppress(OSError):
-                    if os.lstat(folder).st_mtime_ns != story.done.folder_ns:
-                        self._changed.add(folder)
-            self._before[folder] = story.folder_ns  # the first file of the run comes last
-            self._waiting[folder] = self._waiting.get(folder, 0) + 1
+            for folder, after_ns in story.after.items():
+                # Where a killed run acted last, nobody can tell its change from somebody else's.
+                if folder not in self._before and after_ns:
+                    with suppress(OSError):
+                        if os.lstat(folder).st_mtime_ns != after_ns:
+                            self._changed.add(folder)
+            self._before |= story.before  # the first file of the run comes last
 
     def note(self, story: Story) -> None:
         """Take note of a file that is at its place."""
-        self._waiting[os.path.dirname(story.action.file.path)] -= 1
+        self._waiting.subtract(list(story.before))
+        self._made |= story.made
 
     def restore(self) -> None:
-        """Restore the mtime of each folder that has all files back and that nobody else changed."""
-        for folder, waiting in self._waiting.items():
-            if waiting or folder in self._changed:
-                continue
-            with suppress(OSError, ValueError):
-                descriptor = open_folder(folder)
-                try:
-                    now = os.fstat(descriptor)
-                    os.utime(descriptor, ns=(now.st_atime_ns, self._before[folder]))
-                finally:
-                    os.close(descriptor)
+        """Remove the folders made for the files, if they are empty now, and restore mtimes.
+
+        The mtime is restored of each folder that has all files back and nobody else changed.
+        """
+        remove_folders(self._made)
+        for folder, before_ns in self._before.items():
+            if before_ns and not self._waiting[folder] and folder not in self._changed:
+                with suppress(OSError, ValueError):
+                    _restore_time(folder, before_ns)
 
 
-def _remove_folders(stories: Iterable[Story]) -> None:
-    """Remove the folders that were made for moved files, if they are empty now."""
-    made = {each for story in stories if story.intent for each in story.intent.made}
-    for path in sorted(made, key=len, reverse=True):
-        with suppress(OSError, ValueError), closing(Place.of(path)) as place:
-            os.rmdir(place.name, dir_fd=place.folder)
+def _restore_time(folder: str, mtime_ns: int) -> None:
+    descriptor = open_folder(folder)
+    try:
+        os.utime(descriptor, ns=(os.fstat(descriptor).st_atime_ns, mtime_ns))
+    finally:
+        os.close(descriptor)
 
 
 def remaining(path: str | os.PathLike[str]) -> int:
@@ -210,10 +209,10 @@ def _settle(history: History, stories: Iterable[Story], journal: Journal, outcom
         for story in stories:
             if not story.is_open or story.intent is None:
                 continue
-            action, file = story.action, story.action.file
-            if (found := settler.identity_there(story)) is not None:
-                story.done = Done(action.line, *found, file.ctime_ns, 0)
-                journal.finish(story.done)
+            action = story.action
+            if (done := settler.done_there(story)) is not None:
+                story.done = done
+                journal.finish(done)
                 outcome.did(action)
                 continue
             try:

@@ -8,9 +8,9 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from plans import ACTS, plan
+from calls import CHANGING, LOOKING, lacking, watch
+from plans import ACTS, part, plan
 
-from simdup.clean import system
 from simdup.clean.apply import apply
 from simdup.clean.records import Act
 from simdup.clean.undo import undo
@@ -20,10 +20,6 @@ pytestmark = pytest.mark.slow
 TEXT, NEW, OTHER = "the text of both\n", "a newer version\n", "somebody else's text\n"
 TARGETS = ("home/Trash/files/b", "home/Trash/info/b.trashinfo", "to/b")
 TAKEN = set()
-CALLS = (
-    *("open", "read", "write", "fsync", "stat", "lstat", "fstat", "link", "unlink", "mkdir"),
-    *("rename", "replace", "utime", "close", "fchmod", "dup"),
-)
 
 
 def edit():
@@ -102,23 +98,16 @@ OF_KEPT = {replace_kept, remove_kept, edit_kept, edit}
 
 def mischief_at(number, mischief, monkeypatch):
     """Let it happen once, before the system call of this number; says whether it came to that."""
-    calls, happened = count(1), []
+    happened = []
 
-    def watched(call):
-        def wrapped(*given, **named):
-            if not happened and next(calls) == number:
-                happened.append(number)
-                with suppress(OSError):
-                    mischief()
-                    happened.append(mischief)
-            return call(*given, **named)
+    def before(each, _):
+        if each == number:
+            happened.append(number)
+            with suppress(OSError):
+                mischief()
+                happened.append(mischief)
 
-        return wrapped
-
-    for name in CALLS:
-        monkeypatch.setattr(os, name, watched(getattr(os, name)))
-    renamed = watched(system.renamer())
-    monkeypatch.setattr(system, "renamer", lambda: renamed)
+    watch(monkeypatch, (*CHANGING, *LOOKING, "close"), before)
     return happened
 
 
@@ -139,7 +128,7 @@ def test_nothing_is_lost_whatever_another_program_does_meanwhile(
 ):
     if act == "far":
         act = Act.MOVE
-        monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
+        part(monkeypatch)
     for number in count(1, 1 if act is Act.TRASH else 2):
         place = tmp_path / str(number)
         (place / "elsewhere").mkdir(parents=True)
@@ -181,13 +170,49 @@ def check(number, happened, act, outcome):
         undo("journal", apply=True, journal=back)
 
 
+@pytest.mark.parametrize("lacks", ["nothing", "swap", "all"])
+@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.LINK, "far"])
+@pytest.mark.parametrize("is_undo", [False, True], ids=["clean", "undo"])
+def test_a_save_before_any_call_has_its_name_and_what_it_replaced_is_named(
+    tmp_path, monkeypatch, is_undo, act, lacks
+):
+    if act == "far":
+        act = Act.MOVE
+        part(monkeypatch)
+    for number in count(1):
+        place = tmp_path / str(number)
+        (place / "in").mkdir(parents=True)
+        with monkeypatch.context() as patched:
+            patched.chdir(place)
+            patched.setenv("XDG_DATA_HOME", str(place / "home"))
+            Path("a").write_text(TEXT)
+            Path("in/b").write_text(TEXT)
+            made = plan(("a", "in/b"), act=act)
+            if is_undo:
+                apply(made, ACTS, journal="journal", to="to")
+            with patched.context() as watching:
+                lacking(watching, lacks)
+                happened = mischief_at(number, replace, watching)
+                if is_undo:
+                    outcome = undo("journal", apply=True, journal="back")
+                else:
+                    outcome = apply(made, ACTS, journal="journal", to="to")
+            if not happened:
+                break
+            assert Path("in/b").read_text() == NEW, number
+            assert TEXT.strip() in everything(), number
+            for each in Path().rglob(".simdup*"):
+                assert os.path.abspath(each) in str(outcome.refused), number
+    assert number > 30
+
+
 @pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.LINK, Act.DELETE, "far"])
 def test_of_two_runs_at_once_that_keep_what_the_other_takes_one_copy_stays(
     tmp_path, monkeypatch, act
 ):
     if act == "far":
         act = Act.MOVE
-        monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
+        part(monkeypatch)
     for number in count(1):
         place = tmp_path / str(number)
         (place / "in").mkdir(parents=True)

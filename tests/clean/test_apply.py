@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from plans import ACTS, TEXT, action, plan, reasons, seen, tree, write
+from plans import ACTS, TEXT, action, part, plan, reasons, seen, tree, write
 
 from simdup.clean.acting import Acting
 from simdup.clean.apply import apply
@@ -532,8 +532,32 @@ def test_moved_files_keep_their_folders_and_take_no_name(tmp_path_factory):
     assert os.listdir(to) == ["c"]
 
 
+@pytest.mark.parametrize("to", ["x/old/deep", "x/y", "old", "."])
+def test_a_tree_is_as_before_if_files_were_moved_within_it(to):
+    write(a=TEXT, x__y__b=TEXT, x__c=TEXT)
+    for each in (".", *Path().rglob("*")):
+        os.utime(each, ns=(0, 1_700_000_000_123_456_789))
+    made, before = plan(("a", "x/y/b"), ("a", "x/c"), act=Act.MOVE), tree(".")
+
+    outcome = apply(made, Consents(), to=to)
+
+    assert outcome.done == 2
+    assert undo(outcome.journal, apply=True).done == 2
+    assert tree(".") == before
+
+
+def test_a_folder_for_moved_files_is_made_for_the_first_of_them_and_not_before():
+    write(a=TEXT, b=TEXT)
+    made = plan(("a", "b"), act=Act.MOVE)
+    write(b="a newer version")
+
+    assert len(reasons(apply(made, Consents(), to="to/deep"))) == 1
+
+    assert not os.path.exists("to")
+
+
 def test_a_file_with_another_name_is_not_moved_to_another_file_system(monkeypatch):
-    monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
+    part(monkeypatch)
     write(a=TEXT, b=TEXT)
     os.link("b", "c")
 

@@ -12,7 +12,6 @@ import pytest
 from plans import ACTS, TEXT, action, plan, seen, tree, write
 
 from simdup.clean.apply import apply
-from simdup.clean.journal import machine
 from simdup.clean.plan import action_line, plan_lines
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import resume, undo
@@ -140,7 +139,7 @@ def written(events, name="journal"):
 
 def begin(to=None):
     header = json.loads(next(iter(plan_lines(Plan((), (), plan(roots=["docs"]).header)))))
-    given = {"machine": machine(), "user": os.getuid(), "actions": 1, "plan": header}
+    given = {"user": os.getuid(), "actions": 1, "plan": header}
     start = {"event": "begin", "simdup": "journal", "version": 1, "made": "now", **given}
     return start | ({"to": to} if to else {})
 
@@ -205,10 +204,25 @@ def test_a_journal_that_goes_on_acts_only_on_what_passes_every_check():
     assert tree("docs") == before
 
 
+@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.LINK])
+def test_a_journal_is_undone_where_devices_have_other_numbers_than_when_it_was_written(act):
+    before = tree("docs")
+    assert apply(plan(("docs/a", "docs/b"), act=act), ACTS, journal="j", to="to").done == 1
+    device = os.stat("docs/a").st_dev
+    events = [json.loads(line) for line in Path("j").read_text().splitlines()]
+    for each in events:
+        each.pop("crc")
+    moved = json.loads(json.dumps(events).replace(f"[{device},", f"[{device + 1},"))
+
+    back = undo(written(moved), apply=True)
+
+    assert (back.done, back.refused) == (1, [])
+    assert tree("docs") == before
+
+
 @pytest.mark.parametrize(
     ("field", "value", "why"),
     [
-        ("machine", "0" * 16, "another machine"),
         ("user", os.getuid() + 1, "another user"),
         ("version", 2, "only 1 is known"),
         ("simdup", "plan", "must be 'journal'"),

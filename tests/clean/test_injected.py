@@ -12,7 +12,8 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from plans import ACTS, TEXT, plan, seen, tree, write
+from calls import CHANGING, LOOKING, watch
+from plans import ACTS, TEXT, part, plan, seen, tree, write
 
 from simdup.clean import system
 from simdup.clean.apply import apply
@@ -21,39 +22,19 @@ from simdup.clean.records import Act, Consents
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 
-FAILING = (
-    *("open", "write", "fsync", "link", "unlink", "mkdir", "read", "stat", "fstat", "lstat"),
-    *("fchmod", "utime", "replace"),
-)
-
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder", "data")]
 
 
 def fail_at(number, code, monkeypatch):
     """Let the system call of this number fail, once; says whether it came to that."""
-    calls, failed = count(1), []
+    failed = []
 
-    def failing(call):
-        def wrapped(*given, **named):
-            if not failed and next(calls) == number:
-                failed.append(call)
-                raise OSError(code, os.strerror(code))
-            return call(*given, **named)
+    def before(each, name):
+        if each == number:
+            failed.append(name)
+            raise OSError(code, os.strerror(code))
 
-        return wrapped
-
-    for name in FAILING:
-        monkeypatch.setattr(os, name, failing(getattr(os, name)))
-    renamed = system.renamer()
-
-    def rename(*given):
-        if not failed and next(calls) == number:
-            failed.append(rename)
-            system.ctypes.set_errno(code)
-            return -1
-        return renamed(*given)
-
-    monkeypatch.setattr(system, "renamer", lambda: rename)
+    watch(monkeypatch, CHANGING + LOOKING, before)
     return failed
 
 
@@ -62,7 +43,7 @@ def fail_at(number, code, monkeypatch):
 def test_whatever_call_fails_nothing_is_lost_and_it_is_said(tmp_path, monkeypatch, act, code):
     if act == "far":
         act = Act.MOVE
-        monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
+        part(monkeypatch)
     for number in count(1, 2):
         place = tmp_path / f"run{number}"
         place.mkdir()
@@ -190,14 +171,15 @@ def test_a_kept_file_that_another_program_has_locked_is_not_relied_on():
 def test_a_signal_ends_the_run_after_the_file_under_way_and_resume_goes_on(monkeypatch, name):
     write(**{f"in__{number}": TEXT for number in range(20)})
     made = plan(*(("in/0", f"in/{number}") for number in range(1, 20)))
-    before, link, notes = signal.getsignal(signal.SIGINT), system.rename_new, count(1)
+    before, link, notes = signal.getsignal(signal.SIGINT), system.rename_at_once, count(1)
 
-    def rename_new(source, target):
+    def rename(source, target):
         link(source, target)
         if next(notes) == 5:
             os.kill(os.getpid(), getattr(signal, name))
+        return True
 
-    monkeypatch.setattr("simdup.clean.acting.rename_new", rename_new)
+    monkeypatch.setattr("simdup.clean.acting.rename_at_once", rename)
     outcome = apply(made, Consents(), journal="journal")
 
     assert (outcome.done, outcome.left, outcome.code) == (5, 14, 130)
@@ -233,25 +215,26 @@ def test_a_damaged_line_is_named_and_the_others_are_undone():
     assert Path("c").exists()
 
 
-def test_the_trash_of_another_file_system_is_used_there(tmp_path):
-    """A real one, where this system lets us mount it."""
+@pytest.mark.parametrize("kind", ["tmpfs", "bind"])
+def test_the_trash_of_another_mount_is_used_there(tmp_path, kind):
+    """A real one, where this system lets us mount it; a bind mount has the device of the rest."""
     if shutil.which("mount") is None:
         pytest.skip("there is no program to mount with")
     place = tmp_path / "mounted"
     place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True, check=False
-    )
+    (tmp_path / "source").mkdir()
+    options = ["--bind", tmp_path / "source"] if kind == "bind" else ["-t", "tmpfs", "tmpfs"]
+    mounted = subprocess.run(["mount", *options, place], capture_output=True, check=False)
     if mounted.returncode:
         pytest.skip("only root can mount a file system")
     try:
         os.chdir(place)
         write(a=TEXT, in__b=TEXT, in__c=TEXT)
-        made = plan(("a", "in/b"))
+        made, whole = plan(("a", "in/b")), tree(".")
         outcome = apply(made, Consents(), journal=tmp_path / "journal")
         assert Path(f".Trash-{os.getuid()}/files/b").read_text() == TEXT
         assert undo(outcome.journal, apply=True).done == 1
-        assert Path("in/b").read_text() == TEXT
+        assert tree(".") == whole
         before = tree("in")
         far = plan(("a", "in/b"), ("a", "in/c"), act=Act.MOVE)
         outcome = apply(far, Consents(), journal=tmp_path / "far", to=tmp_path / "to")
@@ -261,7 +244,8 @@ def test_the_trash_of_another_file_system_is_used_there(tmp_path):
         assert undo(outcome.journal, apply=True).done == 2
         assert names(tree("in")) == names(before)
         assert tree("in")["in/b"] == before["in/b"]
-        assert os.listdir(tmp_path / "to") == []
+        assert not os.path.exists(tmp_path / "to")
+        assert tree(".") == whole
     finally:
         os.chdir(tmp_path)
         subprocess.run(["umount", place], check=True)

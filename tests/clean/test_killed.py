@@ -6,6 +6,7 @@ Every file is whole under one of its two names, and the run can go on or be undo
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from dataclasses import replace
 from functools import partial
@@ -13,9 +14,10 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from plans import ACTS, plan, tree
+from calls import CHANGING, lacking, watch
+from plans import ACTS, TEXT, part, plan, tree, write
 
-from simdup.clean import system
+from simdup.clean import acting, settle, system
 from simdup.clean.apply import apply
 from simdup.clean.journal import read_journal
 from simdup.clean.records import Act, Plan
@@ -27,10 +29,6 @@ KILLED = 86
 
 # A file into the trash takes four calls: every third one is each of them in turn.
 EVERY = 3
-CHANGING = (
-    *("write", "fsync", "link", "unlink", "mkdir", "rmdir", "rename", "replace", "utime"),
-    *("ftruncate", "fchmod", "fchown"),
-)
 
 
 def killed_at(number, work):
@@ -41,7 +39,7 @@ def killed_at(number, work):
     if child == 0:
         code = 1
         try:
-            _die_at(number)
+            watch(pytest.MonkeyPatch(), CHANGING, lambda each, _: each == number and _die())
             work()
             code = 0
         finally:
@@ -51,39 +49,15 @@ def killed_at(number, work):
     return code == KILLED
 
 
-def _die_at(number):
-    calls = count(1)
-
-    def dying(call):
-        def wrapped(*given, **named):
-            if next(calls) == number:
-                os._exit(KILLED)
-            return call(*given, **named)
-
-        return wrapped
-
-    for name in CHANGING:
-        setattr(os, name, dying(getattr(os, name)))
-    opened = os.open
-    created = dying(opened)
-
-    def open_(path, flags, *given, **named):
-        return (created if flags & os.O_CREAT else opened)(path, flags, *given, **named)
-
-    os.open = open_
-    renamed = dying(system.renamer())
-    system.renamer = lambda: renamed
+def _die():
+    os._exit(KILLED)
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """Some targets are taken for another file system."""
-    monkeypatch.setattr("simdup.clean.acting._is_near", is_near)
+    part(monkeypatch, re.compile(r"/to\d+/far/").search)
     return tmp_path
-
-
-def is_near(_, target):
-    return "far" not in target.path
 
 
 def made(place, number):
@@ -216,3 +190,54 @@ def copies_taken_for_files(journal):
 
 def stories(journal):
     return read_journal(str(journal)).stories if journal.stat().st_size else {}
+
+
+@pytest.mark.parametrize("again", ["undo", "resume"])
+@pytest.mark.parametrize(
+    ("step", "is_undo"),
+    [
+        ((Act.LINK, acting, "exchange"), False),
+        ((Act.LINK, acting, "set_aside"), False),
+        ((Act.DELETE, acting, "rename_at_once"), False),
+        ((Act.LINK, settle, "exchange"), True),
+        ((Act.LINK, acting, "set_aside"), True),
+    ],
+)
+def test_a_version_saved_right_before_a_run_was_killed_has_its_name_again(
+    place, monkeypatch, step, is_undo, again
+):
+    monkeypatch.chdir(place)
+    write(a=TEXT, in__b=TEXT)
+    act, *where = step
+    whole = plan(("a", "in/b"), act=act)
+    function = getattr(*where)
+    if is_undo:
+        apply(whole, ACTS, journal="journal")
+
+    def saved_and_killed(*given):
+        write(new="a newer version")
+        os.replace("new", "in/b")
+        function(*given)
+        os._exit(KILLED)
+
+    def work():
+        patched = pytest.MonkeyPatch()
+        lacking(patched, "swap" if "set_aside" in where else "nothing")
+        patched.setattr(*where, saved_and_killed)
+        undo("journal", apply=True, journal="-") if is_undo else run_here(whole)
+
+    assert killed_at(0, work)
+    if again == "resume" and not is_undo:
+        outcome = resume("journal", ACTS)
+    else:
+        outcome = undo("journal", apply=True)
+
+    assert Path("in/b").read_text() == "a newer version"
+    assert Path("a").read_text() == TEXT
+    assert os.listdir("in") == ["b"]
+    ((_, why),) = outcome.refused
+    assert why == "another program replaced it at the last moment (it has its name again)"
+
+
+def run_here(whole):
+    apply(whole, ACTS, journal="journal")

@@ -52,23 +52,6 @@ def test_a_name_that_is_taken_is_left_alone():
     assert os.readlink("c") == "nowhere"
 
 
-def test_a_name_taken_between_link_and_unlink_loses_nothing(monkeypatch):
-    monkeypatch.setattr(system, "renamer", lambda: None)
-    Path("a").write_text("one")
-    link = os.link
-
-    def slow_link(*given, **named):
-        link(*given, **named)
-        Path("new").write_text("two")
-        os.replace("new", "a")
-
-    monkeypatch.setattr(os, "link", slow_link)
-    with closing(place("a")) as source, pytest.raises(FileExistsError, match="has taken"):
-        rename_new(source, source.beside("b"))
-
-    assert (Path("a").read_text(), Path("b").read_text()) == ("two", "one")
-
-
 def test_two_files_swap_their_names():
     Path("a").write_text("one")
     Path("b").write_text("two")

@@ -14,7 +14,7 @@ import pytest
 
 from simdup.clean import trash
 from simdup.clean.refusals import RefusedError
-from simdup.clean.system import Place, rename_new
+from simdup.clean.system import Place, mount_of, rename_new
 from simdup.clean.trash import Trashes, top_folder
 
 UID = os.getuid()
@@ -42,13 +42,9 @@ def top(tmp_path, monkeypatch):
     return tmp_path / "top"
 
 
-def device(path):
-    return os.stat(path).st_dev
-
-
 def throw(trashes, path):
     """Put a file into the trash as a run does, and return where it is then."""
-    trash = trashes.trash_for(str(path), device(path))
+    trash = trashes.trash_for(str(path))
     name = trash.free_name(path.name)
     trash.note(name, str(path))
     with closing(Place.of(os.path.realpath(path))) as source:
@@ -186,14 +182,14 @@ def test_a_link_in_place_of_a_folder_of_the_trash_is_not_followed(
     assert not any((tmp_path / "elsewhere").iterdir())
 
 
-def test_the_top_is_where_the_device_changes():
-    assert top_folder("/proc/self/status", os.stat("/proc/self/status").st_dev) == "/proc"
+def test_the_top_is_where_the_mount_changes():
+    assert top_folder("/proc/self/status", mount_of("/proc/self")) == "/proc"
 
 
 @pytest.mark.usefixtures("data")
 def test_a_note_is_of_one_path(tmp_path, trashes):
     (tmp_path / "a").touch()
-    trash = trashes.trash_for(str(tmp_path / "a"), device(tmp_path))
+    trash = trashes.trash_for(str(tmp_path / "a"))
 
     trash.note("a", "/some/a")
 

@@ -74,7 +74,7 @@ def test_what_is_no_journal_is_refused(run, cleaned):
     _, journal, _ = cleaned
     Path("other").write_text("{}\n")
     Path("torn").write_text(Path(journal).read_text()[:30])
-    Path("damaged").write_text(Path(journal).read_text().replace('"machine": "', '"machine": "0'))
+    Path("damaged").write_text(Path(journal).read_text().replace('"user": ', '"user": 1'))
 
     said = "no journal: `simdup clean --apply` writes no such line"
     assert lines(run("undo", "other")) == [f"simdup: 'other', line 1: {said}"]
