@@ -12,6 +12,7 @@ import stat
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from simdup.extract.text_formats import table
 from simdup.files.globs import in_step, runs_of
 from simdup.storage.opening import open_to_read
 
@@ -21,30 +22,19 @@ if TYPE_CHECKING:
 # Longer than any .gitignore written by hand; without a limit one hostile file fills memory.
 GITIGNORE_LIMIT = 1 << 20
 
-# A class of characters such as [:alpha:], which stands between other brackets.
-_CLASSES = {
-    "alnum": "a-zA-Z0-9",
-    "alpha": "a-zA-Z",
-    "blank": r" \t",
-    "cntrl": r"\x00-\x1f\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r" \t-\r",
-    "upper": "A-Z",
-    "xdigit": "0-9a-fA-F",
-}
-# A character of a set, or a range of them, or a class.
-_MEMBER = re.compile(
-    r"\[:(?P<name>[^]]{0,20}):\]|\\?(?P<first>.)(?:-(?!\])\\?(?P<last>.))?", re.DOTALL
+# The classes of characters, such as [:alpha:], that stand between other brackets.
+_CLASSES = table(
+    r"alnum a-zA-Z0-9 alpha a-zA-Z blank \x20\t cntrl \x00-\x1f\x7f digit 0-9 graph !-~ lower a-z"
+    r" print \x20-~ punct !-/:-@\[-`{-~ space \x20\t-\r upper A-Z xdigit 0-9a-fA-F"
 )
+# A class, a character of a set, or a range of them.
+_MEMBER = re.compile(r"\[:(\w+):\]|\\?(.)(?:-(?!\])\\?(.))?", re.DOTALL)
 _TOKEN = re.compile(
-    r"""
+    rf"""
       (?P<stars>\*+) | (?P<any>\?) | (?P<slash>\\?/) | \\(?P<escaped>.) | (?P<plain>[^[\\])
-    | \[ (?P<not>[!^]|(?![!^]))
-         (?P<members>(?:\]|(?!\]))(?:\[:[^]]{0,20}:\]|\\.|(?!\[:[^]]{0,20}:\])[^]\\])*) \]
+    | \[ (?P<not>[!^]|(?![!^])) (?P<members>(?:\]|(?!\]))
+         (?:\[:(?:{"|".join(_CLASSES)}):\] | \\. | (?!\[:[^]]{{0,20}}:\])[^]\\])*) \]
+    | (?P<wrong>.+)
     """,
     re.DOTALL | re.VERBOSE,
 )
@@ -110,12 +100,10 @@ def _line(text: str) -> Line | None:
     if (len(pattern) - len(pattern.rstrip("\\"))) % 2:
         pattern = text[: len(pattern) + 1]  # the last blank is escaped
     body = pattern.removeprefix("!").removesuffix("/")
-    if pattern.startswith("#") or not body:
+    tokens = [*_TOKEN.finditer(body)]
+    if pattern.startswith("#") or not tokens or tokens[-1]["wrong"]:
         return None
-    try:
-        parts = [*map(_part, _cut(body.removeprefix("/")))]
-    except ValueError:
-        return None
+    parts = [*map(_part, _cut(tokens))]
     if "/" not in body:
         parts = [None, parts[0] or bool]
     elif parts[-1] is None:
@@ -123,14 +111,10 @@ def _line(text: str) -> Line | None:
     return Line(runs_of(parts), pattern.startswith("!"), pattern.endswith("/"))
 
 
-def _cut(pattern: str) -> list[list[re.Match[str]]]:
-    """The tokens of each part of a pattern. Raises ValueError for one that matches nothing."""
-    parts, at = [list[re.Match[str]]()], 0
-    while at < len(pattern):
-        token = _TOKEN.match(pattern, at)
-        if token is None:
-            raise ValueError(pattern)
-        at = token.end()
+def _cut(tokens: list[re.Match[str]]) -> list[list[re.Match[str]]]:
+    """The tokens of each part of a pattern. A slash at its beginning only says where it holds."""
+    parts: list[list[re.Match[str]]] = [[]]
+    for token in tokens[tokens[0][0] == "/" :]:
         if token["slash"]:
             parts.append([])
         else:
@@ -139,11 +123,7 @@ def _cut(pattern: str) -> list[list[re.Match[str]]]:
 
 
 def _part(tokens: list[re.Match[str]]) -> Part | None:
-    """Tells whether a name has these tokens; None for `**`, which matches any number of names.
-
-    Each `*` but the last takes as little as it can, once and for all, so the pattern never goes
-    back.
-    """
+    """Tells whether a name has these tokens; None for `**`, which matches any number of names."""
     if len(tokens) == 1 and len(tokens[0]["stars"] or "") > 1:
         return None
     plain = [token["plain"] or token["escaped"] or "" for token in tokens]
@@ -154,24 +134,20 @@ def _part(tokens: list[re.Match[str]]) -> Part | None:
 
 def _of_character(token: re.Match[str]) -> Part | None:
     """Tells whether a character is the one of a token; None for `*`."""
-    if token["stars"]:
-        return None
-    if token["any"]:
-        return bool
+    if token["stars"] or token["any"]:
+        return bool if token["any"] else None
     if token["members"] is None:
         return (token["plain"] or token["escaped"]).__eq__
-    members = "".join(map(_member, _MEMBER.finditer(token["members"])))
+    members = "".join(map(_member, _MEMBER.findall(token["members"])))
     return re.compile(f"[{'^' if token['not'] else ''}{members}]").match
 
 
-def _member(found: re.Match[str]) -> str:
-    """A member of a set, as a regular expression has it. Raises ValueError for a wrong class."""
-    first, last, name = found["first"], found["last"], found["name"]
-    if name is not None:
-        if name not in _CLASSES:
-            raise ValueError(name)
+def _member(found: tuple[str, str, str]) -> str:
+    """A class, a character or a range as a regular expression has it.
+
+    A range that runs backwards holds its first character, as in git.
+    """
+    name, first, last = found
+    if name:
         return _CLASSES[name]
-    if last is None:
-        return re.escape(first)
-    # A range that runs backwards holds its first character, as git has it.
-    return f"{re.escape(first)}-{re.escape(max(first, last))}"
+    return re.escape(first) + (f"-{re.escape(max(first, last))}" if last else "")
