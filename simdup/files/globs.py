@@ -37,7 +37,12 @@ def _runs(glob: str) -> Runs:
 
 
 def _of_name(glob: str) -> Part:
-    return re.compile(translate(glob)).match
+    """Tells whether a name matches a glob."""
+    # A bracket that nothing closes means itself. `translate` would look for the end of each anew,
+    # so NUL, which no name has, takes its place.
+    end = glob.rfind("]") + 1
+    pattern = translate(glob[:end] + glob[end:].replace("[", "\0"))
+    return re.compile(pattern.replace("\0", r"\[")).match
 
 
 def runs_of(parts: Iterable[Part | None]) -> Runs:
