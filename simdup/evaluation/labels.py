@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from simdup.arrays import Indices
 from simdup.errors import InputError
-from simdup.extract.readers import Readers
+from simdup.extract.readers import NO_READERS, Readers
 from simdup.files.read import SkipError, read_text
 from simdup.files.walk import listed
 from simdup.match.groups import components
@@ -277,7 +277,7 @@ class _Table:
         return tuple(texts)
 
 
-def _text(path: str, readers: Readers | None = None) -> str:
+def _text(path: str, readers: Readers = NO_READERS) -> str:
     """The text of a file; of documents such as PDF only with `readers`. Raises InputError."""
     found = next(iter(listed([path])))
     if isinstance(found, Skipped):

@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED
 
 from simdup.extract.cleanup import NotReadable
-from simdup.extract.mailbox import SENT, mails
 from simdup.extract.packed import PIECE, WINDOW, JunkError, allowance, packing_of, unpacked
 from simdup.extract.readers import check_unpacks
-from simdup.extract.sniff import ZIP, Format, format_of
+from simdup.extract.sniff import SENT, ZIP, Format, format_of, mails
 from simdup.extract.zip_xml import ENCRYPTED, TROUBLE, check_members, zip_file
 from simdup.text.encodings import Encoding, NotText, decode, detect
 

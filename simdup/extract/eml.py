@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
-from simdup.extract.mailbox import mails
+from simdup.extract.sniff import mails
 from simdup.text.encodings import Encoding, decode, detect, encoding_named
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.extract.cleanup import NotReadable, ReaderFailed
 from simdup.extract.packed import can_unpack, packing_of
@@ -48,7 +48,7 @@ READERS: dict[Format, Callable[[bytes], str]] = {
     Format.SRT: _late("subtitles", "srt"),
     Format.VTT: _late("subtitles", "vtt"),
     Format.ASS: _late("subtitles", "ass"),
-    Format.MD: _late("front_matter", "text"),
+    Format.MD: _late("text_formats", "markdown"),
     Format.IPYNB: _late("notebook", "text"),
     Format.TEX: _late("tex", "text"),
     Format.MAN: _late("roff", "text"),
@@ -79,6 +79,26 @@ def kind(data: bytes, path: str) -> Format | None:
     return format_of(data[:HEAD], path, lambda: _members(data))
 
 
+class Identified(NamedTuple):
+    """What the first bytes and the name of a file show, of that which is to be read."""
+
+    name: str
+    packing: str | None = None
+    """One of PACKINGS, if the file is to be unpacked."""
+    format: Format | None = None
+    """The format of a document. Only the end of a zip file is certain about that; see `settled`."""
+    converter: Converter | None = None
+    is_zip: bool = False
+    """Whether it is a zip file whose format is not known yet."""
+
+    @property
+    def written_as(self) -> str | None:
+        """The format as `records.Document.encoding` has it; None if there is nothing to extract."""
+        if self.converter is not None:
+            return f".{self.converter.ending}"
+        return None if self.format is None else self.format.value
+
+
 class Readers:
     """Reads the text of documents; close it when done."""
 
@@ -103,65 +123,53 @@ class Readers:
         """Whether there is no format to read."""
         return not self._formats and not self._packings and not self._converters
 
-    def packing(self, head: bytes, path: str) -> str | None:
-        """How a file with this beginning is packed, if it is to be unpacked: one of PACKINGS."""
-        found = packing_of(head)
-        is_wanted = found in self._packings and not self._converter(path)
-        return found if is_wanted else None
+    def identify(self, head: bytes, name: str, *, is_file: bool = True) -> Identified:
+        """What data with this beginning is; HEAD bytes will do.
 
-    def take(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
-        """Whether data with this beginning may be a document to read, so that all of it is needed.
-
-        With `is_file` the data is the file at this path, and not only part of it.
+        With `is_file` the data is the file of this name, and not only part of it.
         """
-        if self.know(head, path, is_file=is_file):
-            return True
-        return head.startswith(ZIP) and not self.are_idle and format_of(head, path) is None
-
-    def know(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
-        """Whether data with this beginning is a document to read, whatever follows."""
         if self.are_idle:
-            return False
-        if self._converter(path, is_file=is_file):
-            return True
-        return format_of(head, path) in self._formats
+            return Identified(name)
+        if self._converters:
+            from simdup.extract.convert import converter_for  # noqa: PLC0415  few runs have some
 
-    def know_text(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
-        """Whether data with this beginning is a text file, which may be plain text after all."""
-        return not self._converter(path, is_file=is_file) and format_of(head, path) in TEXTS
+            if converter := converter_for(name, self._converters, is_file=is_file):
+                return Identified(name, converter=converter)
+        if (packing := packing_of(head)) in self._packings:
+            return Identified(name, packing)
+        found = format_of(head[:HEAD], name)
+        return Identified(name, None, self._wanted(found), None, not found and head.startswith(ZIP))
 
-    def kind(self, data: bytes, path: str, *, is_file: bool = True) -> str | None:
-        """The format of a document, as `records.Document.encoding` has it; None if it is none."""
-        if converter := self._converter(path, is_file=is_file):
-            return f".{converter.ending}"
-        found = kind(data, path)
-        return found.value if found in self._formats else None
+    def settled(self, found: Identified, data: bytes) -> Identified:
+        """What the data is, now that all of it is known: a zip file is what its members show."""
+        if found.converter or not data.startswith(ZIP):
+            return found
+        return Identified(found.name, format=self._wanted(kind(data, found.name)))
 
-    def text(self, data: bytes, path: str, *, is_file: bool = True) -> tuple[str, str] | None:
-        """The text of a document and its format, as `records.Document.encoding` has it.
+    def _wanted(self, found: Format | None) -> Format | None:
+        return found if found in self._formats else None
 
-        None if it is not a document after all. Raises NotReadable.
-        """
-        if converter := self._converter(path, is_file=is_file):
+    def text(self, found: Identified, data: bytes) -> str | None:
+        """The text of a document; None if it is plain text after all. Raises NotReadable."""
+        if found.converter is not None:
             from simdup.extract.convert import converted  # noqa: PLC0415  few runs have converters
 
-            return converted(converter, data, path), f".{converter.ending}"
-        found = kind(data, path)
-        if found is None or found not in self._formats:
+            return converted(found.converter, data, found.name)
+        if found.format is None:
             return None
-        package = _PACKAGES.get(found)
+        package = _PACKAGES.get(found.format)
         if package and not find_spec(package):
             raise NotInstalled(f"needs {package}: {_INSTALL}")
-        if found in TEXTS:
-            return self._of_text_file(found, data)
-        return self._read(found, data), found.value
+        if found.format in TEXTS:
+            return self._of_text_file(found.format, data)
+        return self._read(found.format, data)
 
-    def _of_text_file(self, found: Format, data: bytes) -> tuple[str, str] | None:
-        """The text of a text file and its format; None if it only begins like such a file."""
+    def _of_text_file(self, found: Format, data: bytes) -> str | None:
+        """The text of a text file; None if it only begins like a file of this format."""
         if self._encoding is not None:
             data = decode(data, self._encoding).encode("utf-8", "surrogatepass")
         try:
-            return self._read(found, data), found.value
+            return self._read(found, data)
         except ReaderFailed:
             raise
         except NotReadable:
@@ -177,18 +185,14 @@ class Readers:
             self._guard = Guard()
         return self._guard.text(found, data)
 
-    def _converter(self, path: str, *, is_file: bool = True) -> Converter | None:
-        """The converter for a file; see `convert.converter_for`."""
-        if not self._converters:
-            return None
-        from simdup.extract.convert import converter_for  # noqa: PLC0415  few runs have converters
-
-        return converter_for(path, self._converters, is_file=is_file)
-
     def close(self) -> None:
         """End the reading process, if there is one."""
         if self._guard is not None:
             self._guard.close()
+
+
+#: Reads every file as plain text.
+NO_READERS = Readers(())
 
 
 def check_unpacks(packing: str) -> None:

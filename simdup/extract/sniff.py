@@ -12,7 +12,6 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from simdup.extract.mailbox import SENT
 from simdup.extract.text_formats import written_as
 
 if TYPE_CHECKING:
@@ -89,6 +88,12 @@ _FROM = re.compile(rb"^From:", re.IGNORECASE | re.MULTILINE)
 _MIME = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
 _DATE = re.compile(rb"^(?:Date|Message-ID|Received):", re.IGNORECASE | re.MULTILINE)
 _MBOX = re.compile(rb"From [^\n]*\n")
+
+#: The line of a mailbox (RFC 4155) that begins a mail: who sent it, and when. The first header
+#: follows. A line with many times of day is searched once, since `re` never goes back into a
+#: condition `(?=...)`.
+SENT = re.compile(rb"From \S+ (?=[^\n]*\d:\d\d)[^\n]*\n(?=[!-9;-~]+:)")
+_BEGIN = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))" + SENT.pattern)
 
 
 def format_of(
@@ -180,3 +185,14 @@ def _is_mail(head: bytes, named: Format | None) -> bool:
     is_sent = SENT.match(head) is not None and _DATE.search(block) is not None
     is_named = named is Format.EML or is_sent
     return bool(_MIME.search(block)) or (is_named and bool(_FROM.search(block)))
+
+
+def mails(data: bytes) -> list[slice]:
+    r"""The place of each mail in a mailbox, without the line that begins it.
+
+    >>> mails(b"From a@b Mon Jan  1 10:00:00 2024\nSubject: c\n\nd\n")
+    [slice(34, 48, None)]
+    """
+    lines = [line.span() for line in _BEGIN.finditer(data)]
+    following = [*lines[1:], (len(data), 0)]
+    return [slice(begin, end) for (_, begin), (end, _) in zip(lines, following, strict=False)]

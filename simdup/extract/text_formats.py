@@ -1,8 +1,8 @@
 r"""Text files with markup beside their text: subtitles, TeX, man pages and the like.
 
 `written_as` tells them by their first characters, and where these are not certain by the name
-too. Their readers find out the rest: a file that only begins like one of them is `NotReadable`,
-and then it stays plain text.
+too. Their readers, of which the one for Markdown is here, find out the rest: a file that only
+begins like one of them is `NotReadable`, and then it stays plain text.
 
 Reading takes time in proportion to the length of a file: no pattern can match the same characters
 in two ways.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from simdup.extract.cleanup import NotReadable
+from simdup.extract.cleanup import NotReadable, check_length
 from simdup.text.encodings import NotText, decode, detect
 
 
@@ -63,6 +63,18 @@ _FIRST = re.compile(r"\s*(?=(\S))")
 # A command in every file named as TeX, even if it is only a chapter of another.
 _TEX_COMMAND = re.compile(r"\\(?:documentclass|begin|chapter|(?:sub)*section)\b")
 
+# The ruler at the end of front matter stands within this number of characters.
+_LONGEST = 1 << 16
+
+_ENDS = {"---": re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)} | {
+    "+++": re.compile(r"^\+\+\+[ \t]*$\n?", re.MULTILINE)
+}
+# A line of front matter: a key with its value, a part of a value, a comment, or nothing.
+_LINES = {
+    "---": re.compile(r"[^\s:#-][^:]{0,100}:(?:\s|$)|[ \t#\]}]|-(?:\s|$)|$"),
+    "+++": re.compile(r"[\w\"'.-]{1,100}[ \t]*=|[ \t#\[\]}\"']|$"),
+}
+
 
 def written_as(head: str, name: str) -> str | None:
     r"""The format of the text that begins with `head`, by its usual ending; None if it is plain.
@@ -104,3 +116,24 @@ def table(pairs: str) -> dict[str, str]:
     """
     words = pairs.split()
     return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def markdown(data: bytes) -> str:
+    r"""The text after the front matter, which is YAML or TOML between two rulers.
+
+    Raises NotReadable for a file without front matter.
+
+    >>> markdown(b"---\ntitle: Tea\ntags: [a, b]\n---\n\nWarm the pot.\n")
+    'Warm the pot.\n'
+    """
+    source = characters(data).lstrip()
+    ruler = source[:3]
+    begin = source.find("\n") + 1
+    end = _ENDS[ruler].search(source, begin, begin + _LONGEST) if ruler in _ENDS else None
+    if end is None or not all(map(_LINES[ruler].match, source[begin : end.start()].split("\n"))):
+        raise NotReadable("no front matter")
+    found = source[end.end() :].lstrip("\n")
+    if not found.strip():
+        raise NotReadable("nothing but front matter")
+    check_length(len(found))
+    return found

@@ -16,7 +16,7 @@ import numpy as np
 
 from simdup.arrays import Mask, Rows, Values
 from simdup.errors import InputError
-from simdup.extract.readers import Readers
+from simdup.extract.readers import NO_READERS, Readers
 from simdup.files.read import (
     SkipError,
     StreamedText,
@@ -185,7 +185,7 @@ def rows_of_sources(sources: Sequence[Source], recipe: Recipe, encoding: str | N
     Raises InputError for the first source that cannot be used.
     """
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
-    for outcome in _outcomes(sources, _How(recipe), encoding, None):
+    for outcome in _outcomes(sources, _How(recipe), encoding, NO_READERS):
         if isinstance(outcome, Skipped):
             raise InputError(str(outcome))
         rows.append(outcome.row[None])
@@ -193,7 +193,7 @@ def rows_of_sources(sources: Sequence[Source], recipe: Recipe, encoding: str | N
 
 
 def _outcomes(
-    sources: Sequence[Source], how: _How, encoding: str | None, readers: Readers | None
+    sources: Sequence[Source], how: _How, encoding: str | None, readers: Readers
 ) -> list[_Made | Skipped]:
     """The document and fingerprint of each source, or why it was skipped."""
     known = None if encoding is None else encoding_named(encoding)

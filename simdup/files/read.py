@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from simdup.errors import SHORTAGES
 from simdup.extract.cleanup import Mangled, NotReadable, check_length
 from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
-from simdup.extract.readers import check_unpacks, kind
+from simdup.extract.readers import NO_READERS, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
-from simdup.extract.sniff import Format
+from simdup.extract.sniff import TEXTS, Format
 from simdup.records import Reason, Skipped, Source, without_text
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text.chunking import chunks_of
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
     from simdup.extract.archives import Archive
-    from simdup.extract.readers import Readers
+    from simdup.extract.readers import Identified, Readers
     from simdup.records import Document
     from simdup.settings import Converter
 
@@ -86,17 +86,6 @@ class _Content(NamedTuple):
         return REDIRECTION if is_redirection(self.data) else None
 
 
-class _Inner(NamedTuple):
-    """Name and size of data that a reader is given."""
-
-    name: str
-    """The path of the file, without the ending that says how it is packed."""
-    is_file: bool
-    """Whether the data is a whole file on the disk."""
-    size: int
-    """The size of the file before it is unpacked, in bytes."""
-
-
 class SkipError(Exception):
     """One file is skipped; raised where the reason is found, caught where the next is read."""
 
@@ -120,25 +109,23 @@ def edition(
 
 
 def is_streamed(
-    source: Source, readers: Readers | None = None, read: ReadChunks | None = None
+    source: Source, readers: Readers = NO_READERS, read: ReadChunks | None = None
 ) -> bool:
     """Whether a file is read in chunks: too large, and no document. Raises SkipError.
 
     `read` yields its bytes, here and below: `read_chunks`, or `read_open` of an open file.
     """
-    if source.size <= WHOLE or readers is None or readers.are_idle:
+    if source.size <= WHOLE or readers.are_idle:
         return source.size > WHOLE
     with closing((read or read_chunks)(source, HEAD)) as chunks:
-        head = next(chunks, b"")
-        if readers.packing(head, source.path):
-            return False
-        return not _takes(readers, head, _Inner(source.path, source.archive is None, source.size))
+        found = readers.identify(next(chunks, b""), source.path, is_file=source.archive is None)
+        return not (found.packing or _is_extracted(found, source.size))
 
 
 def read_text(
     source: Source,
     known: Encoding | None,
-    readers: Readers | None = None,
+    readers: Readers = NO_READERS,
     read: ReadChunks | None = None,
 ) -> Text:
     """The text of a file, read at once; `readers` unpack it and extract the text of documents.
@@ -153,20 +140,20 @@ def read_text(
 
 
 def _read(
-    source: Source, known: Encoding | None, readers: Readers | None, read: ReadChunks | None
+    source: Source, known: Encoding | None, readers: Readers, read: ReadChunks | None
 ) -> tuple[_Content, bytes, str | None]:
     """The content of a file, the digest of its bytes, and how it is packed. Raises SkipError."""
     with closing((read or read_chunks)(source, None)) as chunks:
         head = next(chunks, b"")
+        found = readers.identify(head, source.path, is_file=source.archive is None)
         whole = chain((head,), chunks)
-        if readers is not None and (packing := readers.packing(head, source.path)):
-            return *_unpacked(whole, packing, source, known, readers), packing
-        inner = _Inner(source.path, source.archive is None, source.size)
+        if found.packing:
+            return *_unpacked(whole, found.packing, source, known, readers), found.packing
         try:
-            found = _content(whole, inner, known, readers)
+            content = _content(whole, found, source.size, known, readers)
         except _NoTextError as trouble:
             raise trouble.skip(source, digest(trouble.data)) from None
-    return found, digest(found.data), None
+    return content, digest(content.data), None
 
 
 def _unpacked(
@@ -181,11 +168,12 @@ def _unpacked(
         raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
     of_bytes, junk = blake2b(digest_size=16), list[str]()
     raw = _hashed(chunks, of_bytes)
-    inner = _Inner(inner_name(source.path), False, source.size)  # noqa: FBT003
     try:
         check_unpacks(packing)
         parts = in_blocks(_until_junk(unpacked(raw, packing, source.size), junk), HEAD)
-        found = _content(parts, inner, known, readers)
+        head = next(parts, b"")
+        inner = readers.identify(head, inner_name(source.path), is_file=False)
+        found = _content(chain((head,), parts), inner, source.size, known, readers)
         check_length(len(found.text))
     except (_NoTextError, NotReadable) as error:
         trouble = error if isinstance(error, _NoTextError) else _NoTextError(error, packing, b"")
@@ -215,16 +203,20 @@ def _until_junk(parts: Iterator[bytes], junk: list[str]) -> Iterator[bytes]:
 
 
 def _content(
-    chunks: Iterator[bytes], inner: _Inner, known: Encoding | None, readers: Readers | None
+    chunks: Iterator[bytes],
+    found: Identified,
+    size: int,
+    known: Encoding | None,
+    readers: Readers,
 ) -> _Content:
-    """The text of some data. Raises SkipError and _NoTextError."""
-    head = next(chunks, b"")
-    if readers is not None and _takes(readers, head, inner):
-        data = b"".join((head, *chunks))
-        extracted = _extracted(data, inner, readers)
+    """The text of some data in a file of this size. Raises SkipError and _NoTextError."""
+    if _is_extracted(found, size):
+        data = b"".join(chunks)
+        extracted = _extracted(data, readers.settled(found, data), readers)
         if extracted is not None:
             return extracted
     else:
+        head = next(chunks, b"")
         _check_head(head, known)
         data = b"".join((head, *chunks))
     encoding = _encoding(data, known, complete=True)
@@ -233,22 +225,20 @@ def _content(
     return _Content(text, encoding, data, doubt, is_plain=True)
 
 
-def _takes(readers: Readers, head: bytes, inner: _Inner) -> bool:
-    """Whether `readers` are asked for the text. Raises SkipError for too large a document.
+def _is_extracted(found: Identified, size: int) -> bool:
+    """Whether readers are asked for the text. Raises SkipError for too large a document.
 
     A zip file that large counts as binary, since only its end tells what it holds. Text files
     longer than WHOLE are plain text, whatever else is in them.
     """
-    if inner.size > WHOLE and readers.know_text(head, inner.name, is_file=inner.is_file):
+    if size > WHOLE and found.format in TEXTS:
         return False
-    if inner.size <= LARGEST_DOCUMENT:
-        return readers.take(head, inner.name, is_file=inner.is_file)
-    if readers.know(head, inner.name, is_file=inner.is_file):
+    if size > LARGEST_DOCUMENT and found.written_as:
         raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
-    return False
+    return found.written_as is not None or (found.is_zip and size <= LARGEST_DOCUMENT)
 
 
-def read_again(document: Document, readers: Readers | None) -> tuple[str, bytes]:
+def read_again(document: Document, readers: Readers) -> tuple[str, bytes]:
     """The text of a document, read in the same way as before, and the digest of the file's bytes.
 
     Raises SkipError.
@@ -256,25 +246,23 @@ def read_again(document: Document, readers: Readers | None) -> tuple[str, bytes]
     known = None
     if document.format == "text":
         known = Encoding(document.encoding, document.confidence)
-        readers = readers if document.packing else None
+        readers = readers if document.packing else NO_READERS
     found, of_bytes, _ = _read(document.source, known, readers, None)
     return found.text, of_bytes
 
 
-def _extracted(data: bytes, inner: _Inner, readers: Readers) -> _Content | None:
-    """The text of a document; None if the data turns out not to be one.
+def _extracted(data: bytes, found: Identified, readers: Readers) -> _Content | None:
+    """The text of a document; None if the data turns out to be none.
 
     Raises SkipError and _NoTextError.
     """
+    form = found.written_as or ""
     try:
-        found = readers.text(data, inner.name, is_file=inner.is_file)
+        text = readers.text(found, data)
     except NotReadable as trouble:
-        # A reader refuses only files whose format is known.
-        refused = readers.kind(data, inner.name, is_file=inner.is_file) or ""
-        raise _NoTextError(trouble, refused, data) from None
-    if found is None:
+        raise _NoTextError(trouble, form, data) from None
+    if text is None:
         return None
-    text, form = found
     doubt = MANGLED if isinstance(text, Mangled) else None
     if is_damaged(damage(text), len(text)):
         doubt = DAMAGED

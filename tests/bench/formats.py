@@ -351,12 +351,13 @@ def read_all(read: Callable[[Path], str], paths: list[Path]) -> list[str]:
 def guarded(folder: Path) -> Callable[[], int]:
     """What has all files of a folder read as a scan does; the process for it has been started."""
     readers, paths = Readers(FORMATS), sorted(folder.iterdir())
-    readers.text(paths[0].read_bytes(), paths[0].name)
+    read_guarded(readers, paths[:1])
     return partial(read_guarded, readers, paths)
 
 
 def read_guarded(readers: Readers, paths: list[Path]) -> int:
-    return len([readers.text(path.read_bytes(), path.name) for path in paths])
+    files = [(path.name, path.read_bytes()) for path in paths]
+    return len([readers.text(readers.identify(data, name), data) for name, data in files])
 
 
 def alike(texts: list[str]) -> tuple[int, float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simdup.extract.cleanup import NotReadable
-from simdup.extract.front_matter import text
+from simdup.extract.text_formats import markdown as text
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import makers
 import pytest
 
 from simdup.extract.cleanup import Mangled
-from simdup.extract.mangled import is_mangled
-from simdup.extract.readers import Readers
+from simdup.extract.pdf import is_mangled
+from simdup.extract.readers import Identified, Readers
+from simdup.extract.sniff import Format
 from simdup.files.scan import scan
 from simdup.settings import FORMATS
 from simdup.text.doubt import DAMAGED, MANGLED, damage, is_damaged
@@ -153,7 +154,8 @@ def test_a_pdf_with_a_wrong_map_of_its_letters_is_doubtful(write):
 def test_no_printed_original_is_doubtful(name):
     pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
     with closing(Readers(FORMATS)) as readers:
-        text, _ = readers.text(makers.printed(makers.ORIGINALS[name]), "")
+        pdf = makers.printed(makers.ORIGINALS[name])
+        text = readers.text(Identified("", format=Format.PDF), pdf)
     assert not isinstance(text, Mangled)
 
 

@@ -18,6 +18,7 @@ from patience import patient
 from simdup.extract import readers as documents
 from simdup.extract import sandbox as guarded
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.readers import Identified
 from simdup.extract.sniff import Format
 from simdup.settings import FORMATS, PACKINGS
 
@@ -61,8 +62,10 @@ def test_formats_have_one_list():
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "a.pdf"])
 def test_every_format_is_read(name, readers):
-    assert readers.take(FILES[name][:4096], name)
-    assert readers.text(FILES[name], name) == ("one thing", documents.kind(FILES[name], name).value)
+    found = readers.identify(FILES[name][:4096], name)
+
+    assert found.format is documents.kind(FILES[name], name)
+    assert readers.text(found, FILES[name]) == "one thing"
 
 
 @pytest.mark.parametrize("found", documents.READERS)
@@ -187,9 +190,8 @@ def test_a_pdf_has_the_text_of_its_source(name, readers):
     pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
     text = makers.ORIGINALS[name].replace("𠅤", "")  # reportlab tells readers it is U+2016
 
-    found, kind = readers.text(makers.printed(text), "a.pdf")
+    found = readers.text(Identified("a.pdf", format=Format.PDF), makers.printed(text))
 
-    assert kind == "pdf"
     own = found.replace("A running header", "").replace("- 1 -", "")
     if name.startswith("en"):
         assert own.split() == text.split()
@@ -222,9 +224,10 @@ def test_large_pages_are_read_in_the_guarded_process_too(name, readers, monkeypa
     monkeypatch.setattr(documents, "UNGUARDED_BYTES", len(FILES[name]) - 1)
     monkeypatch.setattr("simdup.extract.sandbox.Guard.text", lambda *_: "guarded")
 
-    assert readers.text(FILES[name], name) == ("guarded", name[2:])
+    found = readers.identify(FILES[name], name)
+    assert readers.text(found, FILES[name]) == "guarded"
     monkeypatch.setattr(documents, "UNGUARDED_BYTES", len(FILES[name]))
-    assert readers.text(FILES[name], name) == ("one thing", name[2:])
+    assert readers.text(found, FILES[name]) == "one thing"
 
 
 def test_a_zip_file_of_a_million_members_is_not_listed():
