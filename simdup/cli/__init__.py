@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from io import UnsupportedOperation
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 import click
 
@@ -21,10 +22,6 @@ from simdup.compute.memory import check_that_numpy_loads
 from simdup.errors import SimdupError, import_root
 from simdup.interrupt import INTERRUPTED
 from simdup.report.wording import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import NoReturn
 
 #: Exit codes: something the user named cannot be done, and simdup itself is at fault.
 #: Source of the second: EX_SOFTWARE of sysexits.h.
@@ -95,10 +92,9 @@ def commands(context: click.Context, *, version: bool, verbose: bool, debug: boo
 
         click.echo("\n".join(version_lines(is_verbose=verbose)))
         context.exit()
-    if verbose:
-        raise click.UsageError("--verbose goes with --version", context)
-    if context.invoked_subcommand is None:
-        raise click.UsageError("Missing command.", context)
+    if verbose or context.invoked_subcommand is None:
+        wrong = "--verbose needs --version" if verbose else "Missing command."
+        raise click.UsageError(wrong, context)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

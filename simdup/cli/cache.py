@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -15,7 +15,7 @@ from simdup.cli.terminal import tell
 from simdup.errors import InputError
 from simdup.report.wording import count, percent, printable, size
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # this loads sqlite3
     from simdup.storage.store import Info, Store
 
 
@@ -27,9 +27,25 @@ def _days(text: str) -> int:
     return int(match[1])
 
 
-_store_option = options.file(
+_cache = options.file(
     "--cache", "The store.  [default: SIMDUP_CACHE, or a file in your cache folder]"
 )
+
+
+class CacheInfo(NamedTuple):
+    """The options of `simdup cache info`."""
+
+    cache: str | None = _cache
+
+
+class Clear(NamedTuple):
+    """The options of `simdup cache clear`.
+
+    older_than: Forget only what no scan used in the last DAYS, e.g. 90d.
+    """
+
+    cache: str | None = _cache
+    older_than: int | None = options.option("--older-than", type=options.ParsedValue("days", _days))
 
 
 def open_store(named: str | None, *, quiet: bool = False) -> Store:
@@ -69,9 +85,8 @@ def cache_command() -> None:
     """
 
 
-@cache_command.command("info")
-@_store_option
-def info_command(cache: str | None) -> int:
+@cache_command.command("info", record=CacheInfo)
+def info_command(asked: CacheInfo) -> int:
     """Show where the store is and what is in it.
 
     \b
@@ -79,21 +94,15 @@ def info_command(cache: str | None) -> int:
       simdup cache info
       simdup cache info --cache project.store
     """
-    with closing(_existing(cache)) as store:
+    with closing(_existing(asked.cache)) as store:
         lines = _lines(store.info())
         _check_open(store, "it cannot be read now")
     click.echo("\n".join(lines))
     return 0
 
 
-@cache_command.command("clear")
-@_store_option
-@options.option(
-    "--older-than",
-    "Forget only what no scan used in the last DAYS, e.g. 90d.",
-    type=options.ParsedValue("days", _days),
-)
-def clear_command(cache: str | None, older_than: int | None) -> int:
+@cache_command.command("clear", record=Clear)
+def clear_command(asked: Clear) -> int:
     """Forget what scans found out about files; the files themselves stay as they are.
 
     \b
@@ -101,9 +110,9 @@ def clear_command(cache: str | None, older_than: int | None) -> int:
       simdup cache clear
       simdup cache clear --older-than 90d
     """
-    with closing(_existing(cache)) as store:
+    with closing(_existing(asked.cache)) as store:
         before = store.info()
-        store.clear(older_than)
+        store.clear(asked.older_than)
         after = store.info()
         _check_open(store, "it could not be cleared; try again later")
     click.echo(

@@ -7,20 +7,21 @@ import os
 import shlex
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from simdup.cli import options
-from simdup.cli.command import Command
-from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options, remember
+from simdup.cli.command import ORDER, Command
+from simdup.cli.ignore import Ignored, remember
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
 from simdup.report.wording import count, printable
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # these load numpy
     from simdup.clean.planning import Wishes
+    from simdup.clean.protection import Protection
     from simdup.clean.records import Act, Consents, FileId, Plan
     from simdup.clean.rules import Rule
 
@@ -30,26 +31,19 @@ FOUND = 1
 # The least similarity from which files may go in bulk, whatever the user asks for.
 LEAST_FLOOR = 0.8
 
-# Options that say what to do with the files; only one can be given.
+# The options that say what to do with the files.
 _ACTS = {"to": "move", "link": "link", "reflink": "reflink", "permanently": "delete"}
 
-# Options that say which files a plan is about.
-_PLANNING = "prefer", "prefer_under", "protect", "only_under", "protect_name"
-
-# Where `CleanCommand` keeps the names of the two options for rules, in the order typed.
-_ORDER = "simdup.clean.rules"
+# The consents to more than identical bytes, which most acts do not go with.
+_WIDER = ("--text", "--formats-too", "--near")
 
 
-class CleanCommand(Command):
-    """A command that remembers the order of two options that make one list of rules."""
+class _Named(click.Path):
+    """A path that is not empty."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments, and note the order of --prefer and --prefer-under."""
-        if not ctx.resilient_parsing:
-            _, _, order = self.make_parser(ctx).parse_args(list(args))
-            names = [each.name for each in order if each.name in {"prefer", "prefer_under"}]
-            ctx.meta[_ORDER] = names
-        return super().parse_args(ctx, args)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path. Raises BadParameter for an empty one."""
+        return super().convert(value, param, ctx) or self.fail("'' names nothing", param, ctx)
 
 
 def _rule(text: str) -> Rule:
@@ -58,81 +52,168 @@ def _rule(text: str) -> Rule:
     return rule_of(text)
 
 
-_rules = options.together(
-    options.option(
-        "--prefer",
-        "Keep the file that comes first by this rule: newest, oldest, longest, largest,"
-        " shortest-path, shallowest, deepest, first, representative, original-name, format,"
-        " format=docx,..., encoding=utf-8,..., name=GLOB or under=DIR. Several rules are asked"
-        " in the order given; the first difference decides.",
-        type=options.ParsedValue("rule", _rule),
-        multiple=True,
-    ),
-    options.file(
-        "--prefer-under", "Rather keep files under this folder.", metavar="DIR", multiple=True
-    ),
-    options.file("--protect", "Act on nothing under this path.", metavar="PATH", multiple=True),
-    options.file(
-        "--only-under", "Act on nothing outside this folder.", metavar="DIR", multiple=True
-    ),
-    options.option(
-        "--protect-name", "Act on no file whose name matches.", metavar="GLOB", multiple=True
-    ),
-)
+class Clean(NamedTuple):
+    """The options of `simdup clean`.
 
-_consents = options.together(
-    options.flag(
-        "--text", "Also act on plain text with the same text as the kept file, but other bytes."
-    ),
-    options.flag("--formats-too", "Also act on documents with the same text as the kept file."),
-    options.option(
+    prefer: Keep the file that comes first by this rule: newest, oldest, longest, largest,
+        shortest-path, shallowest, deepest, first, representative, original-name, format,
+        format=docx,..., encoding=utf-8,..., name=GLOB or under=DIR. Several rules are asked in the
+        order given; the first difference decides.
+    prefer_under: Rather keep files under this folder.
+    protect: Act on nothing under this path.
+    only_under: Act on nothing outside this folder.
+    protect_name: Act on no file whose name matches.
+    text: Also act on plain text with the same text as the kept file, but other bytes.
+    formats_too: Also act on documents with the same text as the kept file.
+    to: Move the files into this folder, instead of to the trash.
+    link: Replace them by hard links to the kept file.
+    reflink: Let them share the blocks of the kept file.
+    permanently: Delete them for good; only with identical bytes.
+    most: Ask for --yes-many if more files of one group would go.
+    most_files: Ask for --yes-many if more files would go.
+    yes_many: This very number of files shall go, however many that is.
+    target: Write the plan to this file.
+    script: Write a shell script that carries out the plan, one file a command.
+    apply: Act. Without this nothing is changed.
+    journal: Where --apply writes what it does. [default: in your data folder]
+    review: Ask at the terminal about each file that is no identical copy, and write a plan; with
+        --output, or with a PLAN into that one.
+    resume: Go on with the run that wrote this journal, by the plan in it.
+    check: Exit with 1 if there is anything to do.
+    verbose: Also show groups of which nothing goes, and why.
+    """
+
+    source: str | None = options.argument(
+        "RESULT|PLAN", options.PATH, required=False, instead=("--resume",)
+    )
+    prefer: tuple[Rule, ...] = options.option(
+        "--prefer", type=options.ParsedValue("rule", _rule), multiple=True
+    )
+    prefer_under: tuple[str, ...] = options.file("--prefer-under", metavar="DIR", multiple=True)
+    protect: tuple[str, ...] = options.file("--protect", metavar="PATH", multiple=True)
+    only_under: tuple[str, ...] = options.file("--only-under", metavar="DIR", multiple=True)
+    protect_name: tuple[str, ...] = options.option("--protect-name", metavar="GLOB", multiple=True)
+    text: bool = options.flag("--text", once=True)
+    formats_too: bool = options.flag("--formats-too", once=True)
+    near: float | None = options.option(
         "--near",
         "Also act on files that are at least this similar to the kept file: 0.95, 95 or 95%; from"
         f" a result at least {LEAST_FLOOR}.",
         type=options.SHARE,
         metavar="FLOOR",
-    ),
-    options.encoding,
-)
+        once=True,
+    )
+    encoding: str | None = options.encoding
+    to: str | None = options.option(
+        "--to",
+        type=_Named(readable=False),
+        metavar="DIR",
+        once=True,
+        excludes=("--link", "--reflink", "--permanently"),
+    )
+    link: bool = options.flag("--link", once=True, excludes=("--reflink", "--permanently", *_WIDER))
+    reflink: bool = options.flag("--reflink", once=True, excludes=("--permanently", *_WIDER))
+    permanently: bool = options.flag("--permanently", once=True, excludes=_WIDER)
+    most: int = options.number("--most", default=20)
+    most_files: int = options.number("--most-files", default=1000)
+    yes_many: int | None = options.number("--yes-many", once=True)
+    target: str | None = options.file("-o", "--output", once=True)
+    script: str | None = options.file("--script", once=True)
+    apply: bool = options.flag("--apply", once=True)
+    journal: str | None = options.option(
+        "--journal", type=_Named(readable=False), metavar="FILE", once=True, needs=("--apply",)
+    )
+    review: bool = options.flag(
+        "--review",
+        once=True,
+        excludes=("--apply", "--check", "--script", "--link", "--reflink", "--permanently"),
+    )
+    resume: str | None = options.file(
+        "--resume",
+        metavar="JOURNAL",
+        once=True,
+        needs=("--apply",),
+        excludes=(
+            *("RESULT|PLAN", "--prefer", "--prefer-under", "--protect", "--only-under"),
+            *("--protect-name", "--output", "--script", "--journal", "--review", "--check"),
+        ),
+    )
+    check: bool = options.flag("--check", once=True, excludes=("--apply",))
+    verbose: bool = options.flag("-v", "--verbose")
+    color: str = options.color
+    ignored: Ignored = options.part(Ignored)
+    quiet: bool = options.quiet
 
-_acts = options.together(
-    options.file(
-        "--to", "Move the files into this folder, instead of to the trash.", metavar="DIR"
-    ),
-    options.flag("--link", "Replace them by hard links to the kept file."),
-    options.flag("--reflink", "Let them share the blocks of the kept file."),
-    options.flag("--permanently", "Delete them for good; only with identical bytes."),
-)
+    def act(self) -> Act | None:
+        """Return what is done with the files; None unless an option says it."""
+        from simdup.clean.records import Act
 
-_limits = options.together(
-    options.number("--most", "Ask for --yes-many if more files of one group would go.", default=20),
-    options.number("--most-files", "Ask for --yes-many if more files would go.", default=1000),
-    options.number("--yes-many", "This very number of files shall go, however many that is."),
-)
+        return next((Act(act) for name, act in _ACTS.items() if getattr(self, name)), None)
+
+    def consents(self) -> Consents:
+        """Return which files may go."""
+        from simdup.clean.records import Consents
+
+        return Consents(
+            text=self.text,
+            formats=self.formats_too,
+            near=self.near,
+            encoding=self.encoding,
+            **{name: bool(getattr(self, name)) for name in _ACTS},
+        )
+
+    def protection(self) -> Protection:
+        """Return which files must stay. Raises InputError for a folder that does not exist."""
+        from simdup.clean.protection import Protection
+
+        return Protection(self.protect, self.only_under, self.protect_name)
+
+    def rules(self) -> list[Rule]:
+        """Return the rules in the order in which they were typed, then those of a configuration.
+
+        Raises InputError for a folder that does not exist.
+        """
+        from simdup.clean.rules import Rule
+
+        under = [Rule("under", (folder,)) for folder in self.prefer_under]
+        waiting = {"prefer": [*self.prefer], "prefer_under": under}
+        order: list[str] = click.get_current_context().meta[ORDER]
+        ordered = [waiting[name].pop(0) for name in order if waiting.get(name)]
+        return list(map(_located, [*ordered, *waiting["prefer_under"], *waiting["prefer"]]))
+
+    def wishes(self) -> Wishes:
+        """Return what a plan is made for. Raises InputError for a folder that does not exist."""
+        from simdup.clean.planning import Wishes
+        from simdup.clean.records import Act
+        from simdup.clean.rules import Rules
+
+        rules, typed = self.rules(), list[str]()
+        for rule in rules:
+            typed += ["--prefer-under" if rule.name == "under" else "--prefer", rule.typed]
+        for option, values in (
+            ("--protect", self.protect),
+            ("--only-under", self.only_under),
+            ("--protect-name", self.protect_name),
+        ):
+            typed += [word for each in values for word in (option, each)]
+        act, shown = self.act() or Act.TRASH, tuple(map(printable, typed))
+        return Wishes(Rules(rules), self.protection(), self.consents(), act, shown)
+
+    def words(self) -> list[str]:
+        """Return the options that carry out a whole plan that was made with these options."""
+        flags = "text", "formats_too", "link", "reflink", "permanently"
+        words = [f"--{name.replace('_', '-')}" for name in flags if getattr(self, name)]
+        if self.near is not None:
+            words += ["--near", f"{self.near:g}"]
+        if self.encoding is not None:
+            words += ["--encoding", self.encoding]
+        if self.to is not None:
+            words += ["--to", os.path.abspath(self.to)]
+        return words
 
 
-@click.command("clean", cls=CleanCommand, work="simdup.clean.planning")
-@click.argument("source", required=False, type=options.PATH, metavar="RESULT|PLAN")
-@_rules
-@_consents
-@_acts
-@_limits
-@options.file("-o", "--output", "target", "Write the plan to this file.")
-@options.file("--script", "Write a shell script that carries out the plan, one file a command.")
-@options.flag("--apply", "Act. Without this nothing is changed.")
-@options.file("--journal", "Where --apply writes what it does.  [default: in your data folder]")
-@options.flag(
-    "--review",
-    "Ask at the terminal about each file that is no identical copy, and write a plan; with"
-    " --output, or with a PLAN into that one.",
-)
-@options.file("--resume", "Go on with the run that wrote this journal.", metavar="JOURNAL")
-@options.flag("--check", "Exit with 1 if there is anything to do.")
-@options.flag("-v", "--verbose", "Also show groups of which nothing goes, and why.")
-@options.color
-@ignored_options
-@options.quiet
-def clean_command(source: str | None, **given: Any) -> int:
+@click.command("clean", cls=Command, record=Clean, work="simdup.clean.planning")
+def clean_command(asked: Clean) -> int:
     """Plan which duplicates go, and with --apply let them go: to the trash, unless told otherwise.
 
     RESULT is what `simdup scan --format json` wrote, PLAN what --output wrote; - is stdin.
@@ -148,116 +229,41 @@ def clean_command(source: str | None, **given: Any) -> int:
     """
     from simdup.report import clean as text
 
-    if given["resume"] is not None:
-        return _resumed(source, given)
-    if source is None:
-        raise click.UsageError("Missing argument 'RESULT|PLAN'.")
-    _check_options(source, given)
-    if given["review"]:
-        return _reviewed(source, given)
-    plan = _plan(source, given)
-    if given["target"] is not None:
+    if asked.resume is not None:
+        return _resumed(asked.resume, asked)
+    source = asked.source or ""
+    inputs = [("RESULT", source), ("the list of ignored pairs", asked.ignored.path())]
+    outputs = [("--output", asked.target), ("--script", asked.script)]
+    refuse_same_files([*outputs, ("--journal", asked.journal)], inputs)
+    if asked.review:
+        return _reviewed(source, asked)
+    plan = _plan(source, asked)
+    if asked.target is not None:
         from simdup.clean.plan import plan_lines
 
-        writer(given["target"], as_utf8=True)(plan_lines(plan))
-    if given["script"] is not None:
-        one = ["--yes-many", "1"] if given["permanently"] else []
-        lines = text.render_script(plan, [*_options_of_plan(given), *one])
-        writer(given["script"], as_utf8=True, mode=0o700)(lines)
-    if given["apply"]:
-        return _applied(plan, given)
-    if not given["quiet"]:
-        writer(None, as_utf8=False)(
-            text.render(plan, look(given["color"], verbose=given["verbose"]))
-        )
-        for line in (*text.closing(plan), _next_step(given, plan)):
+        writer(asked.target, as_utf8=True)(plan_lines(plan))
+    if asked.script is not None:
+        one = ["--yes-many", "1"] if asked.permanently else []
+        lines = text.render_script(plan, [*asked.words(), *one])
+        writer(asked.script, as_utf8=True, mode=0o700)(lines)
+    if asked.apply:
+        return _applied(plan, asked)
+    if not asked.quiet:
+        shape = look(asked.color, verbose=asked.verbose)
+        writer(None, as_utf8=False)(text.render(plan, shape))
+        for line in (*text.closing(plan), _next_step(asked, plan)):
             tell(line)
-    return FOUND if given["check"] and plan.actions else 0
+    return FOUND if asked.check and plan.actions else 0
 
 
-def _next_step(given: dict[str, Any], plan: Plan) -> str:
+def _next_step(asked: Clean, plan: Plan) -> str:
     """Return what to say last: that nothing was changed, and how to go on."""
     if not plan.actions:
         return "nothing was changed"
-    if given["target"] is None:
+    if asked.target is None:
         return "nothing was changed; --apply acts, -o plan.jsonl writes a plan"
-    words = shlex.join(map(printable, [given["target"], *_options_of_plan(given)]))
+    words = shlex.join(map(printable, [asked.target, *asked.words()]))
     return f"nothing was changed; `simdup clean {words} --apply` acts"
-
-
-def _check_options(source: str, given: dict[str, Any]) -> None:
-    """Raise UsageError for options that do not go together, and for outputs that are inputs."""
-    if unnamed := next((each for each in ("to", "journal") if given[each] == ""), None):
-        raise click.UsageError(f"{options.spelled(unnamed)} '': names nothing")
-    _check_acts(given)
-    if given["apply"] and given["check"]:
-        raise click.UsageError("--check looks and --apply acts; give one")
-    idle = [name for name in ("apply", "check", "script", *_ACTS) if given[name] and name != "to"]
-    if given["review"] and idle:
-        raise click.UsageError(f"--review writes a plan; leave out {options.spelled(idle[0])}")
-    if given["journal"] is not None and not given["apply"]:
-        raise click.UsageError("--journal goes with --apply")
-    inputs = [("RESULT", source), ("the list of ignored pairs", ignored_file(given))]
-    outputs = [("--output", given["target"]), ("--script", given["script"])]
-    refuse_same_files([*outputs, ("--journal", given["journal"])], inputs)
-
-
-def _check_acts(given: dict[str, Any]) -> None:
-    """Raise UsageError for two acts, and for an act beside a consent that does not fit it."""
-    acts = [options.spelled(name) for name in _ACTS if given[name]]
-    if len(acts) > 1:
-        raise click.UsageError(f"give either {acts[0]} or {acts[1]}")
-    wider = [options.spelled(name) for name in ("text", "formats_too", "near") if given[name]]
-    if acts and not given["to"] and wider:
-        raise click.UsageError(f"{acts[0]} takes identical bytes only; leave out {wider[0]}")
-
-
-def _act(given: dict[str, Any]) -> Act | None:
-    """Return what is done with the files; None unless an option says it."""
-    from simdup.clean.records import Act
-
-    return next((Act(act) for name, act in _ACTS.items() if given[name]), None)
-
-
-def _consents_of(given: dict[str, Any]) -> Consents:
-    from simdup.clean.records import Consents
-
-    return Consents(
-        text=given["text"],
-        formats=given["formats_too"],
-        near=given["near"],
-        encoding=given["encoding"],
-        **{name: bool(given[name]) for name in _ACTS},
-    )
-
-
-def _wishes(given: dict[str, Any]) -> Wishes:
-    """Return what the options ask for. Raises InputError for a folder that does not exist."""
-    from simdup.clean.planning import Wishes
-    from simdup.clean.protection import Protection
-    from simdup.clean.records import Act
-    from simdup.clean.rules import Rules
-
-    given_rules, typed = _ordered_rules(given), list[str]()
-    for rule in given_rules:
-        typed += ["--prefer-under" if rule.name == "under" else "--prefer", rule.typed]
-    for name in ("protect", "only_under", "protect_name"):
-        typed += [word for each in given[name] for word in (options.spelled(name), each)]
-    protection = Protection(given["protect"], given["only_under"], given["protect_name"])
-    act = _act(given) or Act.TRASH
-    shown = tuple(printable(each) for each in typed)
-    return Wishes(Rules(given_rules), protection, _consents_of(given), act, shown)
-
-
-def _ordered_rules(given: dict[str, Any]) -> list[Rule]:
-    """Return the rules in the order in which they were typed, then the rules of a configuration."""
-    from simdup.clean.rules import Rule
-
-    under = [Rule("under", (folder,)) for folder in given["prefer_under"]]
-    waiting = {"prefer": list(given["prefer"]), "prefer_under": under}
-    order: list[str] = click.get_current_context().meta.get(_ORDER, [])
-    ordered = [waiting[name].pop(0) for name in order if waiting[name]]
-    return list(map(_located, [*ordered, *waiting["prefer_under"], *waiting["prefer"]]))
 
 
 def _located(rule: Rule) -> Rule:
@@ -270,7 +276,7 @@ def _located(rule: Rule) -> Rule:
     return replace(rule, value=(os.path.realpath(folder),))
 
 
-def _plan(source: str, given: dict[str, Any]) -> Plan:
+def _plan(source: str, asked: Clean) -> Plan:
     """Return a plan made from a result, or the plan in a plan file as far as it is allowed."""
     from simdup.clean.narrow import narrowed
     from simdup.clean.plan import parsed_plan, read_plan
@@ -278,27 +284,26 @@ def _plan(source: str, given: dict[str, Any]) -> Plan:
 
     data = options.stdin_for("-").read() if source == "-" else None
     if _is_plan(source, data):
-        rules = "prefer", "prefer_under"  # a configuration may have them for results
-        if idle := next(filter(options.is_given, rules), None):
-            raise click.UsageError(f"{options.spelled(idle)} goes with a result, not with a plan")
+        # A configuration may have rules for results.
+        if options.is_given("prefer") or options.is_given("prefer_under"):
+            raise click.UsageError("--prefer and --prefer-under need a RESULT, not a PLAN")
         plan = read_plan(source) if data is None else parsed_plan(data.splitlines(True), source)
-        wishes = _wishes(given)
-        if given["review"]:  # asks about everything, and carries nothing out
+        protection, act = asked.protection(), asked.act()
+        if asked.review:  # asks about everything, and carries nothing out
             acts: dict[str, Any] = dict.fromkeys(_ACTS, True)
             consents = Consents(text=True, formats=True, near=0.0, **acts)
-            return narrowed(plan, consents, wishes.protection, _act(given))
-        act, is_dry = _act(given), not given["apply"]
-        return narrowed(plan, wishes.consents, wishes.protection, act, is_dry=is_dry)
-    near = given["near"]
+            return narrowed(plan, consents, protection, act)
+        return narrowed(plan, asked.consents(), protection, act, is_dry=not asked.apply)
+    near = asked.near
     if near is not None and near < LEAST_FLOOR:
         raise click.UsageError(
             f"--near {near:g}: files go in bulk only from {LEAST_FLOOR:g} on; --review decides"
             " about less similar ones"
         )
-    return _plan_of_result(source, data, given)
+    return _plan_of_result(source, data, asked)
 
 
-def _plan_of_result(source: str, data: bytes | None, given: dict[str, Any]) -> Plan:
+def _plan_of_result(source: str, data: bytes | None, asked: Clean) -> Plan:
     from simdup.clean.narrow import narrowed
     from simdup.clean.planning import make_plan
     from simdup.files.ignored import without_ignored
@@ -310,10 +315,10 @@ def _plan_of_result(source: str, data: bytes | None, given: dict[str, Any]) -> P
             data = file.read()
     if data.startswith(b'{"type": "corpus"'):
         raise InputError(f"{source!r}: rows of a corpus; `simdup corpus scan --keep` drops them")
-    result = without_ignored(load(data, source), ignored_digests(given))
-    wishes = _wishes(given)
+    result = without_ignored(load(data, source), asked.ignored.digests(quiet=asked.quiet))
+    wishes = asked.wishes()
     plan = make_plan(result, wishes, source, digest(data).hex())
-    return narrowed(plan, wishes.consents, wishes.protection, is_dry=not given["apply"])
+    return narrowed(plan, wishes.consents, wishes.protection, is_dry=not asked.apply)
 
 
 def _is_plan(source: str, data: bytes | None) -> bool:
@@ -331,56 +336,43 @@ def _is_plan(source: str, data: bytes | None) -> bool:
     return isinstance(header, dict) and "simdup" in header
 
 
-def _options_of_plan(given: dict[str, Any]) -> list[str]:
-    """Return the options that carry out a whole plan that was made with the given options."""
-    flags = "text", "formats_too", "link", "reflink", "permanently"
-    words = [options.spelled(name) for name in flags if given[name]]
-    if given["near"] is not None:
-        words += ["--near", f"{given['near']:g}"]
-    if given["encoding"] is not None:
-        words += ["--encoding", given["encoding"]]
-    if given["to"] is not None:
-        words += ["--to", os.path.abspath(given["to"])]
-    return words
-
-
-def _reviewed(source: str, given: dict[str, Any]) -> int:
+def _reviewed(source: str, asked: Clean) -> int:
     """Ask about the files, write the plan, and say how to carry it out."""
     from simdup.clean.narrow import reason_with
     from simdup.clean.records import Act
     from simdup.cli.review import review
     from simdup.report.clean import closing
 
-    target = given["target"] or (source if source != "-" and _is_plan(source, None) else None)
+    target = asked.target or (source if source != "-" and _is_plan(source, None) else None)
     if target is None or source == "-":
         raise click.UsageError("--review reads a file and writes a plan: -o plan.jsonl")
-    plan = _plan(source, given)
+    plan = _plan(source, asked)
 
     def ignore(keep: FileId, file: FileId) -> None:
         texts = {keep.text_digest.hex(): keep.path, file.text_digest.hex(): file.path}
         if len(texts) == 2:
-            remember(texts, given["ignored"])
+            remember(texts, asked.ignored.ignored)
         else:
             click.echo("both hold the very same text, which cannot be ignored; both stay")
 
     made = review(
         plan,
         target,
-        stays=reason_with(_wishes(given).protection, plan.header),
-        act=_act(given) or Act.TRASH,
+        stays=reason_with(asked.protection(), plan.header),
+        act=asked.act() or Act.TRASH,
         ignore=ignore,
-        look=look(given["color"]),
-        encoding=given["encoding"],
+        look=look(asked.color),
+        encoding=asked.encoding,
     )
     if made is not None:
         for line in closing(made):
             tell(line)
-        words = _needed(made, target, given)
+        words = _needed(made, target, asked)
         tell(f"nothing was changed; `simdup clean {words} --apply` acts")
     return 0
 
 
-def _needed(plan: Plan, target: str, given: dict[str, Any]) -> str:
+def _needed(plan: Plan, target: str, asked: Clean) -> str:
     """Return the arguments that allow everything in a plan: its name, the consents and acts."""
     from math import floor
 
@@ -396,71 +388,72 @@ def _needed(plan: Plan, target: str, given: dict[str, Any]) -> str:
         least = min(each.similarity or 0 for each in plan.actions if each.kind is Kind.NEAR)
         words += ["--near", f"{floor(least * 1000) / 1000:g}"]
     for option in sorted({each.act.option for each in plan.actions} - {""}):
-        to = [printable(given["to"] or "DIR")] if option == "to" else []
+        to = [printable(asked.to or "DIR")] if option == "to" else []
         words += [f"--{option}", *to]
-    if given["encoding"] is not None:
-        words += ["--encoding", given["encoding"]]
+    if asked.encoding is not None:
+        words += ["--encoding", asked.encoding]
     return shlex.join(words)
 
 
-def _applied(plan: Plan, given: dict[str, Any]) -> int:
+def _applied(plan: Plan, asked: Clean) -> int:
     """Carry out the plan, and return the exit code. Raises UsageError for a plan too large."""
     from simdup.clean.apply import apply
     from simdup.report.clean import left_lines, outcome_lines
 
-    _check_number(plan, given)
+    _refuse(_objection(plan, asked))
     outcome = apply(
         plan,
-        _consents_of(given),
-        journal=given["journal"],
-        to=given["to"],
-        progress=progress(quiet=given["quiet"]),
+        asked.consents(),
+        journal=asked.journal,
+        to=asked.to,
+        progress=progress(quiet=asked.quiet),
     )
-    left = () if given["quiet"] else left_lines(plan, "not planned")
+    left = () if asked.quiet else left_lines(plan, "not planned")
     for line in (*left, *outcome_lines(outcome)):
         tell(line)
     return outcome.code
 
 
-def _resumed(source: str | None, given: dict[str, Any]) -> int:
+def _resumed(journal: str, asked: Clean) -> int:
     """Go on with a run that stopped halfway, and return the exit code."""
     from simdup.clean.undo import remaining, resume
     from simdup.report.clean import outcome_lines
 
-    about_plan = *_PLANNING, "target", "script", "journal", "review", "check"
-    idle = [each for each in about_plan if options.is_given(each)]
-    if source is not None or idle:
-        what = "RESULT|PLAN" if source is not None else options.spelled(idle[0])
-        raise click.UsageError(f"give either --resume or {what}: the journal has the plan")
-    if not given["apply"]:
-        raise click.UsageError("--resume goes with --apply; `simdup undo` shows what was done")
-    if given["permanently"]:
-        going = remaining(given["resume"])
-        if given["yes_many"] != going and not _typed(going):
-            raise click.UsageError(f"nothing deleted: --permanently wants --yes-many {going}")
-    bars = progress(quiet=given["quiet"])
-    outcome = resume(given["resume"], _consents_of(given), to=given["to"], progress=bars)
+    if asked.permanently and asked.yes_many != (going := remaining(journal)):
+        _refuse(_untyped(going))
+    bars = progress(quiet=asked.quiet)
+    outcome = resume(journal, asked.consents(), to=asked.to, progress=bars)
     for line in outcome_lines(outcome):
         tell(line)
     return outcome.code
 
 
-def _check_number(plan: Plan, given: dict[str, Any]) -> None:
-    """Raise UsageError if --yes-many is not the number of files, or is missing but needed.
+def _refuse(objection: str | None) -> None:
+    if objection is not None:
+        raise click.UsageError(objection)
+
+
+def _objection(plan: Plan, asked: Clean) -> str | None:
+    """Return why so many files may not go: --yes-many is wrong, or missing but needed.
 
     To delete for good, the user may type the number at the terminal instead.
     """
     from simdup.clean.narrow import excess
 
-    going, yes = len(plan.actions), given["yes_many"]
+    going, yes = len(plan.actions), asked.yes_many
     if yes is not None and yes != going:
-        raise click.UsageError(f"--yes-many {yes}: the plan is about {count(going, 'file')}")
+        return f"--yes-many {yes}: the plan is about {count(going, 'file')}"
     if yes is not None or not going:
-        return
-    if too_much := excess(plan, given["most"], given["most_files"]):
-        raise click.UsageError(f"{too_much}; if that is right, add --yes-many {going}")
-    if given["permanently"] and not _typed(going):
-        raise click.UsageError(f"nothing deleted: --permanently wants --yes-many {going}")
+        return None
+    if too_much := excess(plan, asked.most, asked.most_files):
+        return f"{too_much}; if that is right, add --yes-many {going}"
+    return _untyped(going) if asked.permanently else None
+
+
+def _untyped(going: int) -> str | None:
+    """Return why nothing is deleted, unless the user types the number of files."""
+    is_typed = _typed(going)
+    return None if is_typed else f"nothing deleted: --permanently wants --yes-many {going}"
 
 
 def _typed(going: int) -> bool:

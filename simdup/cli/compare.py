@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import click
 
@@ -12,36 +12,34 @@ from simdup.cli.output import writer
 from simdup.cli.terminal import look, progress
 
 
-@click.command("compare", cls=Command, work="simdup.files.compare")
-@click.argument("left", type=options.PATH, metavar="A")
-@click.argument("right", type=options.PATH, metavar="B")
-@options.file_matching
-@options.file(
-    "--among",
-    "Also compute the own share: how much of their common wording no other file under FOLDER has."
-    " If it is too small, A and B are not near-duplicates.",
-    metavar="FOLDER",
-    multiple=True,
-)
-@options.flag("--diff", "show_diff", "Also show the sentences that differ.")
-@options.flag(
-    "-v",
-    "--verbose",
-    "Also show the fingerprints and how far apart they are, which JSON always has.",
-)
-@options.report_format(["text", "json"], "text")
-@options.color
-def compare_command(
-    left: str,
-    right: str,
-    *,
-    among: tuple[str, ...],
-    show_diff: bool,
-    verbose: bool,
-    form: str | None,
-    color: str,
-    **given: Any,
-) -> int:
+class Compare(NamedTuple):
+    """The options of `simdup compare`.
+
+    among: Also compute the own share: how much of their common wording no other file under FOLDER
+        has. If it is too small, A and B are not near-duplicates.
+    show_diff: Also show the sentences that differ.
+    verbose: Also show the fingerprints and how far apart they are, which JSON always has.
+    """
+
+    left: str = options.argument("A", options.PATH)
+    right: str = options.argument("B", options.PATH)
+    matching: options.Matching = options.part(options.Matching)
+    reading: options.Reading = options.part(options.Reading)
+    among: tuple[str, ...] = options.file(
+        "--among",
+        metavar="FOLDER",
+        multiple=True,
+        once=True,
+        excludes=(*options.BARE, "--own-share 0"),
+    )
+    show_diff: bool = options.flag("--diff", once=True, excludes=("--format json",))
+    verbose: bool = options.flag("-v", "--verbose")
+    form: str = options.report_format(["text", "json"])
+    color: str = options.color
+
+
+@click.command("compare", cls=Command, record=Compare, work="simdup.files.compare")
+def compare_command(asked: Compare) -> int:
     """Say how much the texts of A and B are alike.
 
     Exits with 0 for near-duplicates, 1 for other texts, 2 on errors.
@@ -57,22 +55,18 @@ def compare_command(
     from simdup.report import diff, text
     from simdup.report import json_csv as data
 
-    is_json = form == "json"
-    if show_diff and is_json:
-        raise click.UsageError("--diff is for reading; leave out --format json")
-    settings = options.settings_from(given)
-    if not among:
-        comparison = compare(left, right, settings)
-    elif not (settings.verified and settings.own_share):
-        raise click.UsageError("--among needs own shares; leave out -k, --no-verify, --own-share 0")
-    else:
+    left, right, is_json = asked.left, asked.right, asked.form == "json"
+    settings = asked.matching.settings(asked.reading)
+    if asked.among:
         show = progress(quiet=False)
-        comparison = compare_among(left, right, among, settings, jobs=None, progress=show)
-    write, shape = writer(None, as_utf8=is_json), look(color)
+        comparison = compare_among(left, right, asked.among, settings, jobs=None, progress=show)
+    else:
+        comparison = compare(left, right, settings)
+    write, shape = writer(None, as_utf8=is_json), look(asked.color)
     if is_json:
         write(data.render_comparison(comparison))
     else:
-        write(text.render_comparison(comparison, shape, verbose=verbose))
-    if show_diff:
+        write(text.render_comparison(comparison, shape, verbose=asked.verbose))
+    if asked.show_diff:
         write(diff.render(*comparison.texts, (left, right), shape))
     return 0 if comparison.kind is not None else 1

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import ShellComplete, get_completion_class, shell_complete
+from click.shell_completion import (
+    BashComplete,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    shell_complete,
+)
 
 from simdup.interrupt import COMPLETING
 
-if TYPE_CHECKING:
-    from click import Command
-
-SHELLS = ("bash", "zsh", "fish")
+SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice([*SHELLS]))
 @click.pass_context
 def completion_command(context: click.Context, shell: str) -> int:
     """Print the script that makes SHELL complete simdup's commands and options.
@@ -33,11 +35,9 @@ def completion_command(context: click.Context, shell: str) -> int:
       simdup completion bash
       simdup completion fish
     """
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"this version of click has no completion for {shell}")
+    asking = SHELLS[shell](context.find_root().command, {}, "simdup", COMPLETING)
     # The base class's `source`: the class for bash would start a bash to ask for its version.
-    script = ShellComplete.source(kind(context.find_root().command, {}, "simdup", COMPLETING))
+    script = ShellComplete.source(asking)
     click.echo(script, nl=False)
     return 0
 
@@ -47,7 +47,7 @@ def asked() -> str | None:
     return os.environ.get(COMPLETING) or None
 
 
-def answer(commands: Command, instruction: str) -> int:
+def answer(commands: click.Command, instruction: str) -> int:
     """Print the completions that a script asked for and return the exit code.
 
     Raises UsageError if the request cannot come from a script of ours.

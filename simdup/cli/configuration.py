@@ -4,22 +4,24 @@ A file is TOML. A key is the long name of an option; a key in a table such as `[
 `[corpus.scan]` is for that command alone. The file in a scanned tree may have been written by
 somebody else, so it may only say which files and fields are read: how alike duplicates are, and
 how their texts are read, is up to the user.
+
+`configured` returns the `default_map` of a click context. What gives way to what is in
+`cli.relations`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from simdup.cli.relations import OF_TREE, TREE_FILE, Argument, Option
 from simdup.errors import InputError
-from simdup.storage.home import NoHomeError, home
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from simdup.storage.home import home, if_there_is_one
 
 #: The name of the configuration file in a scanned tree.
 NAME = ".simdup.toml"
@@ -32,46 +34,8 @@ OF_TREES = frozenset(
     }
 )
 
-#: The key under which the context of a command remembers the file in the tree that set defaults.
-OF_TREE = "simdup.configuration"
-
 # A larger file is refused: it is no configuration.
 _LARGEST = 1 << 16
-
-# Options that say what a run is to do, or where its result goes: they belong on the command line.
-_OF_A_RUN = frozenset(
-    {
-        *("index", "files_from", "against", "target", "html", "opens", "null", "show_diff", "text"),
-        *("fingerprint", "among", "keep", "conf", "plot", "pairs", "all_pairs"),
-        # What lets a file go, or says where to.
-        *("formats_too", "near", "to", "link", "reflink", "permanently", "yes_many", "apply"),
-        *("script", "journal", "check", "review", "resume"),
-    }
-)
-
-# Options of the recipe, which an index has of its own.
-_OF_AN_INDEX = frozenset(
-    {
-        *("bits", "features", "hash", "ngram", "top", "weights", "user_dict", "stop_words"),
-        "no_fold_variants",
-    }
-)
-
-# Commands that read a tree, and the arguments that name it.
-_TREES = {
-    ("scan",): ("paths",),
-    ("corpus", "scan"): ("files",),
-    ("index", "add"): ("paths",),
-    ("index", "build"): ("paths",),
-}
-
-# Pairs of options that exclude each other; the one on the command line wins.
-_RIVALS = (
-    *(("similarity", "k"), ("similarity", "no_verify"), ("k", "no_verify")),
-    *(("own_share", "k"), ("own_share", "no_verify")),
-    *(("cache", "no_cache"), ("ignored", "no_ignored"), ("form", "null"), ("form", "show_diff")),
-    *(("jobs", "engine"), ("limit", "everything"), ("form", "summary")),
-)
 
 
 class Configuration:
@@ -90,47 +54,40 @@ class Configuration:
             raise InputError(f"{path!r}: too large for a configuration file")
         self.values = _parsed(path, self.text)
 
-    def defaults(self, command: Sequence[str], context: click.Context) -> dict[str, Any]:
+    def defaults(self, chain: list[click.Context]) -> dict[str, Any]:
         """Return what the file says of a command: values by parameter name.
 
-        `command` is the name of the command, such as `("corpus", "scan")`. Raises InputError
-        with the line for a key that no option has, for a value that the option does not take,
-        and for an option that a file in a tree may not set.
+        `chain` has the contexts from the program to the command; each has a table inside the one
+        before. Raises InputError with the line for a key that no option has, for a value that the
+        option does not take, and for an option that the file may not set.
         """
-        options = {_key(each): each for each in context.command.params if _is_option(each)}
-        found: dict[str, Any] = {}
-        for (table, keys), names in zip(
-            _tables(self.values, command), _names_of_tables(context), strict=False
-        ):
-            for key, value in keys.items():
-                if _is_table(value):
-                    if key not in names:
-                        name = f"{table}.{key}".lstrip(".")
-                        raise self._error(name, "", "there is no such command")
-                    continue
+        options = _options(chain[-1].command)
+        found, table, name = dict[str, Any](), self.values, ""
+        for context in chain:
+            if context.parent is not None:
+                table = table.get(context.info_name or "", {})
+                name = f"{name}.{context.info_name}".lstrip(".")
+            if not isinstance(table, dict):
+                break
+            for key, value in table.items():
                 option = options.get(key)
-                if option is not None and option.name is not None:
-                    found[option.name] = self._value(table, key, option, value, context)
+                if isinstance(value, dict):
+                    self._check_table(f"{name}.{key}".lstrip("."), key, context.command)
+                elif option is None:
+                    self._check_key(name, key, context)
                 else:
-                    self._check_key(table, key, options, context)
+                    found[option.name or ""] = self._value(name, option, value, context)
         return found
 
-    def _check_key(
-        self, table: str, key: str, options: Collection[str], context: click.Context
-    ) -> None:
-        """Raise InputError for a key that neither this command nor another one has.
+    def _check_table(self, table: str, name: str, command: click.Command) -> None:
+        """Raise InputError for a table that is for no command of a group."""
+        if not isinstance(command, click.Group) or name not in command.commands:
+            raise self._error(table, "", "there is no such command")
 
-        A key outside all tables may be for other commands, and so may a table.
-        """
-        known = set(options)
-        command: click.Command = context.find_root().command
-        for name in table.split(".") if table else ():
-            if isinstance(command, click.Group):
-                _, inner, _ = command.resolve_command(context, [name])
-                command = inner or command
-        if isinstance(command, click.Group):
-            for each in _commands_below(command, context):
-                known |= {_key(option) for option in each.params if _is_option(option)}
+    def _check_key(self, table: str, key: str, context: click.Context) -> None:
+        """Raise InputError for a key that no command has for which the table is."""
+        commands = _commands_below(context.command, context)
+        known = {key for each in commands for key in _options(each)}
         if key not in known:
             from difflib import get_close_matches
 
@@ -138,11 +95,10 @@ class Configuration:
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise self._error(table, key, f"there is no such option{hint}")
 
-    def _value(
-        self, table: str, key: str, option: click.Parameter, value: Any, context: click.Context
-    ) -> Any:
-        """Return a value as the option takes it. Raises InputError for one that it does not."""
-        if option.name in _OF_A_RUN or key in {"help", "no-config"}:
+    def _value(self, table: str, option: Option, value: Any, context: click.Context) -> Any:
+        """Return a value as it would be typed. Raises InputError for one that cannot be."""
+        key = _key(option)
+        if option.once:
             raise self._error(table, key, "belongs on the command line")
         if self.is_of_tree and option.name not in OF_TREES:
             raise self._error(
@@ -157,9 +113,9 @@ class Configuration:
             raise self._error(table, key, str(error)) from None
         return value
 
-    def _typed(self, option: click.Parameter, value: Any) -> Any:
+    def _typed(self, option: Option, value: Any) -> Any:
         """Return a value as it would be typed; ValueError for one of another kind."""
-        if isinstance(option, click.Option) and option.is_flag:
+        if option.is_flag:
             if not isinstance(value, bool):
                 raise ValueError("takes true or false")
             return value
@@ -198,35 +154,25 @@ def _as_typed(value: object) -> str:
     return format(Decimal(repr(value)), "f")
 
 
-def configured(context: click.Context, given: Mapping[str, object]) -> dict[str, Any]:
+def configured(context: click.Context, typed: Mapping[str, object]) -> dict[str, Any]:
     """Return the defaults of a command's options that configuration files set.
 
-    `given` holds what stands on the command line, by parameter name: it wins over a configured
-    option that excludes it. The file in the tree wins over the user's own. Raises InputError.
+    `typed` has the values on the command line, by parameter name. The file in the tree wins over
+    the user's own. Raises InputError.
     """
-    command = tuple(each.info_name or "" for each in _chain(context)[1:])
-    defaults: dict[str, Any] = {}
-    for file in _files(command, given):
-        found = file.defaults(command, context)
-        defaults = _without_rivals(defaults, found) | found
-        if found and file.is_of_tree:
-            context.meta[OF_TREE] = file.path
-    defaults = _without_rivals(defaults, given)
-    is_query = command == ("query",)
-    unused = _OF_AN_INDEX if is_query or given.get("index") else frozenset[str]()
-    if is_query and "top" in given:
-        unused |= {"similarity"}
-    return {name: value for name, value in defaults.items() if name not in unused}
-
-
-def _files(command: Sequence[str], given: Mapping[str, object]) -> list[Configuration]:
-    """Return the files that hold for a command, the user's own first. Raises InputError."""
-    files = [Configuration(path, is_of_tree=False) for path in _user_files()]
-    arguments = _TREES.get(tuple(command), ())
-    if arguments and not _is_elsewhere(given):
-        of_tree = _tree_files(_places(given, arguments))
-        files += [Configuration(path, is_of_tree=True) for path in of_tree]
-    return files
+    chain = [context]
+    while (parent := chain[0].parent) is not None:
+        chain.insert(0, parent)
+    own = if_there_is_one(user_file)
+    defaults = dict[str, Any]()
+    if own is not None and os.path.isfile(own):
+        defaults = Configuration(own, is_of_tree=False).defaults(chain)
+    for path in _tree_files(context, typed):
+        found = Configuration(path, is_of_tree=True).defaults(chain)
+        defaults |= found
+        context.meta[OF_TREE] = frozenset(found)
+        context.meta[TREE_FILE] = path if found else None
+    return defaults
 
 
 def user_file() -> str:
@@ -240,25 +186,21 @@ def user_file() -> str:
     return os.path.join(base, "simdup", "config.toml")
 
 
-def _user_files() -> list[str]:
-    try:
-        place = user_file()
-    except NoHomeError:
-        return []
-    return [place] if os.path.isfile(place) else []
+def _tree_files(context: click.Context, typed: Mapping[str, object]) -> list[str]:
+    """Return a list with the file that holds for all folders to read, or an empty list.
 
-
-def _is_elsewhere(given: Mapping[str, object]) -> bool:
-    """Whether the texts are in no folder of this machine that the command line names."""
-    return bool(given.get("index") or given.get("files_from") or given.get("engine") == "spark")
-
-
-def _tree_files(places: Iterable[str]) -> list[str]:
-    """Return a list with the configuration file that holds for all places, or an empty list.
-
-    Raises InputError if a file holds for only some of the places.
+    Raises InputError if a file holds for only some of the folders.
     """
-    found = {_nearest(place) for place in places}
+    trees = [
+        each.name or ""
+        for each in context.command.params
+        if isinstance(each, Argument) and each.is_tree
+    ]
+    # The texts may be in no folder of this machine that the command line names.
+    is_named = typed.get("of_index") or typed.get("files_from")
+    if not trees or is_named or typed.get("engine") == "spark":
+        return []
+    found = {_nearest(place) for place in _places(typed, trees)}
     named = [each for each in found if each is not None]
     if len(found) == 1 or not named:
         return named
@@ -290,12 +232,6 @@ def _is_repository(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, ".git"))
 
 
-def _without_rivals(defaults: dict[str, Any], given: Collection[str]) -> dict[str, Any]:
-    """Return the defaults without the options that a given option excludes."""
-    beaten = {name for pair in _RIVALS for name, other in (pair, pair[::-1]) if other in given}
-    return {name: value for name, value in defaults.items() if name not in beaten}
-
-
 def _parsed(path: str, text: str) -> dict[str, Any]:
     """Return what a TOML file says. Raises InputError."""
     try:
@@ -310,47 +246,18 @@ def _parsed(path: str, text: str) -> dict[str, Any]:
     return values
 
 
-def _tables(
-    values: Mapping[str, Any], command: Sequence[str]
-) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Yield the tables that hold for a command with their names, the one for all commands first."""
-    table: Any = values
-    for depth in range(len(command) + 1):
-        yield ".".join(command[:depth]), table
-        table = table.get(command[depth], {}) if depth < len(command) else {}
-        if not _is_table(table):
-            return
+def _options(command: click.Command) -> dict[str, Option]:
+    return {_key(each): each for each in command.params if isinstance(each, Option)}
 
 
-def _names_of_tables(context: click.Context) -> list[list[str]]:
-    """Return for each of `_tables` the names of commands that tables inside it may have."""
-    return [
-        each.command.list_commands(each) if isinstance(each.command, click.Group) else []
-        for each in _chain(context)
-    ]
-
-
-def _chain(context: click.Context) -> list[click.Context]:
-    """Return the contexts from the program's to that of a command."""
-    return [*_chain(context.parent), context] if context.parent else [context]
-
-
-def _is_table(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_option(parameter: click.Parameter) -> bool:
-    return isinstance(parameter, click.Option)
-
-
-def _key(option: click.Parameter) -> str:
+def _key(option: Option) -> str:
     """Return the key of an option: its long name, or its only one."""
-    return max(option.opts, key=len).lstrip("-")
+    return option.typed.lstrip("-")
 
 
-def _places(given: Mapping[str, object], arguments: Iterable[str]) -> list[str]:
+def _places(typed: Mapping[str, object], arguments: Iterable[str]) -> list[str]:
     """Return the paths that a command is told to read; a scan without any reads this folder."""
-    values = [given.get(each) for each in arguments]
+    values = [typed.get(each) for each in arguments]
     several = [each if isinstance(each, list | tuple) else [each] for each in values if each]
     return [str(path) for paths in several for path in paths] or [os.curdir]
 

@@ -3,99 +3,80 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.output import refuse_same_files, writer
-from simdup.cli.page import page_options, page_target
+from simdup.cli.page import Page
 from simdup.cli.terminal import progress, tell
 from simdup.recipe import MAX_STRING_HASH_BITS, SIZES, FeatureKind, HashKind, Recipe
 from simdup.settings import OWN_SHARE, SIMILARITY
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+if TYPE_CHECKING:  # loads numpy
     from simdup.evaluation.results import Evaluation
 
-FORMATS = ("table", "json", "csv")
 
-DEFAULT_PRECISION = 0.99
+class Evaluate(NamedTuple):
+    """The options of `simdup evaluate`.
+
+    pairs: A table of labelled pairs: left,right,duplicate,kind,collection; the last two columns may
+        be missing. Own shares are measured among the texts of a collection. [default: simdup's own
+        pairs]
+    all_pairs: A table of files: path,cluster; files of one cluster are duplicates (a table of pairs
+        works, too). Evaluates every pair of files, and the groups that scans make.
+    bits: The sizes of fingerprints to evaluate.
+    similarity: The threshold of verified scans. The default k of each size is the number of bits
+        that corresponds to it.
+    own_share: In verified scans, at least this share of the wording of two near-duplicates must be
+        in no other text; 0 asks for nothing.
+    precision: The precision that --recommend must reach.
+    k: Use this k as the default of every size; smaller sizes are left out.
+    draws: Repeat with so many independent hash functions and report the mean, which tells luck from
+        merit.
+    curve: Report the accuracy at every k.
+    recommend: Name the most tolerant thresholds that reach the precision of --precision.
+    picture: Also draw the accuracy as a .png or .svg file; needs the extra 'plot'.
+    """
+
+    pairs: str | None = options.file("--pairs", metavar="CSV", once=True)
+    all_pairs: str | None = options.file(
+        "--all-pairs", metavar="CSV", once=True, excludes=("--pairs",)
+    )
+    bits: tuple[int, ...] = options.option(
+        "--bits", type=options.LENGTHS, default=",".join(map(str, SIZES))
+    )
+    features: tuple[str, ...] = options.several(
+        "--features", FeatureKind, "What fingerprints are made of"
+    )
+    hash: tuple[str, ...] = options.several("--hash", HashKind, "The hash functions")
+    similarity: float = options.option(
+        "-s", "--similarity", type=options.SHARE, default=SIMILARITY, metavar="S", excludes=("-k",)
+    )
+    own_share: float = options.option(
+        "--own-share", type=options.SHARE_OR_0, default=OWN_SHARE, metavar="R"
+    )
+    k: int | None = options.option("-k", type=options.WholeNumber(min=0), metavar="BITS")
+    details: options.Details = options.part(options.Details)
+    draws: int = options.option("--draws", type=options.WholeNumber(min=1), default=1)
+    curve: bool = options.flag("--curve")
+    recommend: bool = options.flag("--recommend")
+    precision: float = options.option(
+        "--precision", type=options.SHARE, default=0.99, metavar="P", needs=("--recommend",)
+    )
+    picture: str | None = options.file("--plot", once=True)
+    form: str = options.report_format(("table", "json", "csv"))
+    target: str | None = options.output
+    page: Page = options.part(Page)
+    quiet: bool = options.quiet
 
 
-@click.command("evaluate", cls=Command, work="simdup.evaluation.evaluate")
-@options.file(
-    "--pairs",
-    "A table of labelled pairs: left,right,duplicate,kind,collection; the last two columns may be"
-    " missing. Own shares are measured among the texts of a collection.  [default: simdup's own"
-    " pairs]",
-    metavar="CSV",
-)
-@options.file(
-    "--all-pairs",
-    "A table of files: path,cluster; files of one cluster are duplicates (a table of pairs"
-    " works, too). Evaluates every pair of files, and the groups that scans make.",
-    metavar="CSV",
-)
-@options.option(
-    "--bits",
-    "The sizes of fingerprints to evaluate.",
-    type=options.LENGTHS,
-    default=",".join(map(str, SIZES)),
-)
-@options.several("--features", FeatureKind, "What fingerprints are made of")
-@options.several("--hash", HashKind, "The hash functions")
-@options.option(
-    "-s",
-    "--similarity",
-    "The threshold of verified scans. The default k of each size is the number of bits that"
-    f" corresponds to it.  [default: {SIMILARITY}]",
-    type=options.SHARE,
-    metavar="S",
-)
-@options.option(
-    "--own-share",
-    "In verified scans, at least this share of the wording of two near-duplicates must be in no"
-    f" other text; 0 asks for nothing.  [default: {OWN_SHARE}]",
-    type=options.ParsedValue("share", options.share_or_0),
-    metavar="R",
-)
-@options.option(
-    "-k",
-    "k",
-    "Use this k as the default of every size; smaller sizes are left out.",
-    type=options.WholeNumber(min=0),
-    metavar="BITS",
-)
-@options.details
-@options.option(
-    "--draws",
-    "Repeat with so many independent hash functions and report the mean, which tells luck"
-    " from merit.",
-    type=options.WholeNumber(min=1),
-    default=1,
-)
-@options.flag("--curve", "Report the accuracy at every k.")
-@options.flag(
-    "--recommend", "Name the most tolerant thresholds that reach the precision of --precision."
-)
-@options.option(
-    "--precision",
-    f"The precision that --recommend must reach.  [default: {DEFAULT_PRECISION}]",
-    type=options.SHARE,
-    metavar="P",
-)
-@options.file(
-    "--plot", "picture", "Also draw the accuracy as a .png or .svg file; needs the extra 'plot'."
-)
-@options.report_format(FORMATS, "table")
-@options.output
-@page_options(None)
-@options.quiet
-def evaluate_command(**given: Any) -> int:
+@click.command("evaluate", cls=Command, record=Evaluate, work="simdup.evaluation.evaluate")
+def evaluate_command(asked: Evaluate) -> int:
     """Measure how well fingerprints tell duplicates from other texts, by size.
 
     Without --pairs and --all-pairs, simdup evaluates texts that it brings along. Exits with 0
@@ -110,51 +91,36 @@ def evaluate_command(**given: Any) -> int:
     from simdup.evaluation.evaluate import evaluate
     from simdup.report import accuracy
 
-    _check(given)
-    similarity, k = options.one_threshold(given)
-    own_share = OWN_SHARE if given["own_share"] is None else given["own_share"]
-    sizes, recipes, left_out = _recipes(given, k)
-    form, quiet = given["form"] or "table", given["quiet"]
-    write = writer(given["target"], as_utf8=form == "json")
-    draw, write_page = _drawer(given["picture"]), page_target(given)
+    inputs = [("--pairs", asked.pairs), ("--all-pairs", asked.all_pairs)]
+    outputs = [("--output", asked.target), ("--plot", asked.picture), ("--html", asked.page.html)]
+    refuse_same_files(outputs, [*inputs, *asked.details.dictionaries.named()])
+    Recipe(bits=min(asked.bits))  # raises ValueError for a size that no fingerprint has
+    sizes, recipes, left_out = _recipes(asked)
+    write = writer(asked.target, as_utf8=asked.form == "json")
+    draw, write_page = _drawer(asked.picture), asked.page.writer()
     result = evaluate(
-        given["pairs"],
+        asked.pairs,
         recipes,
         sizes,
-        clusters=given["all_pairs"],
-        similarity=similarity,
-        own_share=own_share,
-        k=k,
-        draws=given["draws"],
-        precision=(given["precision"] or DEFAULT_PRECISION) if given["recommend"] else None,
-        progress=progress(quiet=quiet),
+        clusters=asked.all_pairs,
+        similarity=asked.similarity,
+        own_share=asked.own_share,
+        k=asked.k,
+        draws=asked.draws,
+        precision=asked.precision if asked.recommend else None,
+        progress=progress(quiet=asked.quiet),
     )
     renders = {"json": accuracy.render_json, "csv": accuracy.render_csv}
     try:
-        write(renders.get(form, accuracy.render)(result, curve=given["curve"]))
+        write(renders.get(asked.form, accuracy.render)(result, curve=asked.curve))
     finally:  # whoever reads the output may have enough of it
         draw(result)
-        if write_page is not None:
-            write_page(_page(result, given["lang"]))
-    if not quiet:
+        write_page(_page(result, asked.page.lang))
+    if not asked.quiet:
         for reason in left_out:
             tell(f"left out: {reason}")
         tell(f"evaluated in {result.seconds:.1f} s")
     return 0
-
-
-def _check(given: dict[str, Any]) -> None:
-    """Raise UsageError for options that do not go together, and for an output that is an input."""
-    if given["pairs"] is not None and given["all_pairs"] is not None:
-        raise click.UsageError("--pairs and --all-pairs are two kinds of labels; give one")
-    if given["precision"] is not None and not given["recommend"]:
-        raise click.UsageError("--precision goes with --recommend")
-    inputs = [("--pairs", given["pairs"]), ("--all-pairs", given["all_pairs"])]
-    inputs += options.dictionary_files(given)
-    outputs = [("--output", given["target"]), ("--plot", given["picture"])]
-    refuse_same_files([*outputs, ("--html", given["html"])], inputs)
-    options.refuse_idle_options(given["features"])
-    Recipe(bits=min(given["bits"]))  # raises ValueError for a size that no fingerprint has
 
 
 def _page(result: Evaluation, language: str | None) -> Iterator[str]:
@@ -178,22 +144,23 @@ def _drawer(picture: str | None) -> Callable[[Evaluation], None]:
     return lambda result: write(render(result))
 
 
-def _recipes(given: dict[str, Any], k: int | None) -> tuple[list[int], list[Recipe], list[str]]:
+def _recipes(asked: Evaluate) -> tuple[list[int], list[Recipe], list[str]]:
     """Return sizes, a recipe for each possible pair of features and hash, and what was left out.
 
     Raises UsageError when no combination is possible.
     """
-    sizes = [size for size in given["bits"] if k is None or k <= size] or given["bits"]
+    k = asked.k
+    sizes = [size for size in asked.bits if k is None or k <= size] or [*asked.bits]
     recipes, left_out = list[Recipe](), list[str]()
-    for kind, name in product(given["features"], given["hash"]):
+    for kind, name in product(asked.features, asked.hash):
         most = MAX_STRING_HASH_BITS if name == HashKind.STRING.value else max(sizes)
-        if problem := _problem(kind, name, given["draws"]):
+        if problem := _problem(kind, name, asked.draws):
             left_out.append(f"{kind} with hash {name!r}{problem}")
             continue
         if most < max(sizes):
             left_out.append(f"{kind} with hash {name!r} beyond {most} bits")
         if most >= min(sizes):
-            details = options.details_of(kind, given)
+            details = asked.details.of(kind)
             recipes.append(
                 Recipe(FeatureKind(kind), hash=HashKind(name), bits=min(sizes), **details)
             )
@@ -201,7 +168,7 @@ def _recipes(given: dict[str, Any], k: int | None) -> tuple[list[int], list[Reci
         raise click.UsageError(f"nothing is left: {left_out[0]}")
     for recipe in recipes:
         recipe.key()  # reads the dictionary and the stop words: better now than later
-    if len(sizes) < len(given["bits"]):
+    if len(sizes) < len(asked.bits):
         left_out.append(f"sizes below k = {k}")
     return sizes, recipes, left_out
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,56 +15,55 @@ from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import tell
 from simdup.errors import InputError
 from simdup.report.wording import count, printable
+from simdup.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+if TYPE_CHECKING:  # this loads numpy
     from simdup.files.ignored import IgnoredTexts
-    from simdup.settings import Settings
 
 # No group or entry has a longer number, which may be too large to look up.
 _MOST_DIGITS = 18
 
 _DEFAULT = "[default: SIMDUP_IGNORED, or a file in your data folder]"
 
-_list_option = options.file("--ignored", f"The list of pairs.  {_DEFAULT}")
 
-#: Which pairs are left out of a result; for `ignored_file` and `ignored_digests`.
-ignored_options = options.together(
-    options.file("--ignored", f"Leave out the pairs in this list of `simdup ignore`.  {_DEFAULT}"),
-    options.flag("--no-ignored", "Leave out no pair."),
-)
+class Ignored(NamedTuple):
+    """Which pairs are left out of a result.
 
-
-def ignored_file(given: dict[str, Any]) -> str | None:
-    """Return the path of the list to leave out, None for no list. Raises UsageError."""
-    from simdup.files.ignored import default_place
-    from simdup.storage.home import if_there_is_one
-
-    named = given["ignored"]
-    if not given["no_ignored"]:
-        return if_there_is_one(default_place) if named is None else named
-    if named is not None:
-        raise click.UsageError("--ignored and --no-ignored exclude each other")
-    return None
-
-
-def ignored_digests(given: dict[str, Any]) -> list[tuple[bytes, bytes]]:
-    """Return the pairs of digests to leave out. Raises UsageError and InputError.
-
-    If something other than a file stands at the default place, which nobody has named, a
-    warning says so and no pair is left out.
+    no_ignored: Leave out no pair.
     """
-    from simdup.files.ignored import is_no_list, is_place_named
 
-    path, named = ignored_file(given), given["ignored"]
-    if path is None:
-        return []
-    if named is None and not is_place_named() and is_no_list(path):
-        if not given["quiet"]:
-            tell(f"simdup: {path!r}: not a regular file; going on without the list")
-        return []
-    return [pair for entry in _entries(named) for pair in entry.pairs]
+    ignored: str | None = options.file(
+        "--ignored",
+        f"Leave out the pairs in this list of `simdup ignore`.  {_DEFAULT}",
+        excludes=("--no-ignored",),
+    )
+    no_ignored: bool = options.flag("--no-ignored")
+
+    def path(self) -> str | None:
+        """Return the path of the list to leave out, None for no list."""
+        from simdup.files.ignored import default_place
+        from simdup.storage.home import if_there_is_one
+
+        if self.no_ignored:
+            return None
+        return if_there_is_one(default_place) if self.ignored is None else self.ignored
+
+    def digests(self, *, quiet: bool) -> list[tuple[bytes, bytes]]:
+        """Return the pairs of digests to leave out. Raises InputError.
+
+        If something other than a file stands at the default place, which nobody has named, a
+        warning says so and no pair is left out.
+        """
+        from simdup.files.ignored import is_no_list, is_place_named
+
+        path = self.path()
+        if path is None:
+            return []
+        if self.ignored is None and not is_place_named() and is_no_list(path):
+            if not quiet:
+                tell(f"simdup: {path!r}: not a regular file; going on without the list")
+            return []
+        return [pair for entry in _entries(self.ignored) for pair in entry.pairs]
 
 
 def _path(named: str | None) -> str:
@@ -98,16 +98,38 @@ def ignore_command() -> None:
     """
 
 
-@ignore_command.command("add", work="simdup.files.compare")
-@click.argument("files", nargs=-1, required=True, metavar="FILE|GLOB|NUMBER...")
-@_list_option
-@options.file(
-    "--cache",
-    "The store that remembers the last scan, for NUMBER."
-    "  [default: SIMDUP_CACHE, or a file in your cache folder]",
-)
-@options.reading
-def add_command(files: tuple[str, ...], ignored: str | None, **given: Any) -> int:
+_list = options.file("--ignored", f"The list of pairs.  {_DEFAULT}")
+
+
+class Add(NamedTuple):
+    """The options of `simdup ignore add`.
+
+    cache: The store that remembers the last scan, for NUMBER. [default: SIMDUP_CACHE, or a file in
+        your cache folder]
+    """
+
+    files: tuple[str, ...] = options.argument("FILE|GLOB|NUMBER...", str, nargs=-1, required=True)
+    ignored: str | None = _list
+    cache: str | None = options.file("--cache")
+    reading: options.Reading = options.part(options.Reading)
+
+
+class Listing(NamedTuple):
+    """The options of `simdup ignore list`."""
+
+    ignored: str | None = _list
+
+
+class Remove(NamedTuple):
+    """The options of `simdup ignore remove`."""
+
+    files: tuple[str, ...] = options.argument("FILE...|NUMBER", str, nargs=-1, required=True)
+    ignored: str | None = _list
+    reading: options.Reading = options.part(options.Reading)
+
+
+@ignore_command.command("add", record=Add, work="simdup.files.compare")
+def add_command(asked: Add) -> int:
     """Remember that no two of these files are duplicates.
 
     A GLOB stands for the files that match it now; ** stands for any folders. A NUMBER stands for
@@ -120,8 +142,7 @@ def add_command(files: tuple[str, ...], ignored: str | None, **given: Any) -> in
       simdup ignore add 'forms/**/*.docx'
       simdup ignore add 3
     """
-    path = _path(ignored)
-    remember(_texts_of(files, path, given), ignored)
+    remember(_texts_of(asked), asked.ignored)
     return 0
 
 
@@ -150,17 +171,18 @@ def remember(found: dict[str, str], ignored: str | None) -> None:
     click.echo(f"ignored: {_files(entry)}; {total} in {printable(path)}")
 
 
-def _texts_of(files: tuple[str, ...], path: str, given: dict[str, Any]) -> dict[str, str]:
+def _texts_of(asked: Add) -> dict[str, str]:
     """Return the digests of all texts that the arguments stand for, each with its first file.
 
-    Raises UsageError and InputError.
+    Raises InputError, and UsageError for the list itself.
     """
     from simdup.storage.shown_groups import MOST_TEXTS
 
-    settings, found, read = options.reading_from(given), dict[str, str](), list[str]()
-    for each in files:
+    path, settings = _path(asked.ignored), Settings(**asked.reading.settings())
+    found, read = dict[str, str](), list[str]()
+    for each in asked.files:
         if each.isascii() and each.isdecimal():
-            group = _group_of_last_scan(each, given["cache"])
+            group = _group_of_last_scan(each, asked.cache)
             read += [file for file, _ in group]
             for file, text in group:
                 found.setdefault(text, file)
@@ -170,7 +192,7 @@ def _texts_of(files: tuple[str, ...], path: str, given: dict[str, Any]) -> dict[
             found.setdefault(_digest(file, settings), file)
             read.append(file)
     if len(read) < 2:
-        raise click.UsageError("give two files or more, a glob, or the number of a group")
+        raise InputError("give two files or more, a glob, or the number of a group")
     if len(found) < 2:
         named = f"{read[0]!r} and {read[1]!r}" if len(read) == 2 else f"these {len(read)} files"
         raise InputError(f"{named} hold the very same text; only texts that differ can be ignored")
@@ -218,9 +240,8 @@ def _group_of_last_scan(number: str, named: str | None) -> tuple[tuple[str, str]
     return group.texts
 
 
-@ignore_command.command("list", work="simdup.files.ignored")
-@_list_option
-def list_command(ignored: str | None) -> int:
+@ignore_command.command("list", record=Listing, work="simdup.files.ignored")
+def list_command(asked: Listing) -> int:
     """Show every entry: its number, the day it was added, and the names of the files on that day.
 
     \b
@@ -230,22 +251,19 @@ def list_command(ignored: str | None) -> int:
     """
     from simdup.report.terminal import padded, width
 
-    entries = _entries(ignored)
+    entries = _entries(asked.ignored)
     names = [_some_names(entry) for entry in entries]
     widest = max((width(left) for left, *_ in names), default=0)
     writer(None, as_utf8=False)(
         f"{number:>4}  {entry.added}  {padded(left, widest)}  {'  '.join(others)}"
         for number, (entry, (left, *others)) in enumerate(zip(entries, names, strict=True), 1)
     )
-    tell(f"{_counted(entries)} in {printable(_path(ignored))}")
+    tell(f"{_counted(entries)} in {printable(_path(asked.ignored))}")
     return 0
 
 
-@ignore_command.command("remove", work="simdup.files.compare")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...|NUMBER")
-@_list_option
-@options.reading
-def remove_command(files: tuple[str, ...], ignored: str | None, **given: Any) -> int:
+@ignore_command.command("remove", record=Remove, work="simdup.files.compare")
+def remove_command(asked: Remove) -> int:
     """Let FILE... be duplicates again, or the entry that `simdup ignore list` shows as NUMBER.
 
     \b
@@ -255,12 +273,12 @@ def remove_command(files: tuple[str, ...], ignored: str | None, **given: Any) ->
     """
     from simdup.files.ignored import lines_in
 
-    settings, path = options.reading_from(given), _path(ignored)
+    settings, path = Settings(**asked.reading.settings()), _path(asked.ignored)
     if not os.path.exists(path):
         raise InputError(f"{path!r}: there is no such list; `simdup ignore add` makes one")
     with _locked(os.path.dirname(path) or os.curdir):
         lines = lines_in(path)
-        chosen = _chosen([known for _, known in lines], files, settings)
+        chosen = _chosen([known for _, known in lines], asked.files, settings)
         kept = [(line, known) for line, known in lines if known not in chosen]
         _write(path, [line for line, _ in kept])
     left = _counted([known for _, known in kept])

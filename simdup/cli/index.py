@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -15,21 +16,78 @@ from simdup.cli.terminal import progress, tell, warn_of
 from simdup.errors import SimdupError
 from simdup.interrupt import INTERRUPTED
 from simdup.report.wording import count
-from simdup.settings import PARTS
+from simdup.settings import PARTS, Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+if TYPE_CHECKING:  # these load numpy
     from simdup.index.index import Index
     from simdup.index.records import Changes
-    from simdup.settings import Settings
 
 DAMAGED = 1
 
 _WORK = "simdup.index.index"
 
-_file = click.argument("file", type=options.PATH, metavar="FILE")
-_paths = click.argument("paths", nargs=-1, required=True, type=options.PATH, metavar="PATH...")
+_file = options.argument("FILE", options.PATH)
+_paths = options.argument("PATH...", options.PATH, nargs=-1, required=True)
+_trees = options.argument("PATH...", options.PATH, nargs=-1, required=True, is_tree=True)
+
+
+class Build(NamedTuple):
+    """The options of `simdup index build`.
+
+    parts: Keep samples of all texts, by which `simdup query --parts` finds the larger text that a
+        text stands in.
+    """
+
+    file: str = _file
+    paths: tuple[str, ...] = _trees
+    fingerprint: options.Fingerprint = options.part(options.Fingerprint)
+    reading: options.Reading = options.part(options.Reading)
+    filtering: options.Filtering = options.part(options.Filtering)
+    parts: bool = options.flag("--parts", needs=("--features shingles",))
+    jobs: int | None = options.jobs
+    quiet: bool = options.quiet
+
+
+class Add(NamedTuple):
+    """The options of `simdup index add`."""
+
+    file: str = _file
+    paths: tuple[str, ...] = _trees
+    companions: options.Companions = options.part(options.Companions)
+    filtering: options.Filtering = options.part(options.Filtering)
+    jobs: int | None = options.jobs
+    quiet: bool = options.quiet
+
+
+class Remove(NamedTuple):
+    """The options of `simdup index remove`."""
+
+    file: str = _file
+    paths: tuple[str, ...] = _paths
+    companions: options.Companions = options.part(options.Companions)
+    quiet: bool = options.quiet
+
+
+class Update(NamedTuple):
+    """The options of `simdup index update`."""
+
+    file: str = _file
+    companions: options.Companions = options.part(options.Companions)
+    jobs: int | None = options.jobs
+    quiet: bool = options.quiet
+
+
+class IndexInfo(NamedTuple):
+    """The options of `simdup index info`."""
+
+    file: str = _file
+    form: str = options.report_format(["text", "json"])
+
+
+class Verify(NamedTuple):
+    """The options of `simdup index verify`."""
+
+    file: str = _file
 
 
 @click.group("index", cls=Group)
@@ -43,19 +101,8 @@ def index_command() -> None:
     """
 
 
-@index_command.command("build", work=_WORK)
-@_file
-@_paths
-@options.recipe
-@options.filters
-@options.flag(
-    "--parts",
-    "Keep samples of all texts, by which `simdup query --parts` finds the larger text that a text"
-    " stands in.",
-)
-@options.jobs
-@options.quiet
-def build_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
+@index_command.command("build", record=Build, work=_WORK)
+def build_command(asked: Build) -> int:
     """Make the index FILE of the documents under PATH...
 
     Exits with 0 when done, 2 if it cannot run, 3 if some files could not be read.
@@ -68,25 +115,20 @@ def build_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     """
     from simdup.index.index import Index
 
-    given["parts"] = PARTS if given["parts"] else None
-    filters, settings = options.filters_from(given), options.settings_from(given)
+    parts = PARTS if asked.parts else None
+    settings = Settings(asked.fingerprint.recipe(), parts=parts, **asked.reading.settings())
+    filters, file = asked.filtering.filters(), asked.file
     with Index.create(file, settings) as index:
         try:
-            return _change(index, given, partial(index.add, paths, filters, **_work(given)))
+            return _change(index, asked, partial(index.add, asked.paths, filters, **_work(asked)))
         except SimdupError:
             if not index.batches:  # nothing was added: there was something wrong with PATH
                 os.unlink(file)
             raise
 
 
-@index_command.command("add", work=_WORK)
-@_file
-@_paths
-@options.companions
-@options.filters
-@options.jobs
-@options.quiet
-def add_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
+@index_command.command("add", record=Add, work=_WORK)
+def add_command(asked: Add) -> int:
     """Add the documents under PATH... to the index FILE.
 
     Documents that the index contains already are read again only if they have changed.
@@ -96,17 +138,15 @@ def add_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
       simdup index add library.simdup ~/more-books
       simdup index add library.simdup notes/today.md
     """
-    filters = options.filters_from(given)
-    with _opened(file, options.companions_from(given)) as index:
-        return _change(index, given, partial(index.add, paths, filters, **_work(given)))
+    from simdup.index.index import Index
+
+    filters = asked.filtering.filters()
+    with Index(asked.file, asked.companions.settings()) as index:
+        return _change(index, asked, partial(index.add, asked.paths, filters, **_work(asked)))
 
 
-@index_command.command("remove", work=_WORK)
-@_file
-@_paths
-@options.companions
-@options.quiet
-def remove_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
+@index_command.command("remove", record=Remove, work=_WORK)
+def remove_command(asked: Remove) -> int:
     """Take the documents at or under PATH... out of the index FILE; the files stay.
 
     `simdup index update` does not add them again, `simdup index add` does.
@@ -116,16 +156,14 @@ def remove_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
       simdup index remove library.simdup ~/books/lent
       simdup index remove library.simdup notes/today.md
     """
-    with _opened(file, options.companions_from(given)) as index:
-        return _change(index, given, partial(index.remove, paths))
+    from simdup.index.index import Index
+
+    with Index(asked.file, asked.companions.settings()) as index:
+        return _change(index, asked, partial(index.remove, asked.paths))
 
 
-@index_command.command("update", work=_WORK)
-@_file
-@options.companions
-@options.jobs
-@options.quiet
-def update_command(file: str, **given: Any) -> int:
+@index_command.command("update", record=Update, work=_WORK)
+def update_command(asked: Update) -> int:
     """Look again at all that was added: add new files, replace changed ones, remove deleted ones.
 
     \b
@@ -133,16 +171,16 @@ def update_command(file: str, **given: Any) -> int:
       simdup index update library.simdup
       simdup index update library.simdup --quiet
     """
-    with _opened(file, options.companions_from(given)) as index:
-        if index.is_outdated and not given["quiet"]:
+    from simdup.index.index import Index
+
+    with Index(asked.file, asked.companions.settings()) as index:
+        if index.is_outdated and not asked.quiet:
             tell(f"simdup: {index.path!r}: reading everything again, with newer readers of text")
-        return _change(index, given, partial(index.update, **_work(given)))
+        return _change(index, asked, partial(index.update, **_work(asked)))
 
 
-@index_command.command("info", work=_WORK)
-@_file
-@options.report_format(["text", "json"], "text")
-def info_command(file: str, form: str | None) -> int:
+@index_command.command("info", record=IndexInfo, work=_WORK)
+def info_command(asked: IndexInfo) -> int:
     """Show what is in the index FILE and how it was made.
 
     \b
@@ -150,18 +188,18 @@ def info_command(file: str, form: str | None) -> int:
       simdup index info library.simdup
       simdup index info library.simdup --format json
     """
+    from simdup.index.index import Index
     from simdup.report.query import render_info, render_info_json
 
-    with _opened(file) as index:
+    with Index(asked.file) as index:
         info = index.info()
-    render = render_info_json if form == "json" else render_info
-    writer(None, as_utf8=form == "json")(render(info))
+    render = render_info_json if asked.form == "json" else render_info
+    writer(None, as_utf8=asked.form == "json")(render(info))
     return 0
 
 
-@index_command.command("verify", work=_WORK)
-@_file
-def verify_command(file: str) -> int:
+@index_command.command("verify", record=Verify, work=_WORK)
+def verify_command(asked: Verify) -> int:
     """Check that nothing in the index FILE is damaged.
 
     Exits with 0 if nothing is, 1 if something is, 2 if the index cannot be read at all.
@@ -171,24 +209,22 @@ def verify_command(file: str) -> int:
       simdup index verify library.simdup
       simdup index verify library.simdup || simdup index build new.simdup ~/books
     """
-    with _opened(file) as index:
+    from simdup.index.index import Index
+
+    with Index(asked.file) as index:
         found, documents = index.problems(), len(index)
     writer(None, as_utf8=False)(found or [f"whole: {count(documents, 'document')}"])
     return DAMAGED if found else 0
 
 
-def _opened(file: str, settings: Settings | None = None) -> Index:
-    from simdup.index.index import Index
-
-    return Index(file, settings)
-
-
-def _work(given: dict[str, Any]) -> dict[str, Any]:
+def _work(asked: Build | Add | Update) -> dict[str, Any]:
     """Return the keyword arguments for the number of processes and the progress bars."""
-    return {"jobs": given["jobs"], "progress": progress(quiet=given["quiet"])}
+    return {"jobs": asked.jobs, "progress": progress(quiet=asked.quiet)}
 
 
-def _change(index: Index, given: dict[str, Any], change: Callable[[], Changes]) -> int:
+def _change(
+    index: Index, asked: Build | Add | Remove | Update, change: Callable[[], Changes]
+) -> int:
     """Change the index and say what was done; after Ctrl-C, say what the index contains."""
     from simdup.report.text import left_out
 
@@ -198,14 +234,15 @@ def _change(index: Index, given: dict[str, Any], change: Callable[[], Changes]) 
         reached = f"after batch {index.batches:,}, with {count(len(index), 'document')}"
         tell(f"simdup: interrupted; {index.path!r} is as it was {reached}")
         return INTERRUPTED
-    if not given["quiet"]:
+    if not asked.quiet:
         warn_of(changes.skipped)
         for place in changes.refiltered:
             tell(
                 f"simdup: {place!r} had other filters before; the next update applies the new ones"
             )
         tell(_summary(changes, len(index)))
-        option = "--noise" if "noise" in given else "simdup index add --noise"
+        has_filters = isinstance(asked, Build | Add)
+        option = "--noise" if has_filters else "simdup index add --noise"
         for line in left_out(changes.skipped, option):
             tell(line)
     has_trouble = any(each.reason.is_trouble for each in changes.skipped)

@@ -1,17 +1,43 @@
-"""Options that several commands share, and the settings and filters that they make."""
+"""The options that several commands share, as records, and what records are made of.
+
+The options of a command are one record, a named tuple that the command gets whole:
+
+    class Compare(NamedTuple):
+        '''The options of `simdup compare`.
+
+        show_diff: Also show the sentences that differ.
+        '''
+
+        left: str = argument("A", PATH)
+        matching: Matching = part(Matching)
+        show_diff: bool = flag("--diff", excludes=("--format json",))
+
+A field is declared by the option or argument that fills it. Its name is the name of the click
+parameter, and the docstring of the class has its help. A part is a record of options that several
+commands share. `parameters` makes the click parameters of a record, `filled` makes the record of
+their values, and `cli.command` calls both.
+Relations between options (`excludes`, `needs`, `replaces`, `once`) are declared here too, and
+explained in `cli.relations`. Records are no dataclasses, because those take five times as long
+to make, which --help and Tab would wait for.
+
+Methods of the parts make what the library takes, such as settings and filters.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from dataclasses import fields
-from functools import partial, reduce
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import partial
+from inspect import getdoc
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from simdup.cli.relations import Argument, Option
 from simdup.cli.terminal import COLOR
 from simdup.errors import InputError
 from simdup.recipe import (
@@ -25,31 +51,52 @@ from simdup.recipe import (
 )
 from simdup.settings import FORMATS, LINKAGES, OWN_SHARE, PARTS, SIMILARITY, Converter, Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from enum import Enum
-    from typing import BinaryIO, TypeAlias
-
+if TYPE_CHECKING:  # these load numpy
     from simdup.corpus.records import Balance
     from simdup.files.walk import Filters
     from simdup.records import ScanResult
 
-    Decorator: TypeAlias = Callable[[Any], Any]
+Record = TypeVar("Record")
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3
 
 _DEFAULT = Recipe()
 _UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
-# The features that each detail of a recipe belongs to.
-_FEATURES_OF = {
-    "ngram": ("shingles",),
-    "top": ("keywords",),
-    "weights": ("keywords",),
-    "user_dict": ("words", "keywords"),
-    "stop_words": ("words", "keywords"),
-    "no_fold_variants": ("shingles", "words"),
-}
+
+def parameters(record: Any) -> Iterator[click.Parameter]:
+    """Yield the click parameters of a class of records.
+
+    The help of an option is what the docstring of the class says after the name of its field.
+    """
+    texts = re.findall(r"^(\w+): (.*(?:\n    .*)*)", getdoc(record) or "", re.MULTILINE)
+    help_of = {name: re.sub(r" \[", "  [", " ".join(text.split())) for name, text in texts}
+    for name, declared in record._field_defaults.items():
+        if isinstance(declared, type):
+            yield from parameters(declared)
+        else:
+            yield declared(name, help_of.get(name))
+
+
+def filled(record: type[Record], values: Mapping[str, Any]) -> Record:
+    """Return a record with these values of its click parameters."""
+    declared = record._field_defaults  # type: ignore[attr-defined]
+    return record(
+        **{
+            name: filled(each, values) if isinstance(each, type) else values[name]
+            for name, each in declared.items()
+        }
+    )
+
+
+def typed(record: Any) -> list[str]:
+    """Return the options of a class of records as users type them."""
+    return [each.typed for each in parameters(record) if isinstance(each, Option)]
+
+
+def part(record: type[Record]) -> Any:
+    """Declare a field that is a record of options."""
+    return record
 
 
 class ParsedValue(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
@@ -69,16 +116,16 @@ class ParsedValue(click.ParamType):  # type: ignore[type-arg]  # generic since c
             self.fail(str(error), param, ctx)
 
 
-class OptionalValue(click.Option):
+class OptionalValue(Option):
     """An option whose value may be left out: the next argument is its value only if it fits.
 
-    `flag_value` is the value if it is left out. Click itself would take any argument, even a file.
+    `usual` is the value if it is left out. Click itself would take any argument, even a file.
     A number that names no file counts as the value, so that a wrong number is reported.
     """
 
-    def __init__(self, *args: Any, flag_value: str, **attributes: Any) -> None:
+    def __init__(self, *args: Any, usual: str, **attributes: Any) -> None:
         super().__init__(*args, **attributes)
-        self.usual = flag_value
+        self.usual = usual
 
     def completed(self, arguments: Sequence[str]) -> list[str]:
         """Return the arguments of a command with a value after each bare name of this option."""
@@ -185,17 +232,6 @@ def _encoding(text: str) -> str:
     return text
 
 
-def together(*several: Decorator) -> Decorator:
-    """Return one decorator that adds several options to a command, in this order."""
-    return lambda command: reduce(lambda added, option: option(added), reversed(several), command)
-
-
-def option(*names: str, **attributes: Any) -> Decorator:
-    """Return an option; its help is the last of `names`, and shows the default if there is one."""
-    shows_default = attributes.get("default") is not None
-    return click.option(*names[:-1], help=names[-1], show_default=shows_default, **attributes)
-
-
 def check_saved(path: str) -> None:
     """Raise InputError if a path that should name the result of a scan is a folder or a device."""
     if os.path.isdir(path):
@@ -211,29 +247,47 @@ class WholeNumber(click.IntRange):
     name = "integer"
 
 
-def number(*names: str, default: int | None = None) -> Decorator:
-    """Return an option that takes a whole number from 1 on; its help is the last of `names`."""
-    return option(*names, type=WholeNumber(min=1), default=default, metavar="N")
+def argument(metavar: str, kind: Any, **attributes: Any) -> Any:
+    """Declare an argument."""
+    return lambda name, _: Argument([name], metavar=metavar, type=kind, **attributes)
 
 
-def flag(*names: str) -> Decorator:
-    """Return an option without a value; its help is the last of `names`."""
-    return option(*names, is_flag=True)
+def option(*names: str, cls: Any = Option, **attributes: Any) -> Any:
+    """Declare an option; its help shows the default if there is one.
+
+    The last of `names` may be the help, where the docstring of a record cannot have it.
+    """
+    shown = attributes.get("default") is not None
+    typed = [name for name in names if name.startswith("-")]
+    own = "".join(names[len(typed) :])
+    return lambda name, text: cls(
+        [*typed, name], help=own or text, show_default=shown, **attributes
+    )
 
 
-def file(*names: str, metavar: str = "FILE", multiple: bool = False) -> Decorator:
-    """Return an option that takes a path; its help is the last of `names`."""
-    return option(*names, type=PATH, metavar=metavar, multiple=multiple)
+def number(*names: str, default: int | None = None, **attributes: Any) -> Any:
+    """Declare an option that takes a whole number from 1 on; see `option`."""
+    return option(*names, type=WholeNumber(min=1), default=default, metavar="N", **attributes)
 
 
-def choice(name: str, choices: Iterable[str], text: str) -> Decorator:
-    """Return an option that takes one of `choices`; the first is the default."""
+def flag(*names: str, **attributes: Any) -> Any:
+    """Declare an option without a value; see `option`."""
+    return option(*names, is_flag=True, **attributes)
+
+
+def file(*names: str, metavar: str = "FILE", **attributes: Any) -> Any:
+    """Declare an option that takes a path; see `option`."""
+    return option(*names, type=PATH, metavar=metavar, **attributes)
+
+
+def choice(name: str, choices: Iterable[str], text: str = "", **attributes: Any) -> Any:
+    """Declare an option that takes one of `choices`; the first is the default."""
     kind = click.Choice([getattr(each, "value", each) for each in choices])
-    return option(name, text, type=kind, default=kind.choices[0])
+    return option(name, text, type=kind, default=kind.choices[0], **attributes)
 
 
-def several(name: str, kind: type[Enum], text: str) -> Decorator:
-    """Return an option that takes one or more members of an enumeration, the first by default."""
+def several(name: str, kind: type[Enum], text: str) -> Any:
+    """Declare an option that takes one or more members of an enumeration, the first by default."""
     known = [each.value for each in kind]
     parsed = ParsedValue("name[,name...]", partial(_among, known))
     return option(
@@ -241,54 +295,146 @@ def several(name: str, kind: type[Enum], text: str) -> Decorator:
     )
 
 
-def report_format(names: Iterable[str], default: str) -> Decorator:
-    """Return the option `--format`, as `form`; None unless it is given."""
-    text = f"The format of the report.  [default: {default}]"
-    return option("--format", "form", text, type=click.Choice([*names]))
+def report_format(names: Iterable[str], text: str = "The format of the report.") -> Any:
+    """Declare the option `--format`; the first name is the default."""
+    return choice("--format", names, text)
 
 
 #: The path of a file. Whether it can be read shows when it is read, with one message everywhere.
 PATH = click.Path(readable=False)
 LENGTHS = ParsedValue("n[,n...]", whole_numbers)
 SHARE = ParsedValue("share", share)
-_SHARE_OR_0 = ParsedValue("share", share_or_0)
+SHARE_OR_0 = ParsedValue("share", share_or_0)
 _SIZE = ParsedValue("size", size_bytes)
 
-#: What makes two texts near-duplicates; for `settings_from` or `one_threshold`.
-thresholds = together(
-    option(
+# The features that each detail of a recipe belongs to.
+_FEATURES_OF = {
+    "ngram": ("shingles",),
+    "top": ("keywords",),
+    "weights": ("keywords",),
+    "user_dict": ("words", "keywords"),
+    "stop_words": ("words", "keywords"),
+    "no_fold_variants": ("shingles", "words"),
+}
+# What a detail needs; with --index the features are the index's own.
+_NEEDS = {
+    name: (*(f"--features {each}" for each in features), "--index")
+    for name, features in _FEATURES_OF.items()
+}
+
+# Fingerprints that are compared alone have no exact similarities.
+BARE = ("-k", "--no-verify")
+
+
+class Dictionaries(NamedTuple):
+    """The files that decide what a word is.
+
+    user_dict: A dictionary for jieba, one word a line.
+    stop_words: Words to leave out, one a line.
+    """
+
+    user_dict: str | None = file("--user-dict", needs=_NEEDS["user_dict"])
+    stop_words: str | None = file("--stop-words", needs=_NEEDS["stop_words"])
+
+    def named(self) -> list[tuple[str, str | None]]:
+        """Return the options with their files, for `output.refuse_same_files`."""
+        return [("--user-dict", self.user_dict), ("--stop-words", self.stop_words)]
+
+
+class Details(NamedTuple):
+    """The details of a recipe.
+
+    ngram: Number of tokens in a shingle; with several numbers, shingles of each length.
+    top: Number of keywords that make the fingerprint.
+    weights: How the weight of a keyword is rounded: to 1/65536 (exact), down to a whole number
+        (int), down to tenths (int10), or not at all (float).
+    no_fold_variants: Tell traditional from simplified Chinese characters; else they are taken for
+        the same.
+    """
+
+    ngram: tuple[int, ...] = option(
+        "--ngram", type=LENGTHS, default=",".join(map(str, _DEFAULT.ngram)), needs=_NEEDS["ngram"]
+    )
+    top: int = option("--top", type=int, default=_DEFAULT.top, needs=_NEEDS["top"])
+    weights: str = choice(
+        "--weights", WeightKind, needs=dict.fromkeys(("int", "int10", "float"), _NEEDS["weights"])
+    )
+    dictionaries: Dictionaries = part(Dictionaries)
+    no_fold_variants: bool = flag("--no-fold-variants", needs=_NEEDS["no_fold_variants"])
+
+    def of(self, features: str) -> dict[str, Any]:
+        """Return the fields of a recipe that have a meaning for these features."""
+        values = self._asdict() | self.dictionaries._asdict()
+        found = {name: values[name] for name, its in _FEATURES_OF.items() if features in its}
+        found["fold_variants"] = not found.pop("no_fold_variants", False)
+        return found
+
+
+class Fingerprint(NamedTuple):
+    """How the fingerprint of a text is made.
+
+    features: What a fingerprint is made of: shingles (runs of neighbouring tokens), words (jieba
+        finds the Chinese ones; words that are common in the language count less), keywords (the
+        most telling words by jieba's TF-IDF), or tokens (whatever stands between spaces).
+    """
+
+    bits: int | None = option(
+        "--bits",
+        f"Size of a fingerprint: a multiple of 8 up to {MAX_BITS}."
+        f"  [default: {_DEFAULT.bits}; {MAX_STRING_HASH_BITS} with --hash string]",
+        type=int,
+    )
+    features: str = choice("--features", FeatureKind)
+    hash: str = choice(
+        "--hash",
+        HashKind,
+        "The hash function for features; 'string' is that of Python 2, up to"
+        f" {MAX_STRING_HASH_BITS} bits.",
+    )
+    details: Details = part(Details)
+
+    def recipe(self) -> Recipe:
+        """Return the recipe. Raises ValueError, and InputError for an unreadable dictionary."""
+        bits = default_bits(self.hash) if self.bits is None else self.bits
+        made = Recipe(
+            features=FeatureKind(self.features),
+            hash=HashKind(self.hash),
+            bits=bits,
+            **self.details.of(self.features),
+        )
+        made.key()  # reads the dictionary and the stop words: better now than after the walk
+        return made
+
+
+#: The options that an index has of its own; what a configuration says of them is not for it.
+OF_AN_INDEX = typed(Fingerprint)
+
+
+class Thresholds(NamedTuple):
+    """What makes two texts near-duplicates.
+
+    similarity: Texts with at least this exact similarity are near-duplicates: 0.8, 80 or 80%. Short
+        and very long texts need more.
+    k: Compare fingerprints alone: texts whose fingerprints differ in at most so many bits are
+        near-duplicates (texts of fewer than 16 features are still compared exactly).
+    no_verify: Compare fingerprints alone, within the number of bits that --similarity corresponds
+        to, or fewer if unrelated texts would be that near by chance.
+    """
+
+    similarity: float = option(
         "-s",
         "--similarity",
-        "Texts with at least this exact similarity are near-duplicates: 0.8, 80 or 80%. Short and"
-        f" very long texts need more.  [default: {SIMILARITY}]",
         type=SHARE,
+        default=SIMILARITY,
         metavar="S",
-    ),
-    option(
-        "-k",
-        "k",
-        "Compare fingerprints alone: texts whose fingerprints differ in at most so many bits"
-        " are near-duplicates (texts of fewer than 16 features are still compared exactly).",
-        type=WholeNumber(min=0),
-        metavar="BITS",
-    ),
-    flag(
-        "--no-verify",
-        "Compare fingerprints alone, within the number of bits that --similarity corresponds to,"
-        " or fewer if unrelated texts would be that near by chance.",
-    ),
-)
+        excludes=("-k",),
+        replaces=("--no-verify",),
+    )
+    k: int | None = option("-k", type=WholeNumber(min=0), metavar="BITS", replaces=("--no-verify",))
+    no_verify: bool = flag("--no-verify", replaces=("--similarity", "-k"))
 
-_own_share = option(
-    "--own-share",
-    "At least this share of what two near-duplicates have in common must be in no other"
-    " text: 0.6, 60 or 60%; 0 asks for nothing.  "
-    f"[default: {OWN_SHARE}]",
-    type=_SHARE_OR_0,
-    metavar="R",
-)
 
-#: Whether parts of larger texts are looked for; for `settings_from`. The value may be left out.
+#: The least share of a larger text; its value may be left out.
 parts = option(
     "--parts",
     "Also find texts of which at least this share stands in a larger text, as a chapter in a book."
@@ -296,71 +442,24 @@ parts = option(
     type=SHARE,
     metavar="[SHARE]",
     cls=OptionalValue,
-    flag_value=str(PARTS),
+    usual=str(PARTS),
+    needs=("--features shingles",),
+    excludes=(*BARE, "--fingerprint"),
 )
 
-_dictionaries = together(
-    file("--user-dict", "A dictionary for jieba, one word a line, for words and keywords."),
-    file("--stop-words", "Words to leave out, one a line, for words and keywords."),
-)
 
-#: The details of a recipe; for `details_of` or `settings_from`.
-details = together(
-    option(
-        "--ngram",
-        "Number of tokens in a shingle; with several numbers, shingles of each length.",
-        type=LENGTHS,
-        default=",".join(map(str, _DEFAULT.ngram)),
-    ),
-    option(
-        "--top", "Number of keywords that make the fingerprint.", type=int, default=_DEFAULT.top
-    ),
-    choice(
-        "--weights",
-        WeightKind,
-        "How the weight of a keyword is rounded: to 1/65536 (exact), down to a whole number (int),"
-        " down to tenths (int10), or not at all (float).",
-    ),
-    _dictionaries,
-    flag(
-        "--no-fold-variants",
-        "Tell traditional from simplified Chinese characters; else shingles and words take them"
-        " for the same.",
-    ),
-)
+class Converters(NamedTuple):
+    """The programs that print the text of files.
 
-_fingerprint = together(
-    option(
-        "--bits",
-        f"Size of a fingerprint: a multiple of 8 up to {MAX_BITS}."
-        f"  [default: {_DEFAULT.bits}; {MAX_STRING_HASH_BITS} with --hash string]",
-        type=int,
-    ),
-    choice(
-        "--features",
-        FeatureKind,
-        "What a fingerprint is made of: shingles (runs of neighbouring tokens), words (jieba finds"
-        " the Chinese ones; words that are common in the language count less), keywords (the most"
-        " telling words by jieba's TF-IDF), or tokens (whatever stands between spaces).",
-    ),
-    choice(
-        "--hash",
-        HashKind,
-        "The hash function for features; 'string' is that of Python 2, up to"
-        f" {MAX_STRING_HASH_BITS} bits.",
-    ),
-    details,
-)
+    converters: Run COMMAND on files that end in .EXT, and take what it prints as their text. {} in
+        COMMAND is replaced by the file's path; without {}, COMMAND reads the file from stdin. No
+        shell is used; a file may take 60 s of processor time.
+    """
 
-_convert = option(
-    "--convert",
-    "converters",
-    "Run COMMAND on files that end in .EXT, and take what it prints as their text. {} in"
-    " COMMAND is replaced by the file's path; without {}, COMMAND reads the file from stdin. No"
-    " shell is used; a file may take 60 s of processor time.",
-    type=ParsedValue("ext=command", _converter),
-    multiple=True,
-)
+    converters: tuple[Converter, ...] = option(
+        "--convert", type=ParsedValue("ext=command", _converter), multiple=True
+    )
+
 
 encoding = option(
     "--encoding",
@@ -368,51 +467,101 @@ encoding = option(
     type=ParsedValue("name", _encoding),
 )
 
-#: How the text of a file is read; for `settings_from` or `reading_from`.
-reading = together(
-    encoding,
-    option(
+
+class Reading(NamedTuple):
+    """How the text of a file is read."""
+
+    encoding: str | None = encoding
+    formats: tuple[str, ...] = option(
         "--formats",
         "Document formats whose text is extracted, with commas between them, out of"
         f" {', '.join(FORMATS)}; or all; or text, to read every file as plain text.",
         type=ParsedValue("names", _formats),
         default="all",
-    ),
-    _convert,
-)
+    )
+    programs: Converters = part(Converters)
 
-#: How the fingerprint of a file is made; for `settings_from`.
-recipe = together(_fingerprint, reading)
-#: All that decides whether two rows of a corpus are near-duplicates; for `settings_from`.
-row_matching = together(thresholds, _own_share, _fingerprint)
-#: All that decides whether two files are near-duplicates; for `settings_from`.
-file_matching = together(thresholds, _own_share, recipe)
-#: What an index refers to but does not contain; for `companions_from`.
-companions = together(_dictionaries, _convert)
+    def settings(self) -> dict[str, Any]:
+        """Return the fields of the settings that say how files are read."""
+        return {"encoding": self.encoding, "formats": self.formats, **self.programs._asdict()}
 
-#: Which of the files in a folder are read; for `filters_from`.
-filters = together(
-    option("--include", "Read only files that match a GLOB.", multiple=True, metavar="GLOB"),
-    option("--exclude", "Leave out files and folders that match.", multiple=True, metavar="GLOB"),
-    flag("--hidden", "Also read files and folders whose names begin with a dot."),
-    flag(
-        "--noise",
-        "Also enter folders of caches, trash and version control, and compare lock files, SVG and"
-        " the like in full.",
-    ),
-    flag("--gitignore", "Leave out what .gitignore files name."),
-    option(
-        "--max-depth",
-        "How deep to go, as in find: 1 reads the files right in PATH, 2 also those one folder"
-        " deeper.",
-        type=WholeNumber(min=0),
-        metavar="N",
-    ),
-    option("--min-size", "Smallest file to read, e.g. 10kB.", type=_SIZE, default=0),
-    option("--max-size", "Largest file to read, e.g. 20MB.", type=_SIZE),
-    flag("--follow-symlinks", "Follow symbolic links."),
-    flag("--one-file-system", "Enter no folder on another file system."),
-)
+
+class Matching(NamedTuple):
+    """What decides whether two texts are near-duplicates.
+
+    own_share: At least this share of what two near-duplicates have in common must be in no other
+        text: 0.6, 60 or 60%; 0 asks for nothing.
+    """
+
+    thresholds: Thresholds = part(Thresholds)
+    own_share: float = option(
+        "--own-share", type=SHARE_OR_0, default=OWN_SHARE, metavar="R", excludes=BARE
+    )
+    fingerprint: Fingerprint = part(Fingerprint)
+
+    def settings(self, reading: Reading | None = None, **others: Any) -> Settings:
+        """Return the settings. Raises ValueError for wrong values."""
+        thresholds = self.thresholds
+        return Settings(
+            self.fingerprint.recipe(),
+            thresholds.similarity,
+            thresholds.k,
+            not thresholds.no_verify,
+            own_share=self.own_share,
+            **({} if reading is None else reading.settings()),
+            **others,
+        )
+
+
+class Companions(NamedTuple):
+    """What an index refers to but does not contain."""
+
+    dictionaries: Dictionaries = part(Dictionaries)
+    programs: Converters = part(Converters)
+
+    def settings(self) -> Settings:
+        """Return settings with nothing but the dictionaries and converters."""
+        is_named = any(self.dictionaries)
+        recipe = Recipe(FeatureKind.WORDS, **self.dictionaries._asdict()) if is_named else Recipe()
+        return Settings(recipe, converters=self.programs.converters)
+
+
+class Filtering(NamedTuple):
+    """Which of the files in a folder are read; the fields are those of `files.walk.Filters`.
+
+    include: Read only files that match a GLOB.
+    exclude: Leave out files and folders that match.
+    hidden: Also read files and folders whose names begin with a dot.
+    noise: Also enter folders of caches, trash and version control, and compare lock files, SVG and
+        the like in full.
+    gitignore: Leave out what .gitignore files name.
+    max_depth: How deep to go, as in find: 1 reads the files right in PATH, 2 also those one folder
+        deeper.
+    min_size: Smallest file to read, e.g. 10kB.
+    max_size: Largest file to read, e.g. 20MB.
+    follow_symlinks: Follow symbolic links.
+    one_file_system: Enter no folder on another file system.
+    """
+
+    include: tuple[str, ...] = option("--include", multiple=True, metavar="GLOB")
+    exclude: tuple[str, ...] = option("--exclude", multiple=True, metavar="GLOB")
+    hidden: bool = flag("--hidden")
+    noise: bool = flag("--noise")
+    gitignore: bool = flag("--gitignore")
+    max_depth: int | None = option("--max-depth", type=WholeNumber(min=0), metavar="N")
+    min_size: int = option("--min-size", type=_SIZE, default=0)
+    max_size: int | None = option("--max-size", type=_SIZE)
+    follow_symlinks: bool = flag("--follow-symlinks")
+    one_file_system: bool = flag("--one-file-system")
+
+    def filters(self) -> Filters:
+        """Return the filters. Raises UsageError if no file can pass them."""
+        from simdup.files.walk import Filters
+
+        if self.max_size is not None and self.max_size < self.min_size:
+            raise click.UsageError("--max-size is less than --min-size: no file is both")
+        return Filters(**self._asdict())
+
 
 linkage = choice(
     "--linkage",
@@ -421,8 +570,8 @@ linkage = choice(
     " components: every member is like some other member, so that chains are one group.",
 )
 
-#: Where the report goes, as `target`; for `output.writer`.
-output = file("-o", "--output", "target", "Write the report to this file.")
+#: Where the report goes; for `output.writer`.
+output = file("-o", "--output", "Write the report to this file.", once=True)
 
 #: Whether a text report has colours; for `terminal.look`.
 color = choice(
@@ -434,128 +583,27 @@ jobs = number(
 )
 
 quiet = flag("-q", "--quiet", "Show no progress, warnings or summary.")
-siblings = flag(
-    "--siblings",
-    "Also report files of one pattern: they are alike, but share that with many other files.",
-)
 verbose = flag("-v", "--verbose", "Also show in how many bits fingerprints differ.")
 fail_on_found = flag("--fail-on-found", "Exit with 1 if there is a group.")
 
 
 def is_given(name: str) -> bool:
-    """Return whether the user gave an option of the current command."""
+    """Return whether the user typed the option that fills a field of the current command."""
     source = click.get_current_context().get_parameter_source(name)
     return source is ParameterSource.COMMANDLINE
 
 
-def spelled(name: str) -> str:
-    """Return the name of an option as it is typed: `user_dict` is `--user-dict`."""
-    return f"--{name.replace('_', '-')}"
+def is_set(name: str) -> bool:
+    """Return whether the user typed an option, or a configuration file sets it."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not ParameterSource.DEFAULT
 
 
-def refuse_idle_options(features: Collection[str]) -> None:
-    """Raise UsageError for a given detail of a recipe that has no effect on any of the features."""
-    values = click.get_current_context().params
-    for name, its_features in _FEATURES_OF.items():
-        has_effect = values[name] != WeightKind.EXACT.value
-        if has_effect and is_given(name) and not set(its_features) & set(features):
-            wanted, others = " or ".join(its_features), ", ".join(features)
-            raise click.UsageError(f"{spelled(name)} goes with --features {wanted}, not {others}")
-
-
-def details_of(features: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the details of a recipe that have a meaning for these features."""
-    details = {name: given[name] for name, its in _FEATURES_OF.items() if features in its}
-    return _as_fields(details)
-
-
-def _as_fields(details: dict[str, Any]) -> dict[str, Any]:
-    """Return the details, with the field `fold_variants` in place of `no_fold_variants`."""
-    if "no_fold_variants" in details:
-        details["fold_variants"] = not details.pop("no_fold_variants")
-    return details
-
-
-def one_threshold(given: dict[str, Any]) -> tuple[float, int | None]:
-    """Return the similarity and the k that were given. Raises UsageError for both at once."""
-    similarity, k = given.get("similarity"), given.get("k")
-    if similarity is not None and k is not None:
-        raise click.UsageError("-k and --similarity are two thresholds; give one")
-    return SIMILARITY if similarity is None else similarity, k
-
-
-def own_share(given: dict[str, Any]) -> float:
-    """Return the own share that was given. Raises UsageError where distances decide alone."""
-    share = given.get("own_share")
-    if share is None:
-        return OWN_SHARE
-    for name in ("k", "no_verify"):
-        if given.get(name) not in {None, False}:
-            without = "-k" if name == "k" else spelled(name)
-            raise click.UsageError(f"--own-share needs exact similarities; leave out {without}")
-    return float(share)
-
-
-def check_parts(given: dict[str, Any]) -> None:
-    """Raise UsageError for parts where no exact shares of shingles are computed."""
-    if given.get("parts") is None:
-        return
-    for name in ("k", "no_verify"):
-        if given.get(name) not in {None, False}:
-            without = "-k" if name == "k" else spelled(name)
-            raise click.UsageError(f"--parts needs exact shares; leave out {without}")
-    if given.get("features", FeatureKind.SHINGLES.value) != FeatureKind.SHINGLES.value:
-        raise click.UsageError("--parts goes with --features shingles")
-
-
-def settings_from(given: dict[str, Any]) -> Settings:
-    """Return the settings that the options of a command make; options it lacks keep defaults.
-
-    Raises UsageError for options that do not go together, ValueError for wrong values.
-    """
-    refuse_idle_options([given["features"]])
-    bits = default_bits(given["hash"]) if given["bits"] is None else given["bits"]
-    recipe = Recipe(bits=bits, **_as_fields(_named(given, "features", "hash", *_FEATURES_OF)))
-    recipe.key()  # reads the dictionary and the stop words: better now than after the walk
-    similarity, k = one_threshold(given)
-    check_parts(given)
-    others = _named(given, "linkage", "encoding", "formats", "converters", "parts")
-    others["own_share"] = own_share(given)
-    return Settings(recipe, similarity, k, not given.get("no_verify"), **others)
-
-
-def reading_from(given: dict[str, Any]) -> Settings:
-    """Return settings that only say how files are read."""
-    return Settings(**_named(given, "encoding", "formats", "converters"))
-
-
-def companions_from(given: dict[str, Any]) -> Settings:
-    """Return settings with nothing but the dictionaries and converters of an index."""
-    files = _named(given, "user_dict", "stop_words")
-    is_named = any(each is not None for each in files.values())
-    recipe = Recipe(features=FeatureKind.WORDS, **files) if is_named else Recipe()
-    return Settings(recipe, converters=given["converters"])
-
-
-def filters_from(given: dict[str, Any]) -> Filters:
-    """Return the filters that options make. Raises UsageError if no file can pass them."""
-    from simdup.files.walk import Filters
-
-    if given["max_size"] is not None and given["max_size"] < given["min_size"]:
-        raise click.UsageError("--max-size is less than --min-size: no file is both")
-    return Filters(**_named(given, *(each.name for each in fields(Filters))))
-
-
-def exit_code(result: ScanResult | Balance, given: dict[str, Any]) -> int:
+def exit_code(result: ScanResult | Balance, *, fail_on_found: bool) -> int:
     """Return 3 if some input was unreadable, 1 with --fail-on-found if there are groups, or 0."""
     if result.has_trouble:
         return TROUBLE_WITH_INPUT
-    return FOUND if given["fail_on_found"] and result.groups else 0
-
-
-def dictionary_files(given: dict[str, Any]) -> list[tuple[str, str | None]]:
-    """Return the options that name dictionaries, and their files; for `refuse_same_files`."""
-    return [("--user-dict", given["user_dict"]), ("--stop-words", given["stop_words"])]
+    return FOUND if fail_on_found and result.groups else 0
 
 
 def stdin_for(option: str) -> BinaryIO:
@@ -563,8 +611,3 @@ def stdin_for(option: str) -> BinaryIO:
     if not sys.stdin.readable():
         raise click.UsageError(f"{option} reads stdin, which is closed")
     return sys.stdin.buffer
-
-
-def _named(given: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return the options of these names, as far as the command has them."""
-    return {name: given[name] for name in names if name in given}

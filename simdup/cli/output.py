@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import click
 
 from simdup.errors import InputError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    Lines = Iterable[str] | Iterable[bytes]
-    Write = Callable[[Lines], None]
-    Named = Iterable[tuple[str, str | None]]
+Lines: TypeAlias = Iterable[str] | Iterable[bytes]
+Write: TypeAlias = Callable[[Lines], None]
+Named: TypeAlias = Iterable[tuple[str, str | None]]
 
 
 def writer(path: str | None, *, as_utf8: bool, mode: int | None = None) -> Write:

@@ -4,108 +4,94 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from simdup.cli import options
 from simdup.cli.output import writer
 from simdup.cli.terminal import tell
+from simdup.progress import Progress
 from simdup.report.page import LANGUAGES, LARGEST_PAGE
 from simdup.report.wording import printable, size
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
+if TYPE_CHECKING:  # these load numpy
     from simdup.extract.readers import Readers
-    from simdup.progress import Progress
     from simdup.records import Document, ScanResult, Skipped
 
+#: The options that ask for a page.
+PAGE = ("--html", "--open")
 
-def page_options(default_texts: str | None, note: str = "") -> options.Decorator:
-    """Return `--html`, `--html-texts` (with its default and a note), `--lang` and `--open`.
 
-    If `default_texts` is None, the page never has texts, and `--html-texts` is left out.
+class Page(NamedTuple):
+    """The web page to write.
+
+    html: Also write the result as a web page to this file; the page needs no network.
+    lang: The language that the page opens in. [default: by the reader's browser]
+    opens: Open the page in your browser; without --html it is written to a temporary folder.
     """
-    texts = options.option(
+
+    html: str | None = options.file("--html", once=True)
+    lang: str | None = options.option("--lang", type=click.Choice(LANGUAGES), needs=PAGE)
+    opens: bool = options.flag("--open", once=True)
+
+    def writer(self) -> Callable[[Iterable[str]], None]:
+        """Return a function that writes the lines of a page, and opens it with `--open`.
+
+        Lines of a page that nobody wants are not asked for. Raises InputError now if the file
+        could not be written.
+        """
+        if self.html is None and not self.opens:
+            return lambda _: None
+        path = self.html or _temporary_place()
+        write = writer(path, as_utf8=True)
+
+        def write_page(lines: Iterable[str]) -> None:
+            write(lines)
+            if self.opens:
+                _open(path)
+
+        return write_page
+
+
+def texts_option(default: str, note: str = "") -> Any:
+    """Declare `--html-texts`; its help names the default and ends with the note."""
+    return options.option(
         "--html-texts",
         f"Whether the page contains the texts of groups, up to {size(LARGEST_PAGE)} in all, so that"
-        f" they can be compared there.{note}  [default: {default_texts}]",
+        f" they can be compared there.{note}  [default: {default}]",
         type=click.Choice(["none", "groups"]),
-    )
-    return options.together(
-        options.file(
-            "--html", "Also write the result as a web page to this file; the page needs no network."
-        ),
-        *([] if default_texts is None else [texts]),
-        options.option(
-            "--lang",
-            "The language that the page opens in.  [default: by the reader's browser]",
-            type=click.Choice(LANGUAGES),
-        ),
-        options.flag(
-            "--open",
-            "opens",
-            "Open the page in your browser; without --html it is written to a temporary folder.",
-        ),
+        needs=PAGE,
     )
 
 
-def page_target(given: dict[str, Any]) -> Callable[[Iterable[str]], None] | None:
-    """Return a function that writes the lines of a page, and opens it with `--open`.
-
-    Return None without `--html` and `--open`. Raises UsageError, and InputError now if the file
-    could not be written.
-    """
-    if given["html"] is None and not given["opens"]:
-        for name in ("html_texts", "lang"):
-            if given.get(name) is not None:
-                raise click.UsageError(f"{options.spelled(name)} goes with --html or --open")
-        return None
-    path = given["html"] or _temporary_place()
-    write = writer(path, as_utf8=True)
-
-    def write_page(lines: Iterable[str]) -> None:
-        write(lines)
-        if given["opens"]:
-            _open(path)
-
-    return write_page
-
-
-def page_writer(
-    given: dict[str, Any],
+def page_lines(
+    result: ScanResult,
+    language: str | None,
     texts: str,
-    locate: Callable[[Document], Document | Skipped],
+    progress: Progress,
+    *,
+    locate: Callable[[Document], Document | Skipped] = lambda document: document,
     day: Callable[[], float | None] = time.time,
-) -> Callable[[ScanResult, Progress], None]:
-    """Return a function that writes the page of a result, and opens it with `--open`.
+) -> Iterator[str]:
+    """Yield the lines of the page of a result.
 
-    The function does nothing without `--html` and `--open`. `texts` is the default of
-    `--html-texts`. `locate` returns the document to read for the page, or why it is not read.
-    `day` returns when the scan was, in seconds since 1970, or None. Raises as `page_target` does.
+    `texts` is a value of `--html-texts`. `locate` returns the document to read for the page, or
+    why it is not read. `day` returns when the scan was, in seconds since 1970, or None.
     """
-    write, language = page_target(given), given["lang"]
-    if write is None:
-        return lambda _result, _progress: None
-    texts = given["html_texts"] or texts
+    from simdup.extract.readers import Readers
+    from simdup.report.page.render import render
 
-    def write_page(result: ScanResult, progress: Progress) -> None:
-        from simdup.extract.readers import Readers
-        from simdup.report.page.render import render
-
-        if texts == "none":
-            write(render(result, language, day=day()))
-        else:
-            with closing(Readers(*result.settings.reading)) as readers:
-                every = result.groups + result.patterns
-                groups = progress(every, "texts", len(every))
-                read = partial(text_again, readers, locate)
-                write(render(result, language, read, groups, day()))
-
-    return write_page
+    if texts == "none":
+        yield from render(result, language, day=day())
+        return
+    with closing(Readers(*result.settings.reading)) as readers:
+        every = result.groups + result.patterns
+        groups = progress(every, "texts", len(every))
+        yield from render(result, language, partial(text_again, readers, locate), groups, day())
 
 
 def _temporary_place() -> str:

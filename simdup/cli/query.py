@@ -5,34 +5,31 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
-from simdup.cli.output import refuse_same_files, writer
-from simdup.cli.page import page_options, page_target, text_again
+from simdup.cli.output import Lines, refuse_same_files, writer
+from simdup.cli.page import Page, text_again, texts_option
 from simdup.cli.terminal import look, tell
 from simdup.report.wording import count, percent
+from simdup.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import TypeAlias
-
+if TYPE_CHECKING:  # these load numpy
     import numpy as np
 
-    from simdup.cli.output import Lines
     from simdup.extract.readers import Readers
     from simdup.index.index import Index
     from simdup.index.records import Answer, Searched
     from simdup.records import Document, Skipped
-    from simdup.settings import Settings
 
-    Outcome: TypeAlias = Answer | Skipped
+Outcome: TypeAlias = "Answer | Skipped"
 
 NOTHING, TROUBLE = 1, 2
 
@@ -50,9 +47,6 @@ class _Run(NamedTuple):
     searched: Searched
 
 
-FORMATS = ("text", "json", "jsonl", "csv")
-
-
 def _row(text: str) -> np.ndarray:
     """Return the fingerprint row that hexadecimal digits spell, of shape (1, bits // 8)."""
     import numpy as np
@@ -63,38 +57,44 @@ def _row(text: str) -> np.ndarray:
         raise ValueError(f"{text!r} is not hexadecimal digits") from None
 
 
-@click.command("query", cls=Command, work="simdup.index.index")
-@click.argument("file", type=options.PATH, metavar="INDEX")
-@click.argument("paths", nargs=-1, type=options.PATH, metavar="FILE...")
-@options.option(
-    "--text", "texts", "Find documents that are like TEXT.", multiple=True, metavar="TEXT"
-)
-@options.option(
-    "--fingerprint",
-    "rows",
-    "Find documents whose fingerprints are near this one.",
-    type=options.ParsedValue("hex", _row),
-    multiple=True,
-)
-@options.thresholds
-@options.number(
-    "--top",
-    "Show only the N most similar documents; without -s or -k, the N nearest, however little"
-    " they are alike.",
-)
-@options.parts
-@options.option("--bits", "Use the first bits of each fingerprint.  [default: all]", type=int)
-@options.companions
-@options.flag(
-    "-0", "--null", "Print only names, each followed by NUL, and one more NUL after each answer."
-)
-@options.report_format(FORMATS, "text")
-@options.verbose
-@options.output
-@page_options("groups", " A file is opened for this only if the index saw these very bytes in it.")
-@options.color
-@options.quiet
-def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
+class Query(NamedTuple):
+    """The options of `simdup query`.
+
+    texts: Find documents that are like TEXT.
+    rows: Find documents whose fingerprints are near this one.
+    top: Show only the N most similar documents; without -s or -k, the N nearest, however little
+        they are alike.
+    bits: Use the first bits of each fingerprint. [default: all]
+    null: Print only names, each followed by NUL, and one more NUL after each answer.
+    """
+
+    file: str = options.argument("INDEX", options.PATH, replaces=options.OF_AN_INDEX)
+    paths: tuple[str, ...] = options.argument(
+        "FILE...", options.PATH, nargs=-1, instead=("--text", "--fingerprint")
+    )
+    texts: tuple[str, ...] = options.option("--text", multiple=True, metavar="TEXT", once=True)
+    rows: tuple[np.ndarray, ...] = options.option(
+        "--fingerprint", type=options.ParsedValue("hex", _row), multiple=True, once=True
+    )
+    thresholds: options.Thresholds = options.part(options.Thresholds)
+    top: int | None = options.number("--top", replaces=("--similarity",))
+    parts: float | None = options.parts
+    bits: int | None = options.option("--bits", type=int)
+    companions: options.Companions = options.part(options.Companions)
+    null: bool = options.flag("-0", "--null", once=True, excludes=("--format",))
+    form: str = options.report_format(("text", "json", "jsonl", "csv"))
+    verbose: bool = options.verbose
+    target: str | None = options.output
+    page: Page = options.part(Page)
+    html_texts: str | None = texts_option(
+        "groups", " A file is opened for this only if the index saw these very bytes in it."
+    )
+    color: str = options.color
+    quiet: bool = options.quiet
+
+
+@click.command("query", cls=Command, record=Query, work="simdup.index.index")
+def query_command(asked: Query) -> int:
     """Find the documents in INDEX that are like FILE...; - is stdin.
 
     Similarities are exact where the documents are readable and unchanged; elsewhere they are
@@ -109,17 +109,16 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     """
     from simdup.index.index import Index
 
-    _check(file, paths, given)
-    form = "null" if given["null"] else given["form"] or "text"
-    write, write_page = writer(given["target"], as_utf8=form.startswith("json")), page_target(given)
-    with Index(file, options.companions_from(given)) as index, _copied(paths) as files:
-        run = _ask(index, paths, files, given)
+    _refuse_same_files(asked)
+    is_json = asked.form.startswith("json") and not asked.null
+    write, write_page = writer(asked.target, as_utf8=is_json), asked.page.writer()
+    with Index(asked.file, asked.companions.settings()) as index, _copied(asked.paths) as files:
+        run = _ask(index, files, asked)
         try:
-            write(_rendered(form, run, given))
+            write(_rendered(run, asked))
         finally:  # whoever reads the output may have enough of it
-            if write_page is not None:
-                write_page(_page(file, run, given))
-    if not given["quiet"]:
+            write_page(_page(run, asked))
+    if not asked.quiet:
         for line in [*(f"simdup: {each}" for each in run.skipped), *_summary(run)]:
             tell(line)
     if run.skipped:
@@ -127,41 +126,35 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     return 0 if any(answer.matches or answer.parts for answer in run.answers) else NOTHING
 
 
-def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
-    """Raise UsageError for options that do not go together, and for an output that is an input."""
-    if given["null"] and given["form"] is not None:
-        raise click.UsageError(f"-0 prints only names; leave out --format {given['form']}")
-    if not (paths or given["texts"] or given["rows"]):
-        raise click.UsageError("give FILE..., --text or --fingerprint to search for")
-    options.check_parts(given)
-    if given["parts"] is not None and given["rows"]:
-        raise click.UsageError("--parts needs texts; leave out --fingerprint")
+def _refuse_same_files(asked: Query) -> None:
+    """Raise UsageError if an output would replace an input."""
     from simdup.storage.sqlite import files_of
 
     inputs: list[tuple[str, str | None]] = [
-        *(("INDEX", path) for path in files_of(file)),
-        *(("FILE", path) for path in paths),
-        *options.dictionary_files(given),
+        *(("INDEX", path) for path in files_of(asked.file)),
+        *(("FILE", path) for path in asked.paths),
+        *asked.companions.dictionaries.named(),
     ]
-    refuse_same_files([("--html", given["html"]), ("--output", given["target"])], inputs)
+    refuse_same_files([("--html", asked.page.html), ("--output", asked.target)], inputs)
 
 
-def _rendered(form: str, run: _Run, given: dict[str, Any]) -> Lines:
-    """Return the report in a format."""
+def _rendered(run: _Run, asked: Query) -> Lines:
+    """Return the report in the format that was asked for."""
     from simdup.report import query as reports
 
-    if form == "null":
+    if asked.null:
         return reports.render_null(run.outcomes)
-    if form == "text":
-        shape = look(given["color"], given["target"], verbose=given["verbose"])
-        return reports.render(run.answers, look=shape)
-    if form == "csv":
-        return reports.render_csv(run.answers, has_parts=given["parts"] is not None)
-    render = reports.render_json if form == "json" else reports.render_jsonl
+    if asked.form == "text":
+        return reports.render(
+            run.answers, look=look(asked.color, asked.target, verbose=asked.verbose)
+        )
+    if asked.form == "csv":
+        return reports.render_csv(run.answers, has_parts=asked.parts is not None)
+    render = reports.render_json if asked.form == "json" else reports.render_jsonl
     return render(run.answers, run.searched, run.skipped)
 
 
-def _page(file: str, run: _Run, given: dict[str, Any]) -> Iterator[str]:
+def _page(run: _Run, asked: Query) -> Iterator[str]:
     """Yield the lines of the page, and read texts for it."""
     from simdup.extract.readers import Readers
     from simdup.report.page.answers import Asked, render_answers
@@ -169,15 +162,15 @@ def _page(file: str, run: _Run, given: dict[str, Any]) -> Iterator[str]:
     with closing(Readers(*run.searched.settings.reading)) as readers:
         read = partial(text_again, readers, _as_it_is_now)
         yield from render_answers(
-            file,
+            asked.file,
             [
                 Asked(answer, partial(_question_text, readers, answer.document, typed))
                 for answer, typed in zip(run.answers, run.typed, strict=True)
             ],
             run.searched,
             run.skipped,
-            language=given["lang"],
-            read=None if given["html_texts"] == "none" else read,
+            language=asked.page.lang,
+            read=None if asked.html_texts == "none" else read,
             day=time.time(),
         )
 
@@ -208,23 +201,23 @@ def _as_it_is_now(document: Document) -> Document | Skipped:
     return document._replace(source=now)
 
 
-def _ask(index: Index, paths: Sequence[str], files: Sequence[str], given: dict[str, Any]) -> _Run:
+def _ask(index: Index, files: Sequence[str], asked: Query) -> _Run:
     """Return the outcome of every question, and how the index was searched.
 
-    `files` are the paths, or copies of them.
+    `files` are the paths that were asked for, or copies of them.
     """
     from simdup.index.query import with_sets
     from simdup.index.records import Answer, Searched
     from simdup.records import Skipped
 
-    settings, top = _settings(index, given), given["top"]
-    is_nearest = top is not None and given["similarity"] is None and settings.k is None
-    how = {"settings": settings, "top": top, "is_any_alike": is_nearest}
+    settings, top, paths, texts = _settings(index, asked), asked.top, asked.paths, asked.texts
+    is_nearest = top is not None and not options.is_set("similarity") and settings.k is None
+    how: dict[str, Any] = {"settings": settings, "top": top, "is_any_alike": is_nearest}
     outcomes = _in_order(paths, files, *index.query_files(files, **how))
-    names = [str(place) for place in range(len(given["texts"]))]
-    outcomes += _in_order(given["texts"], names, *index.query_texts(given["texts"], **how))
-    outcomes += [answer for row in given["rows"] for answer in index.query_rows(row, **how)]
-    typed = [*([None] * len(paths)), *given["texts"], *([None] * len(given["rows"]))]
+    names = [str(place) for place in range(len(texts))]
+    outcomes += _in_order(texts, names, *index.query_texts(texts, **how))
+    outcomes += [answer for row in asked.rows for answer in index.query_rows(row, **how)]
+    typed = [*([None] * len(paths)), *texts, *([None] * len(asked.rows))]
     size = len(index)
     return _Run(
         outcomes,
@@ -235,14 +228,18 @@ def _ask(index: Index, paths: Sequence[str], files: Sequence[str], given: dict[s
     )
 
 
-def _settings(index: Index, given: dict[str, Any]) -> Settings:
-    """Return the settings of an index with what was given on the command line."""
-    similarity, k = options.one_threshold(given)
-    if given["parts"] is not None:
+def _settings(index: Index, asked: Query) -> Settings:
+    """Return the settings of an index with what was asked on the command line."""
+    if asked.parts is not None:
         index.check_for_parts()
-    own = index.at(index.settings.recipe.bits if given["bits"] is None else given["bits"])
-    verified, parts = not given["no_verify"], given["parts"]
-    return replace(own, similarity=similarity, k=k, verified=verified, parts=parts)
+    thresholds = asked.thresholds
+    return replace(
+        index.at(index.settings.recipe.bits if asked.bits is None else asked.bits),
+        similarity=thresholds.similarity,
+        k=thresholds.k,
+        verified=not thresholds.no_verify,
+        parts=asked.parts,
+    )
 
 
 def _searched(settings: Settings, documents: int, top: int | None) -> Searched:
@@ -265,14 +262,10 @@ def _copied(paths: Sequence[str]) -> Iterator[list[str]]:
     if "-" not in paths:
         yield [*paths]
         return
-    from shutil import copyfileobj
-    from tempfile import NamedTemporaryFile
+    from simdup.corpus.formats.streams import copy_of
 
-    stdin = options.stdin_for("-")
-    with NamedTemporaryFile(prefix="simdup-") as copy:
-        copyfileobj(stdin, copy)
-        copy.flush()
-        yield [copy.name if path == "-" else path for path in paths]
+    with copy_of(options.stdin_for("-")) as copy:
+        yield [copy if path == "-" else path for path in paths]
 
 
 def _in_order(

@@ -4,40 +4,46 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
-from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
+from simdup.cli.ignore import Ignored
 from simdup.cli.output import refuse_same_files, writer
-from simdup.cli.page import page_options, page_writer
-from simdup.cli.shown import check_shown, renderer, shown_options
+from simdup.cli.page import Page, page_lines, texts_option
+from simdup.cli.shown import Shown
 from simdup.cli.terminal import progress, tell
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # this loads numpy
     from simdup.records import Document, Skipped
-
-FORMATS = ("text", "csv", "names", "fdupes")
 
 # Saved times are floats, which are exact to a quarter of a microsecond.
 _SAME_TIME_NS = 1_000
 
 
-@click.command("report", cls=Command, work="simdup.report.load")
-@click.argument("saved", type=options.PATH, metavar="RESULT")
-@page_options(
-    "none",
-    " The files in RESULT are opened for this, unless their size or time has changed.",
-)
-@shown_options
-@options.report_format(FORMATS, "text, or only the page with --html")
-@options.output
-@options.color
-@ignored_options
-@options.quiet
-def report_command(saved: str, **given: Any) -> int:
+class Report(NamedTuple):
+    """The options of `simdup report`."""
+
+    saved: str = options.argument("RESULT", options.PATH)
+    page: Page = options.part(Page)
+    html_texts: str | None = texts_option(
+        "none", " The files in RESULT are opened for this, unless their size or time has changed."
+    )
+    shown: Shown = options.part(Shown)
+    form: str = options.report_format(
+        ("text", "csv", "names", "fdupes"),
+        "The format of the report; with --html a report is only written if this is given.",
+    )
+    target: str | None = options.output
+    color: str = options.color
+    ignored: Ignored = options.part(Ignored)
+    quiet: bool = options.quiet
+
+
+@click.command("report", cls=Command, record=Report, work="simdup.report.load")
+def report_command(asked: Report) -> int:
     """Show RESULT again, which `simdup scan --format json` or jsonl printed; - is stdin.
 
     Exits with 0 when done, 2 if RESULT is not the result of a scan.
@@ -51,23 +57,25 @@ def report_command(saved: str, **given: Any) -> int:
     from simdup.report import text
     from simdup.report.load import load
 
-    form, target, listed = given["form"], given["target"], ignored_file(given)
-    inputs = [("RESULT", saved), ("the list of ignored pairs", listed)]
-    refuse_same_files([("--html", given["html"]), ("--output", target)], inputs)
-    check_shown(given)
-    ignored = ignored_digests(given)
-    write_page = page_writer(given, "none", _unchanged, partial(_day, saved))
-    write = writer(target, as_utf8=False)
+    saved, shown, html = asked.saved, asked.shown, asked.page.html
+    inputs = [("RESULT", saved), ("the list of ignored pairs", asked.ignored.path())]
+    refuse_same_files([("--html", html), ("--output", asked.target)], inputs)
+    ignored = asked.ignored.digests(quiet=asked.quiet)
+    write_page, write = asked.page.writer(), writer(asked.target, as_utf8=False)
     result = without_ignored(load(_bytes(saved), saved), ignored)
+    is_page_alone = html is not None and asked.target is None and not shown.summary
     try:
-        if form is not None or given["html"] is None or target is not None or given["summary"]:
-            write(renderer(given)(result))
+        if not is_page_alone or options.is_set("form"):
+            write(shown.renderer(asked.form, asked.target, asked.color)(result))
     finally:  # whoever reads the output may have enough of it
-        write_page(result, progress(quiet=given["quiet"]))
+        texts, show = asked.html_texts or "none", progress(quiet=asked.quiet)
+        day = partial(_day, saved)
+        language = asked.page.lang
+        write_page(page_lines(result, language, texts, show, locate=_unchanged, day=day))
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
-    elif not (given["quiet"] or given["summary"]):
-        for line in text.closing(result, siblings=given["siblings"]):
+    elif not (asked.quiet or shown.summary):
+        for line in text.closing(result, siblings=shown.siblings):
             tell(line)
     return 0
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,28 +13,29 @@ import click
 from simdup.cli import options
 from simdup.cli.cache import open_store, store_files
 from simdup.cli.command import Command
-from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
-from simdup.cli.output import refuse_same_files, writer
-from simdup.cli.page import page_options, page_writer
-from simdup.cli.shown import check_shown, renderer, shown_options
+from simdup.cli.ignore import Ignored
+from simdup.cli.output import Lines, Write, refuse_same_files, writer
+from simdup.cli.page import Page, page_lines, texts_option
+from simdup.cli.shown import Shown
 from simdup.cli.terminal import clear_bars, progress, tell, warn_of
 from simdup.errors import InputError, InterruptedScan
 from simdup.interrupt import INTERRUPTED
+from simdup.progress import Progress
 from simdup.report.wording import count
+from simdup.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from simdup.cli.output import Lines, Write
-    from simdup.progress import Progress
+if TYPE_CHECKING:  # these load numpy and sqlite3
     from simdup.records import ScanResult
-    from simdup.settings import Settings
     from simdup.storage.store import Store
 
-# The formats that can say that a result is incomplete.
-FORMATS_OF_PARTS = frozenset({"json", "jsonl"})
+# The formats that can say that a result is incomplete, and those that list names.
+FORMATS_OF_PARTS, _NAMES = ("json", "jsonl"), ("names", "fdupes")
 
-FORMATS = ("text", "json", "jsonl", "csv", "names", "fdupes")
+# What does not go with --index: an index has its own files.
+_BESIDE_INDEX = (
+    *("PATH...", "--files-from", "--against", "--cache", "--encoding", "--formats", "--archives"),
+    *("--parts", *options.typed(options.Filtering)),
+)
 
 
 class _Task(NamedTuple):
@@ -44,53 +46,53 @@ class _Task(NamedTuple):
     store: Store | None
     render: Callable[[ScanResult], Lines]
     write: Write
-    write_page: Callable[[ScanResult, Progress], None]
+    write_page: Callable[[Iterable[str]], None]
 
 
-@click.command("scan", cls=Command, work="simdup.files.scan")
-@click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
-@options.file_matching
-@options.linkage
-@options.parts
-@options.file(
-    "--index",
-    "Group the documents of this index instead of PATH...; files are read only to verify.",
-)
-@options.file(
-    "--against",
-    "Compare files under PATH... only with files under REF, not with each other.",
-    metavar="REF",
-    multiple=True,
-)
-@options.filters
-@options.flag(
-    "--archives",
-    "Also read the members of zip and tar files, packed or not, as documents of their own; no"
-    " command acts on them.",
-)
-@options.file("--files-from", "Read the files that are listed in FILE, one a line; - is stdin.")
-@options.flag(
-    "-0",
-    "--null",
-    "Names in the list of --files-from end in NUL; unless --format is given, so do the names"
-    " that are printed.",
-)
-@options.report_format(FORMATS, "text")
-@shown_options
-@options.output
-@page_options("groups; with --index none")
-@options.color
-@options.jobs
-@options.file(
-    "--cache",
-    "The store, which lets the next scan skip unchanged files."
-    "  [default: SIMDUP_CACHE, or a file in your cache folder]",
-)
-@options.flag("--no-cache", "Use no store: read everything, remember nothing.")
-@ignored_options
-@options.fail_on_found
-@options.quiet
-def scan_command(paths: tuple[str, ...], **given: Any) -> int:
+class Scan(NamedTuple):
+    """The options of `simdup scan`.
+
+    of_index: Group the documents of this index instead of PATH...; files are read only to verify.
+    against: Compare files under PATH... only with files under REF, not with each other.
+    archives: Also read the members of zip and tar files, packed or not, as documents of their own;
+        no command acts on them.
+    files_from: Read the files that are listed in FILE, one a line; - is stdin.
+    null: Names in the list of --files-from end in NUL; unless --format is given, so do the names
+        that are printed.
+    cache: The store, which lets the next scan skip unchanged files. [default: SIMDUP_CACHE, or a
+        file in your cache folder]
+    no_cache: Use no store: read everything, remember nothing.
+    """
+
+    paths: tuple[str, ...] = options.argument("[PATH]...", options.PATH, nargs=-1, is_tree=True)
+    matching: options.Matching = options.part(options.Matching)
+    reading: options.Reading = options.part(options.Reading)
+    linkage: str = options.linkage
+    parts: float | None = options.parts
+    of_index: str | None = options.file(
+        "--index", once=True, excludes=_BESIDE_INDEX, replaces=options.OF_AN_INDEX
+    )
+    against: tuple[str, ...] = options.file("--against", metavar="REF", multiple=True, once=True)
+    filtering: options.Filtering = options.part(options.Filtering)
+    archives: bool = options.flag("--archives")
+    files_from: str | None = options.file("--files-from", once=True, excludes=("PATH...",))
+    null: bool = options.flag("-0", "--null", once=True, replaces=("--format",))
+    form: str = options.report_format(("text", *FORMATS_OF_PARTS, "csv", *_NAMES))
+    shown: Shown = options.part(Shown)
+    target: str | None = options.output
+    page: Page = options.part(Page)
+    html_texts: str | None = texts_option("groups; with --index none")
+    color: str = options.color
+    jobs: int | None = options.jobs
+    cache: str | None = options.file("--cache", excludes=("--no-cache",))
+    no_cache: bool = options.flag("--no-cache")
+    ignored: Ignored = options.part(Ignored)
+    fail_on_found: bool = options.fail_on_found
+    quiet: bool = options.quiet
+
+
+@click.command("scan", cls=Command, record=Scan, work="simdup.files.scan")
+def scan_command(asked: Scan) -> int:
     """Group the documents under PATH... that hold the same text.
 
     Exits with 0 when done, 1 with --fail-on-found if there is a group, 2 if it cannot run, 3
@@ -103,12 +105,12 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
     """
     from simdup.report.text import closing
 
-    task, show = _task(paths, given), progress(quiet=given["quiet"])
+    task, show = _task(asked), progress(quiet=asked.quiet)
     try:
         result = task.find_groups(progress=show)
     except InterruptedScan as interrupted:
         clear_bars()
-        if given["form"] in FORMATS_OF_PARTS:
+        if asked.form in FORMATS_OF_PARTS:
             task.write(task.render(interrupted.result))
         tell(f"simdup: {_interruption(task.store)}")
         return INTERRUPTED
@@ -118,89 +120,78 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
     try:
         task.write(task.render(result))
     finally:  # whoever reads the output may have enough of it
-        task.write_page(result, show)
-    if not given["quiet"]:
+        texts = asked.html_texts or ("groups" if asked.of_index is None else "none")
+        task.write_page(page_lines(result, asked.page.lang, texts, show))
+    if not asked.quiet:
         warn_of(result.skipped)
-        for line in () if given["summary"] else closing(result, siblings=given["siblings"]):
+        for line in () if asked.shown.summary else closing(result, siblings=asked.shown.siblings):
             tell(line)
-    return options.exit_code(result, given)
+    return options.exit_code(result, fail_on_found=asked.fail_on_found)
 
 
-def _task(paths: tuple[str, ...], given: dict[str, Any]) -> _Task:
-    """Check all options before any work. Raises UsageError and InputError."""
+def _task(asked: Scan) -> _Task:
+    """Check what was asked before any work. Raises UsageError and InputError."""
     from simdup.files.scan import scan
 
-    _refuse_same_files(paths, given)
-    check_shown(given)
-    index = given["index"]
-    if index is not None:
-        _refuse_beside_index(paths)
-        given["features"] = _features_of(index, given)
-    settings, filters = options.settings_from(given), options.filters_from(given)
-    if index is None:
-        paths = _paths(paths, given)
-    render, ignored = _renderer(given), ignored_digests(given)
-    write = writer(given["target"], as_utf8=given["form"] in FORMATS_OF_PARTS)
-    write_page = page_writer(given, "groups" if index is None else "none", lambda each: each)
+    _refuse_same_files(asked)
+    index, fingerprint = asked.of_index, asked.matching.fingerprint
+    if index is not None and not options.is_given("features"):
+        fingerprint = fingerprint._replace(features=_features_of(index))
+    settings = asked.matching._replace(fingerprint=fingerprint).settings(
+        asked.reading, linkage=asked.linkage, parts=asked.parts
+    )
+    filters, ignored = asked.filtering.filters(), asked.ignored.digests(quiet=asked.quiet)
+    render, write = _renderer(asked), writer(asked.target, as_utf8=asked.form in FORMATS_OF_PARTS)
+    write_page = asked.page.writer()
     if index is not None:
         find_groups = partial(_scan_index, index, settings, ignored)
         return _Task(find_groups, None, render, write, write_page)
-    store = _store(given)
+    paths, store = _paths(asked), _store(asked)
     find_groups = partial(
         scan,
         paths,
         settings,
         filters,
-        against=given["against"],
-        are_files=given["files_from"] is not None,
-        jobs=given["jobs"],
+        against=asked.against,
+        are_files=asked.files_from is not None,
+        jobs=asked.jobs,
         store=store,
         ignored=ignored,
-        archives=given["archives"],
+        archives=asked.archives,
     )
     return _Task(find_groups, store, render, write, write_page)
 
 
-def _refuse_same_files(paths: tuple[str, ...], given: dict[str, Any]) -> None:
+def _refuse_same_files(asked: Scan) -> None:
     """Raise UsageError if an output would replace something that the user named as an input.
 
     Files inside folders and in a list are not checked: the last report may well be among them.
     """
-    index = given["index"]
-    inputs = [
-        *(("PATH", path) for path in paths),
-        *(("REF", path) for path in given["against"]),
-        ("--files-from", given["files_from"]),
-        *(("--index", path) for path in _index_files(index)),
-        ("the list of ignored pairs", ignored_file(given)),
-        *options.dictionary_files(given),
-    ]
-    refuse_same_files([("--cache", given["cache"])], inputs)
-    if index is None and not given["no_cache"]:
-        inputs += [("the store", path) for path in store_files(given["cache"])]
-    refuse_same_files([("--html", given["html"]), ("--output", given["target"])], inputs)
-
-
-def _index_files(index: str | None) -> list[str]:
-    """Return the paths of the files of an index; none without an index."""
-    if index is None:
-        return []
     from simdup.storage.sqlite import files_of
 
-    return files_of(index)
+    index = asked.of_index
+    inputs = [
+        *(("PATH", path) for path in asked.paths),
+        *(("REF", path) for path in asked.against),
+        ("--files-from", asked.files_from),
+        *(("--index", path) for path in (() if index is None else files_of(index))),
+        ("the list of ignored pairs", asked.ignored.path()),
+        *asked.matching.fingerprint.details.dictionaries.named(),
+    ]
+    refuse_same_files([("--cache", asked.cache)], inputs)
+    if index is None and not asked.no_cache:
+        inputs += [("the store", path) for path in store_files(asked.cache)]
+    refuse_same_files([("--html", asked.page.html), ("--output", asked.target)], inputs)
 
 
-def _store(given: dict[str, Any]) -> Store | None:
+def _store(asked: Scan) -> Store | None:
     """Open the store, unless the user wants none or has no home folder to keep it in."""
     from simdup.storage.home import NoHomeError
 
-    named, quiet = given["cache"], given["quiet"]
-    if named is not None and given["no_cache"]:
-        raise click.UsageError("--cache and --no-cache exclude each other")
     try:
-        return None if given["no_cache"] else open_store(named, quiet=quiet)
+        return None if asked.no_cache else open_store(asked.cache, quiet=asked.quiet)
     except NoHomeError as error:
-        if not quiet:
+        if not asked.quiet:
             lost = "going on without the store and the list of ignored pairs"
             tell(f"simdup: {error} (--cache, --ignored); {lost}")
         return None
@@ -214,48 +205,33 @@ def _interruption(store: Store | None) -> str:
     return f"interrupted; {kept} remembered, the next scan goes on from there"
 
 
-def _paths(paths: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
+def _paths(asked: Scan) -> tuple[str, ...]:
     """Return the paths to read: PATH..., or the lines of `--files-from`."""
-    files_from = given["files_from"]
+    files_from = asked.files_from
     if files_from is None:
-        return paths or (os.curdir,)
-    if paths:
-        raise click.UsageError("give either PATH... or --files-from FILE")
+        return asked.paths or (os.curdir,)
     if files_from == "-":
         lines = options.stdin_for("--files-from -").read()
     else:
         with open(files_from, "rb") as file:
             lines = file.read()
-    names = lines.split(b"\0" if given["null"] else b"\n")
+    names = lines.split(b"\0" if asked.null else b"\n")
     return tuple(os.fsdecode(name) for name in names if name)
 
 
-def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
+def _renderer(asked: Scan) -> Callable[[ScanResult], Lines]:
     """Return the function that renders the result; -0 without --format makes it list names."""
-    form = given["form"]
-    is_null = given["null"] and form in {None, "names", "fdupes"}
-    if given["null"] and not is_null and given["files_from"] is None:
-        formats = "--format names, --format fdupes"
-        raise click.UsageError(f"-0 goes with {formats} or --files-from, not {form}")
-    return renderer(given, null=is_null)
+    form = asked.form
+    if asked.null and not options.is_given("form"):
+        form = "names"
+    is_null = asked.null and form in _NAMES
+    if asked.null and not is_null and asked.files_from is None:
+        raise click.UsageError("-0 needs --format names, --format fdupes or --files-from")
+    return asked.shown.renderer(form, asked.target, asked.color, null=is_null)
 
 
-def _refuse_beside_index(paths: tuple[str, ...]) -> None:
-    """Raise UsageError for paths, and for options on reading files: an index has its own."""
-    from simdup.files.walk import Filters
-
-    filters = (each.name for each in fields(Filters))
-    names = ("files_from", "against", "cache", "encoding", "formats", "archives", "parts", *filters)
-    wrong = [options.spelled(name) for name in names if options.is_given(name)]
-    if paths or wrong:
-        what = wrong[0] if wrong else "PATH..."
-        raise click.UsageError(f"--index groups what is in the index; leave out {what}")
-
-
-def _features_of(file: str, given: dict[str, Any]) -> str:
-    """Return the features that the user gave, or else the features of the index."""
-    if options.is_given("features"):
-        return str(given["features"])
+def _features_of(file: str) -> str:
+    """Return the features of an index."""
     from simdup.index.index import Index
 
     with Index(file) as index:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import click
 
@@ -11,12 +11,23 @@ from simdup.cli.command import Command
 from simdup.cli.terminal import progress, tell
 
 
-@click.command("undo", cls=Command, work="simdup.clean.undo")
-@click.argument("journals", nargs=-1, required=True, type=options.PATH, metavar="JOURNAL...")
-@options.flag("--apply", "Put the files back. Without this nothing is changed.")
-@options.file("--journal", "Where --apply writes what it does.  [default: in your data folder]")
-@options.quiet
-def undo_command(journals: tuple[str, ...], **given: Any) -> int:
+class Undo(NamedTuple):
+    """The options of `simdup undo`.
+
+    apply: Put the files back. Without this nothing is changed.
+    journal: Where --apply writes what it does, for one JOURNAL. [default: in your data folder]
+    """
+
+    journals: tuple[str, ...] = options.argument(
+        "JOURNAL...", options.PATH, nargs=-1, required=True
+    )
+    apply: bool = options.flag("--apply", once=True)
+    journal: str | None = options.file("--journal", once=True, needs=("--apply",))
+    quiet: bool = options.quiet
+
+
+@click.command("undo", cls=Command, record=Undo, work="simdup.clean.undo")
+def undo_command(asked: Undo) -> int:
     """Put back what `simdup clean --apply` did, by the JOURNAL that it wrote.
 
     Of several journals the last one is undone first. Without --apply this only says what could
@@ -34,13 +45,13 @@ def undo_command(journals: tuple[str, ...], **given: Any) -> int:
     from simdup.clean.undo import undo
     from simdup.report.clean import undo_lines
 
-    if given["journal"] is not None and (len(journals) > 1 or not given["apply"]):
-        raise click.UsageError("--journal goes with --apply and one JOURNAL")
+    if asked.journal is not None and len(asked.journals) > 1:
+        raise click.UsageError("--journal needs one JOURNAL")
     codes = [0]
-    for each in reversed(journals):
-        bars = progress(quiet=given["quiet"])
-        outcome = undo(each, apply=given["apply"], journal=given["journal"], progress=bars)
-        for line in undo_lines(outcome, is_applied=given["apply"]):
+    for each in reversed(asked.journals):
+        bars = progress(quiet=asked.quiet)
+        outcome = undo(each, apply=asked.apply, journal=asked.journal, progress=bars)
+        for line in undo_lines(outcome, is_applied=asked.apply):
             tell(line)
         codes.append(outcome.code)
         if outcome.is_interrupted or outcome.trouble is not None:

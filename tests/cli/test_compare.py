@@ -317,59 +317,6 @@ def test_several_folders_may_be_named(run, write):
 # Exits
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["a", "folder"], "'folder': not a regular file (folder); `simdup scan` takes folders"),
-        (["empty", "a"], "'empty': empty (0 bytes)"),
-        (["a", "signs"], "'signs': empty (no letter or digit)"),
-        (["a", "binary"], "'binary': binary (NUL bytes)"),
-        (["a", "a", "--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
-        (["a", "a", "-k", "257"], "k must be from 0 to the 256 bits, not 257"),
-        (["a", "a", "--among", "gone"], "'gone': No such file or directory"),
-        (
-            ["a", "a", "--among", ".", "-k", "3"],
-            "--among needs own shares; leave out -k, --no-verify, --own-share 0"
-            " (see `simdup compare --help`)",
-        ),
-        (
-            ["a", "a", "--among", ".", "--own-share", "0"],
-            "--among needs own shares; leave out -k, --no-verify, --own-share 0"
-            " (see `simdup compare --help`)",
-        ),
-        (
-            ["a", "a", "-k", "3", "--similarity", "0.5"],
-            "-k and --similarity are two thresholds; give one (see `simdup compare --help`)",
-        ),
-        (
-            ["a", "a", "--encoding", "klingon"],
-            "Invalid value for '--encoding': unknown encoding 'klingon'"
-            " (see `simdup compare --help`)",
-        ),
-        (
-            ["a", "a", "--features", "words", "--user-dict", "gone"],
-            "'gone': No such file or directory",
-        ),
-        (["a"], "Missing argument 'B'. (see `simdup compare --help`)"),
-        (
-            ["a", "a", "--diff", "--format", "json"],
-            "--diff is for reading; leave out --format json (see `simdup compare --help`)",
-        ),
-    ],
-)
-def test_a_comparison_that_cannot_run_is_one_line(run, write, english, arguments, message):
-    write("a", english)
-    write("folder/b", english)
-    write("empty", b"")
-    write("signs", "?!")
-    write("binary", bytes(99))
-
-    ended = run("compare", *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.decode() == f"simdup: {message}\n"
-
-
 def test_a_missing_file_exits_with_2_and_is_named(run, write, english):
     write("a", english)
 

@@ -125,11 +125,7 @@ def test_rows_that_go_are_listed_with_the_row_that_stays_for_each(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--dropped", "x"], "--dropped goes with --keep, which drops rows"),
-        (["--input-format", "csv"], "--input-format goes with --engine spark, or with - for FILE"),
         (["--text-field", "a,b", "--engine", "spark"], "--text-field takes one field with"),
-        (["--dropped", "x", "--keep", "first", "-o", "y", "--engine", "spark"], "--dropped goes"),
-        (["--input-format", "tsv", "--engine", "spark"], "tsv goes with --engine local"),
         (["--keep", "first", "-o", "y", "--dropped", "rows.jsonl"], "rows.jsonl"),
     ],
 )
@@ -498,24 +494,11 @@ def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypa
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--keep", "first"], "--keep goes with --output FILE, where the rows are written"),
-        (
-            ["--keep", "first", "-o", "out.jsonl", "--format", "csv"],
-            "--format is for reports; --keep writes rows as they were",
-        ),
         (["-o", "rows.jsonl"], "--output and FILE name the same file: 'rows.jsonl'"),
         (
             ["--keep", "first", "-o", "./rows.jsonl"],
             "--output and FILE name the same file: 'rows.js",
         ),
-        (["--keep", "last", "-o", "out"], "'last' is not one of 'first', 'longest'"),
-        (["--keep", "first", "-o", "x.bz2"], "'x.bz2': rows are packed as .gz or .zst, or not at"),
-        (["--keep", "first", "-o", "x.jsonl.XZ"], "'x.jsonl.XZ': rows are packed as .gz or .zst"),
-        (["--keep", "first", "-o", "-"], "'-': name /dev/stdout, or a file so called ./-"),
-        (["-o", "-"], "'-': name /dev/stdout, or a file so called ./-"),
-        (["-k", "3", "-s", "0.5"], "-k and --similarity are two thresholds; give one"),
-        (["--bits", "12"], "bits must be a multiple of 8"),
-        (["--encoding", "gbk"], "No such option"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exits_with_2(run, rows, arguments, message):
@@ -662,9 +645,6 @@ def test_a_page_of_rows_without_texts(run):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--keep", "first", "-o", "x", "--html", "p"), "are for reports; leave out --keep"),
-        (("--engine", "spark", "--open"), "--html and --open go with --engine local"),
-        (("--lang", "en"), "--lang goes with --html or --open"),
         (("--html", "rows.jsonl"), "FILE name the same file: 'rows.jsonl'"),
         (("--html", "p", "-o", "p"), "--html and --output name the same file: 'p'"),
     ],

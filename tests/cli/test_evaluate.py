@@ -629,110 +629,6 @@ GONE = "not found (No such file or directory)"
 PAIRS_HEADER = "the header must be left,right,duplicate"
 
 
-@pytest.mark.usefixtures("no_work")
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ["--pairs", "pairs.csv", "--all-pairs", "clusters.csv"],
-            f"--pairs and --all-pairs are two kinds of labels; give one {HINT}",
-        ),
-        (
-            ["-k", "3", "--similarity", "0.5"],
-            f"-k and --similarity are two thresholds; give one {HINT}",
-        ),
-        (["--precision", "0.9"], f"--precision goes with --recommend {HINT}"),
-        (
-            ["--recommend", "--precision", "0"],
-            f"Invalid value for '--precision': '0' is not above 0 and at most 1 (or 100%) {HINT}",
-        ),
-        (
-            ["--ngram", "3", "--features", "words"],
-            f"--ngram goes with --features shingles, not words {HINT}",
-        ),
-        (
-            ["--top", "3", "--features", "shingles,tokens"],
-            f"--top goes with --features keywords, not shingles, tokens {HINT}",
-        ),
-        (
-            ["--hash", "string"],
-            f"nothing is left: shingles with hash 'string': they take only 'mix64' {HINT}",
-        ),
-        (
-            ["--draws", "2", "--features", "tokens", "--hash", "string", "--bits", "64"],
-            f"nothing is left: tokens with hash 'string': it has one draw only {HINT}",
-        ),
-        (["--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
-        (
-            ["--bits", "16,x"],
-            "Invalid value for '--bits': '16,x' is no list of whole numbers such as 2 or 2,3 "
-            f"{HINT}",
-        ),
-        (
-            ["--features", "shingles,letters"],
-            "Invalid value for '--features': 'letters' is none of shingles, words, keywords, "
-            f"tokens {HINT}",
-        ),
-        (
-            ["--hash", "md5"],
-            f"Invalid value for '--hash': 'md5' is none of mix64, blake2b, string {HINT}",
-        ),
-        (["--draws", "0"], f"Invalid value for '--draws': 0 is not in the range x>=1. {HINT}"),
-        (
-            ["--features", "words", "--user-dict", "gone"],
-            "'gone': No such file or directory",
-        ),
-        (
-            ["--format", "xml"],
-            f"Invalid value for '--format': 'xml' is not one of 'table', 'json', 'csv'. {HINT}",
-        ),
-        (["-o", "gone/report"], "'gone/report': cannot write there (No such file or directory)"),
-        (
-            ["--plot", "gone/picture.svg"],
-            "'gone/picture.svg': cannot write there (No such file or directory)",
-        ),
-        (["-o", "."], "'.': a folder; name a file"),
-        (["pairs.csv"], f"Got unexpected extra argument (pairs.csv) {HINT}"),
-    ],
-)
-def test_wrong_usage_is_one_line_before_any_work(run, monkeypatch, arguments, message):
-    monkeypatch.setattr("simdup.report.plot.find_spec", lambda name: name)
-
-    ended = run("evaluate", *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.decode() == f"simdup: {message}\n"
-
-
-@pytest.mark.parametrize("arguments", [[], ["--features", "words,tokens"]])
-def test_weights_go_with_keywords(run, arguments):
-    ended = run("evaluate", "--weights", "int", *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.decode().startswith("simdup: --weights goes with --features keywords")
-    assert ended.err.decode().endswith(f"{HINT}\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--draws", "17"], "17 draws of 256 bits: together 4096 bits at most"),
-        (["--draws", "65", "--bits", "64,16"], "65 draws of 64 bits: together 4096 bits at most"),
-        (["-k", "17", "--bits", "16"], "k must be from 0 to the 16 bits, not 17"),
-        (["-k", "257"], "k must be from 0 to the 16 bits, not 257"),
-        (["--bits", "64,20"], "bits must be a multiple of 8 from 8 to 4096, not 20"),
-        (["--pairs", "gone.csv"], f"'gone.csv': {GONE}"),
-        (["--all-pairs", "gone.csv"], f"'gone.csv': {GONE}"),
-        (["--pairs", "."], "'.': not a regular file (folder)"),
-    ],
-)
-def test_an_evaluation_that_cannot_run_is_one_line(run, arguments, message):
-    ended = run("evaluate", *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.decode() == f"simdup: {message}\n"
-
-
 @pytest.mark.usefixtures("labels")
 @pytest.mark.parametrize(
     ("option", "lines", "message"),
@@ -838,7 +734,6 @@ def test_a_page_has_the_figures_of_the_table_beside_it(run, labels):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--lang", "zh"), "--lang goes with --html or --open"),
         (("--html", "pairs.csv"), "--html and --pairs name the same file: 'pairs.csv'"),
         (("--html", "p.svg", "--plot", "p.svg"), "--plot and --html name the same file: 'p.svg'"),
         (("--html", "no/p.html"), "'no/p.html': cannot write there"),

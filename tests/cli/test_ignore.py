@@ -118,7 +118,6 @@ def test_no_ignored_leaves_no_pair_out(run, tree, report):
     done(run("ignore", "add", "in/a.txt", "in/b.txt"))
 
     assert len(grouped(report(tree, "--no-ignored"))[0]) == 3
-    assert "exclude each other" in refused(run("scan", tree, "--no-ignored", "--ignored", "list"))
 
 
 def test_fail_on_found_does_not_count_ignored_pairs(run, tree):

@@ -97,29 +97,6 @@ def test_debug_after_the_command_is_no_option(run):
     assert b"No such option" in ended.err
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("scan", ".", "--bits", "12"),
-        ("scan", ".", "--similarity", "0"),
-        ("scan", ".", "-k", "999"),
-        ("scan", ".", "--encoding", "klingon"),
-        ("scan", ".", "--convert", "doc"),
-        ("scan", ".", "--jobs", "0"),
-        ("evaluate", "--draws", "0"),
-        ("evaluate", "--bits", "12"),
-    ],
-    ids=" ".join,
-)
-def test_a_value_that_cannot_be_is_one_line_and_no_fault(run, arguments):
-    ended = run(*arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.startswith(b"simdup: ")
-    assert ended.err.count(b"\n") == 1
-    assert b"fault" not in ended.err
-
-
 def test_files_are_not_to_blame_when_descriptors_are_out(run, write, english, monkeypatch):
     real, paths = os.open, [write("in/a", english), write("in/b", english)]
 

@@ -6,6 +6,8 @@ import click
 import pytest
 
 from simdup.cli import commands, load_command, options
+from simdup.cli.evaluate import Evaluate
+from simdup.cli.scan import Scan
 from simdup.files.walk import Filters
 from simdup.recipe import Recipe
 from simdup.settings import FORMATS, Settings
@@ -14,15 +16,18 @@ from simdup.settings import FORMATS, Settings
 CONTEXT = click.Context(commands, **commands.context_settings)
 
 
-@pytest.fixture
-def defaults():
-    """What `simdup scan` is given when no option is typed."""
-    return load_command("scan").make_context("scan", ["."], CONTEXT).params
+def asked(record, command, *arguments):
+    """The record that a command makes of its arguments."""
+    return options.filled(
+        record, load_command(command).make_context(command, [*arguments], CONTEXT).params
+    )
 
 
-def test_without_options_a_scan_has_the_default_settings(defaults):
-    with load_command("scan").make_context("scan", ["."], CONTEXT):
-        assert options.settings_from(defaults) == Settings()
+def test_without_options_a_scan_has_the_default_settings_and_filters():
+    scan = asked(Scan, "scan", ".")
+
+    assert scan.matching.settings(scan.reading) == Settings()
+    assert scan.filtering.filters() == Filters()
 
 
 def test_an_own_share_may_be_0():
@@ -40,16 +45,11 @@ def test_a_word_where_a_number_belongs_is_called_no_number_and_not_no_range():
         load_command("scan").make_context("scan", [".", "--jobs", "x"], CONTEXT)
 
 
-def test_without_options_a_scan_has_the_default_filters(defaults):
-    assert options.filters_from(defaults) == Filters()
-
-
 def test_evaluate_has_the_default_recipe():
-    given = load_command("evaluate").make_context("evaluate", [], CONTEXT).params
+    evaluate = asked(Evaluate, "evaluate")
 
-    details = options.details_of("shingles", given)
-    assert (given["features"], given["hash"]) == (("shingles",), ("mix64",))
-    assert Recipe(features="shingles", hash="mix64", **details) == Recipe()
+    assert (evaluate.features, evaluate.hash) == (("shingles",), ("mix64",))
+    assert Recipe(features="shingles", hash="mix64", **evaluate.details.of("shingles")) == Recipe()
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,7 @@ def test_evaluate_has_the_default_recipe():
     ],
 )
 def test_formats_are_names_or_text_or_all(text, formats):
-    context = load_command("scan").make_context("scan", [".", "--formats", text], CONTEXT)
-
-    assert context.params["formats"] == formats
+    assert asked(Scan, "scan", ".", "--formats", text).reading.formats == formats
 
 
 @pytest.mark.parametrize(

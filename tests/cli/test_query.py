@@ -458,15 +458,10 @@ def test_a_report_goes_into_a_file(run, built, form):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ([], "Missing argument 'INDEX'."),
-        (["x"], "give FILE..., --text or --fingerprint to search for"),
         (["gone", "q"], "'gone': there is no index; `simdup index build` makes one"),
         (["q", "q"], "'q': not an index of simdup"),
         (["in", "q"], "'in': a folder, and not an index of simdup"),
-        (["x", "q", "-0", "--format", "json"], "-0 prints only names; leave out --format json"),
-        (["x", "q", "-0", "--format", "text"], "-0 prints only names; leave out --format text"),
         (["x", "q", "--format", "fdupes"], "Invalid value for '--format'"),
-        (["x", "q", "-k", "3", "-s", "0.5"], "-k and --similarity are two thresholds; give one"),
         (["x", "q", "--own-share", "0.5"], "No such option"),
         (["x", "q", "-k", "257"], "k must be from 0 to the 256 bits, not 257"),
         (["x", "q", "-s", "0"], "Invalid value for '-s'"),
@@ -607,21 +602,6 @@ def test_who_does_not_ask_gets_no_fields_of_parts(asked, run, built):
     assert b",of," not in run("query", built, "--text", words(1), "--format", "csv").out
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--fingerprint", "00" * 32), "--parts needs texts; leave out --fingerprint"),
-        (("page.txt", "-k", "3"), "--parts needs exact shares; leave out -k"),
-        (("page.txt", "--no-verify"), "--parts needs exact shares; leave out --no-verify"),
-    ],
-)
-def test_parts_are_refused_where_there_are_none(run, library, options, message):
-    ended = run("query", library, "--parts", *options)
-
-    assert ended.code == 2
-    assert message in ended.err.decode()
-
-
 @pytest.mark.parametrize("features", ["shingles", "words"])
 def test_an_index_without_samples_says_in_one_line_how_to_get_them(run, write, features):
     write("in/a", words(1))
@@ -733,8 +713,6 @@ def test_html_texts_none_puts_no_text_in_the_page(run, built, write):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--lang", "zh"), "--lang goes with --html or --open"),
-        (("--html-texts", "none"), "--html-texts goes with --html or --open"),
         (("--html", "q"), "--html and FILE name the same file: 'q'"),
         (("--html", "x"), "INDEX name the same file: 'x'"),
         (("--html", "r", "-o", "r"), "--html and --output name the same file: 'r'"),

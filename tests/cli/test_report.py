@@ -206,30 +206,6 @@ def test_an_interrupted_result_is_shown_as_such(run, result):
     assert json.loads(page()["data"])["complete"] is False
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["report", "docs/a.txt"], "not a result of `simdup scan`: it is not JSON"),
-        (["report", "none.json"], "'none.json': No such file or directory"),
-        (["report", "docs"], "'docs': a folder; name a result, which `simdup scan FOLDER --format"),
-        (["scan", "docs", "--html", "docs"], "'docs': a folder; name a file"),
-        (["scan", "docs", "--html", "no/p.html"], "'no/p.html': cannot write there"),
-        (["scan", "docs", "--lang", "zh"], "--lang goes with --html"),
-        (["scan", "docs", "--html-texts", "none"], "--html-texts goes with --html"),
-        (["scan", "docs", "--html", "p", "-o", "./p"], "--html and --output name the same file"),
-        (["report", "docs/a.txt", "--lang", "zh"], "--lang goes with --html"),
-    ],
-)
-@pytest.mark.usefixtures("files")
-def test_wrong_use_is_one_line(run, arguments, said):
-    ended = run(*arguments)
-
-    assert ended.code == 2
-    assert ended.out == b""
-    assert said in ended.err.decode()
-    assert ended.err.count(b"\n") == 1
-
-
 @pytest.mark.usefixtures("files")
 def test_an_unwritable_page_is_found_out_before_any_file_is_read(run, monkeypatch):
     monkeypatch.setattr("simdup.files.scan.scan", lambda *_, **__: pytest.fail("scanned"))

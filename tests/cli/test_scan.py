@@ -803,86 +803,6 @@ def test_a_file_of_mode_000_exits_with_3(run, write, english):
     assert ended.err.startswith(b"simdup: ./a: unreadable (Permission denied)\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["gone"], "'gone': No such file or directory"),
-        ([".", "--against", "gone"], "'gone': No such file or directory"),
-        (["--files-from", "gone"], "'gone': No such file or directory"),
-        (["--files-from", "."], "'.': Is a directory"),
-        ([".", "--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
-        ([".", "--bits", "0"], "bits must be a multiple of 8 from 8 to 4096, not 0"),
-        ([".", "--bits", "64", "-k", "65"], "k must be from 0 to the 64 bits, not 65"),
-        (
-            [".", "-k", "3", "-s", ".5"],
-            "-k and --similarity are two thresholds; give one (see `simdup scan --help`)",
-        ),
-        (
-            [".", "-k", "3", "--own-share", ".5"],
-            "--own-share needs exact similarities; leave out -k (see `simdup scan --help`)",
-        ),
-        (
-            [".", "--no-verify", "--own-share", "0"],
-            "--own-share needs exact similarities; leave out --no-verify"
-            " (see `simdup scan --help`)",
-        ),
-        (
-            [".", "--own-share", "2.5"],
-            "Invalid value for '--own-share': '2.5' could be a share or a percentage; write 2.5%"
-            " (see `simdup scan --help`)",
-        ),
-        (
-            [".", "--similarity", "nan"],
-            "Invalid value for '-s' / '--similarity': 'nan' is no share; write 0.8 or 80%"
-            " (see `simdup scan --help`)",
-        ),
-        (
-            [".", "--encoding", "klingon"],
-            "Invalid value for '--encoding': unknown encoding 'klingon' (see `simdup scan --help`)",
-        ),
-        ([".", "--ngram", "0"], "ngram must be from 1 to 16, not 0"),
-        (
-            [".", "--min-size", "big"],
-            "Invalid value for '--min-size': 'big' is no size; write 500, 10k, 2.5MB or 1MiB"
-            " (see `simdup scan --help`)",
-        ),
-        (
-            [".", "--files-from", "a"],
-            "give either PATH... or --files-from FILE (see `simdup scan --help`)",
-        ),
-        (
-            [".", "-0", "--format", "csv"],
-            "-0 goes with --format names, --format fdupes or --files-from, not csv"
-            " (see `simdup scan --help`)",
-        ),
-        ([".", "--features", "words", "--user-dict", "gone"], "'gone': No such file or directory"),
-        ([".", "--features", "words", "--stop-words", "gone"], "'gone': No such file or directory"),
-        (
-            [".", "--user-dict", "gone"],
-            "--user-dict goes with --features words or keywords, not shingles"
-            " (see `simdup scan --help`)",
-        ),
-        (
-            [".", "--features", "tokens", "--no-fold-variants"],
-            "--no-fold-variants goes with --features shingles or words, not tokens"
-            " (see `simdup scan --help`)",
-        ),
-        (
-            [".", "--hash", "string"],
-            "shingles take only hash 'mix64', not 'string'",
-        ),
-    ],
-)
-def test_a_scan_that_cannot_run_is_one_line(run, write, english, arguments, message):
-    write("a", english)
-    write("b", english)
-
-    ended = run("scan", *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.decode() == f"simdup: {message}\n"
-
-
 def test_without_a_path_a_scan_reads_the_current_folder(run, write, english):
     write("a", english)
     write("b", english)
@@ -907,41 +827,6 @@ def test_a_similarity_that_is_none_is_refused(run, share):
 
     assert ended.code == 2
     assert "'--similarity'" in ended.err.decode()
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--no-such-option"],
-        ["--similarity", "0"],
-        ["--similarity", "1.1"],
-        ["--linkage", "cluster"],
-        ["--format", "xml"],
-        ["--bits", "many"],
-        ["--jobs", "0"],
-        ["--max-depth", "-1"],
-        ["--min-size", "9" * 400],
-        ["--max-size", "9" * 400 + "TB"],
-        ["--ngram", "2,"],
-        ["--top", "0"],
-        ["--features", "words", "--user-dict", "\x1b]0;red\x07"],
-        ["--features", "keywords", "--stop-words", "\x1b]0;red\x07"],
-        ["--against", "\x1b]0;red\x07"],
-        ["--encoding", "\x1b]0;red\x07"],
-        ["--\x1b]0;red\x07"],
-        ["--output", "gone/\x1b]0;red\x07"],
-    ],
-)
-def test_a_wrong_option_is_one_line_that_acts_on_no_terminal(run, write, simplified, arguments):
-    write("a", simplified)
-
-    ended = run("scan", ".", *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    said = ended.err.decode()
-    assert said.startswith("simdup: ")
-    assert said.endswith("\n")
-    assert said.removesuffix("\n").isprintable()
 
 
 def test_no_command_shows_help_and_exits_with_2(run):
@@ -977,17 +862,6 @@ def test_a_verbose_version_names_the_kernels_and_what_is_missing(run, monkeypatc
     assert f"kernels: {kernels}" in lines
     assert "jieba 1.2.3" in lines
     assert "rjieba not installed: Chinese words by jieba (pip install 'simdup[fast]')" in lines
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [(["--verbose"], b"--verbose goes with --version"), (["--verbose", "scan"], b"--verbose goes")],
-)
-def test_verbose_alone_is_refused(run, arguments, message):
-    ended = run(*arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert message in ended.err
 
 
 def test_an_interrupted_scan_exits_with_130(run, write, monkeypatch):
@@ -1184,15 +1058,6 @@ def test_fail_on_found_applies_to_an_index(run, built, tree):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["in"], "--index groups what is in the index; leave out PATH..."),
-        (["--files-from", "list"], "leave out --files-from"),
-        (["--against", "in"], "leave out --against"),
-        (["--include", "*"], "leave out --include"),
-        (["--hidden"], "leave out --hidden"),
-        (["--max-size", "9"], "leave out --max-size"),
-        (["--cache", "c"], "leave out --cache"),
-        (["--encoding", "gbk"], "leave out --encoding"),
-        (["--formats", "text"], "leave out --formats"),
         (["--features", "words"], "'x': made with features shingles, not words"),
         (["--ngram", "3"], "'x': made with ngram 2, not 3"),
         (["--no-fold-variants"], "'x': made with folded variants, not --no-fold-variants"),

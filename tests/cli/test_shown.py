@@ -145,23 +145,6 @@ def test_a_saved_result_is_shown_in_the_same_ways(run):
     assert summary.err == b""
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--limit", "3", "--all"], b"give either --limit or --all"),
-        (["--summary", "--format", "json"], b"--summary is text; leave out --format json"),
-        (["--limit", "0"], b"0 is not in the range"),
-    ],
-)
-def test_options_that_exclude_each_other_are_refused(run, write, options, said):
-    write("in/a", "text")
-
-    ended = run("scan", "in", *options)
-
-    assert ended.code == 2
-    assert said in ended.err
-
-
 def test_distances_are_shown_if_they_are_asked_for(run, write, english):
     write("in/a", english)
     write("in/b", english.replace("grey", "white"))

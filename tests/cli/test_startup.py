@@ -30,6 +30,7 @@ VERSION = HELP | {"simdup.cli.version", "simdup.versions"}
 OPTIONS = HELP | {
     *(f"simdup.cli.{name}" for name in SUMMARIES),
     *("simdup.cli.command", "simdup.cli.options", "simdup.cli.output", "simdup.cli.page"),
+    "simdup.cli.relations",
     "simdup.cli.shown",
     *("simdup.arguments", "simdup.recipe", "simdup.settings", "simdup.theory", "simdup.versions"),
     "simdup.report.page",
@@ -54,9 +55,9 @@ COMMANDS = tuple(f"{name} {GROUPS.get(name, '')}".rstrip() for name in SUMMARIES
 UNUSED_BY_A_SMALL_SCAN = (
     *("asyncio", "chardet", "concurrent", "csv", "decimal", "difflib", "email"),
     *("importlib.metadata", "jieba", "logging", "multiprocessing", "numba", "numpy.ma"),
-    *("numpy.random", "pathlib", "queue", "shutil", "socket", "subprocess", "tempfile", "tqdm"),
+    *("numpy.random", "pathlib", "queue", "shutil", "socket", "subprocess", "tempfile"),
     *("urllib", "xml", "zipfile", "simdup.compute.worker_pool", "simdup.extract.convert"),
-    *("simdup.extract.sandbox", "simdup.index.index", "simdup.match.parts"),
+    *("simdup.cli.bars", "simdup.extract.sandbox", "simdup.index.index", "simdup.match.parts"),
 )
 
 # Dataclasses that a small scan may make; each takes about 1 ms, and a named tuple 0.2 ms.

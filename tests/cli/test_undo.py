@@ -120,22 +120,3 @@ def test_resume_goes_on_where_the_journal_ends(run, cleaned):
 
     assert (done.code, lines(done)[0]) == (0, "2 planned = 2 done + 0 refused + 0 left")
     assert b"torn" not in Path(journal).read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["--resume", "j"], "--resume goes with --apply; `simdup undo` shows what was done"),
-        (["found.json", "--resume", "j", "--apply"], "give either --resume or RESULT|PLAN"),
-        (["--resume", "j", "--apply", "--script", "x"], "give either --resume or --script"),
-        (["--resume", "j", "--apply", "--protect", "x"], "give either --resume or --protect"),
-        (["--resume", "j", "--apply", "--only-under", "."], "give either --resume or --only-under"),
-        (["--resume", "j", "--apply", "--check"], "give either --resume or --check"),
-        ([], "Missing argument 'RESULT|PLAN'."),
-    ],
-)
-def test_resume_takes_no_plan(run, given, said):
-    done = run("clean", *given)
-
-    assert done.code == 2
-    assert said in done.err.decode()

@@ -225,15 +225,6 @@ def test_the_memory_of_an_archive_is_freed(write, english):
     assert read.archive_in.cache_info().currsize == 0
 
 
-def test_an_index_has_no_archives(run, write):
-    write("in/a.txt", "tea")
-
-    ended = run("scan", "--index", "i.db", "--archives")
-
-    assert ended.code == 2
-    assert b"leave out --archives" in ended.err
-
-
 # --- names ---
 
 

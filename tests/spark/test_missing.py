@@ -41,10 +41,10 @@ def test_importing_simdup_spark_without_pyspark_says_what_to_install():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--master", "local[2]"), b"--master goes with --engine spark"),
-        (("--conf", "a=b"), b"--conf goes with --engine spark"),
-        (("--input-format", "csv"), b"--input-format goes with --engine spark"),
-        (("--engine", "spark", "--jobs", "2"), b"--jobs goes with --engine local"),
+        (("--master", "local[2]"), b"--master needs --engine spark"),
+        (("--conf", "a=b"), b"--conf needs --engine spark"),
+        (("--input-format", "csv"), b"--input-format needs --engine spark"),
+        (("--engine", "spark", "--jobs", "2"), b"--engine spark and --jobs exclude each other"),
         (("--engine", "spark", "--conf", "memory"), b"'--conf': 'memory' is no NAME=VALUE"),
     ],
 )

@@ -1,0 +1,306 @@
+"""What is refused before any work, in one table; and who shows which options go together."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from simdup.cli import SUMMARIES, commands, load_command
+from simdup.cli.relations import Option, Related
+
+# The folder in which each command line runs.
+FILES = {
+    "a": "words and more words",
+    "b": "words and more words",
+    "folder/b": "words and more words",
+    "empty": "",
+    "signs": "?!",
+    "binary": "\0" * 99,
+    "rows.jsonl": '{"text": "one two three"}\n',
+}
+LARGE = "9" * 400
+# Each command line with options that do not go together, and what the line says that refuses it.
+REFUSED = {
+    "--verbose": "--verbose needs --version",
+    "--verbose scan": "--verbose needs --version",
+    "scan . -k 3 -s .5": "--similarity and -k exclude each other",
+    "scan . -k 3 --own-share .5": "--own-share and -k exclude each other",
+    "scan . --no-verify --own-share 0": "--own-share and --no-verify exclude each other",
+    "scan . --parts -k 3": "--parts and -k exclude each other",
+    "scan . --parts --no-verify": "--parts and --no-verify exclude each other",
+    "scan . --parts --features words": "--parts needs --features shingles",
+    "scan . --files-from a": "--files-from and PATH... exclude each other",
+    "scan . -0 --format csv": "-0 needs --format names, --format fdupes or --files-from",
+    "scan . --user-dict a": "--user-dict needs --features words, --features keywords or --index",
+    "scan . --stop-words a": "--stop-words needs --features words, --features keywords or --index",
+    "scan . --weights int": "int needs --features keywords or --index",
+    "scan . --features words --ngram 3": "--ngram needs --features shingles or --index",
+    "scan . --features tokens --no-fold-variants": (
+        "--no-fold-variants needs --features shingles, --features words or --index"
+    ),
+    "scan . --limit 3 --all": "--all and --limit exclude each other",
+    "scan . --summary --format json": "--summary needs --format text",
+    "scan . --cache x --no-cache": "--cache and --no-cache exclude each other",
+    "scan . --ignored x --no-ignored": "--ignored and --no-ignored exclude each other",
+    "scan . --lang zh": "--lang needs --html or --open",
+    "scan . --html-texts none": "--html-texts needs --html or --open",
+    "scan --index x in": "--index and PATH... exclude each other",
+    "scan --index x --files-from y": "--index and --files-from exclude each other",
+    "scan --index x --against y": "--index and --against exclude each other",
+    "scan --index x --include '*'": "--index and --include exclude each other",
+    "scan --index x --hidden": "--index and --hidden exclude each other",
+    "scan --index x --max-size 9": "--index and --max-size exclude each other",
+    "scan --index x --cache y": "--index and --cache exclude each other",
+    "scan --index x --encoding gbk": "--index and --encoding exclude each other",
+    "scan --index x --formats text": "--index and --formats exclude each other",
+    "scan --index x --archives": "--index and --archives exclude each other",
+    "scan --index x --parts": "--index and --parts exclude each other",
+    "report x --lang zh": "--lang needs --html or --open",
+    "report x --summary --format csv": "--summary needs --format text",
+    "compare a b --diff --format json": "--diff and --format json exclude each other",
+    "compare a b --among . -k 3": "--among and -k exclude each other",
+    "compare a b --among . --no-verify": "--among and --no-verify exclude each other",
+    "compare a b --among . --own-share 0": "--among and --own-share 0 exclude each other",
+    "query": "Missing argument 'INDEX'.",
+    "query x": "give FILE..., --text or --fingerprint",
+    "query x q -0 --format json": "--null and --format exclude each other",
+    "query x q -0 --format text": "--null and --format exclude each other",
+    "query x q -k 3 -s .5": "--similarity and -k exclude each other",
+    "query x q --parts --fingerprint 00": "--parts and --fingerprint exclude each other",
+    "query x q --parts -k 3": "--parts and -k exclude each other",
+    "query x q --lang zh": "--lang needs --html or --open",
+    "index build x in --top 3": "--top needs --features keywords",
+    "index build x in --parts --features words": "--parts needs --features shingles",
+    "evaluate --pairs a --all-pairs b": "--all-pairs and --pairs exclude each other",
+    "evaluate -k 3 --similarity .5": "--similarity and -k exclude each other",
+    "evaluate --precision .9": "--precision needs --recommend",
+    "evaluate --features words --ngram 3": "--ngram needs --features shingles",
+    "evaluate --features shingles,tokens --top 3": "--top needs --features keywords",
+    "evaluate --weights int": "--weights int needs --features keywords",
+    "evaluate --weights int --features words,tokens": "int needs --features keywords",
+    "evaluate --lang zh": "--lang needs --html or --open",
+    "corpus scan a -k 3 -s .5": "--similarity and -k exclude each other",
+    "corpus scan a --keep first": "--keep needs --output",
+    "corpus scan a --keep first -o b --format csv": "--keep and --format exclude each other",
+    "corpus scan a --keep first -o b --parts": "--keep and --parts exclude each other",
+    "corpus scan a --keep first -o b --html c": "--keep and --html exclude each other",
+    "corpus scan a --dropped b": "--dropped needs --keep",
+    "corpus scan a --lang en": "--lang needs --html or --open",
+    "corpus scan a --master local": "--master needs --engine spark",
+    "corpus scan a --conf a=b": "--conf needs --engine spark",
+    "corpus scan a --input-format csv": "--input-format needs --engine spark or FILE... -",
+    "corpus scan a --engine spark --jobs 2": "--engine spark and --jobs exclude each other",
+    "corpus scan a --engine spark --open": "--engine spark and --open exclude each other",
+    "corpus scan a --engine spark --input-format tsv": (
+        "--engine spark and --input-format tsv exclude each other"
+    ),
+    "corpus scan a --engine spark --keep first -o b --dropped c": (
+        "--engine spark and --dropped exclude each other"
+    ),
+    "clean": "give RESULT|PLAN or --resume",
+    "clean x --link --permanently": "--link and --permanently exclude each other",
+    "clean x --to y --reflink": "--to and --reflink exclude each other",
+    "clean x --link --text": "--link and --text exclude each other",
+    "clean x --reflink --formats-too": "--reflink and --formats-too exclude each other",
+    "clean x --permanently --near .9": "--permanently and --near exclude each other",
+    "clean x --apply --check": "--check and --apply exclude each other",
+    "clean x --journal j": "--journal needs --apply",
+    "clean x --review --apply": "--review and --apply exclude each other",
+    "clean x --review --link": "--review and --link exclude each other",
+    "clean --resume j": "--resume needs --apply",
+    "clean x --resume j --apply": "--resume and RESULT|PLAN exclude each other",
+    "clean --resume j --apply --script x": "--resume and --script exclude each other",
+    "clean --resume j --apply --protect x": "--resume and --protect exclude each other",
+    "clean --resume j --apply --only-under .": "--resume and --only-under exclude each other",
+    "clean --resume j --apply --check": "exclude each other",
+    "undo j --journal k": "--journal needs --apply",
+    "undo j k --apply --journal l": "--journal needs one JOURNAL",
+}
+
+# Each command line with something else that cannot be.
+WRONG = {
+    f"scan . --min-size {LARGE}": "'--min-size': no file is that large",
+    f"scan . --max-size {LARGE}TB": "'--max-size': no file is that large",
+    "evaluate --features shingles,": "'' is none of ",
+    "evaluate --hash ,": "'' is none of ",
+    "scan . --formats html,": "'' is none of ",
+    "scan . --formats ''": "'' is none of ",
+    "scan gone": "'gone': No such file or directory",
+    "scan . --against gone": "'gone': No such file or directory",
+    "scan --files-from gone": "'gone': No such file or directory",
+    "scan --files-from .": "'.': Is a directory",
+    "scan . --bits 12": "bits must be a multiple of 8 from 8 to 4096, not 12",
+    "scan . --bits 0": "bits must be a multiple of 8 from 8 to 4096, not 0",
+    "scan . --bits 64 -k 65": "k must be from 0 to the 64 bits, not 65",
+    "scan . --own-share 2.5": "'--own-share': '2.5' could be a share or a percentage; write 2.5%",
+    "scan . --similarity nan": "'--similarity': 'nan' is no share; write 0.8 or 80%",
+    "scan . --encoding klingon": "'--encoding': unknown encoding 'klingon'",
+    "scan . --ngram 0": "ngram must be from 1 to 16, not 0",
+    "scan . --min-size big": "'--min-size': 'big' is no size; write 500, 10k, 2.5MB or 1MiB",
+    "scan . --features words --user-dict gone": "'gone': No such file or directory",
+    "scan . --features words --stop-words gone": "'gone': No such file or directory",
+    "scan . --hash string": "shingles take only hash 'mix64', not 'string'",
+    "scan . --no-such-option": "No such option",
+    "scan . --similarity 0": "'--similarity': '0' is not above 0 and at most 1 (or 100%)",
+    "scan . --similarity 1.1": "'--similarity': '1.1' could be a share or a percentage; write 1.1%",
+    "scan . --linkage cluster": "'--linkage': 'cluster' is not one of 'star', 'components'.",
+    "scan . --format xml": "'--format': 'xml' is not one of 'text', 'json', 'jsonl', 'csv',",
+    "scan . --bits many": "'--bits': 'many' is not a valid integer.",
+    "scan . --jobs 0": "'--jobs': 0 is not in the range x>=1.",
+    "scan . --max-depth -1": "'--max-depth': -1 is not in the range x>=0.",
+    "scan . --ngram 2,": "'--ngram': '2,' is no list of whole numbers such as 2 or 2,3",
+    "scan . --features keywords --top 0": "top must be at least 1, not 0",
+    "scan . --features words --user-dict '\x1b]0;red\x07'": "'\\x1b]0;red\\x07': No such file or",
+    "scan . --features keywords --stop-words '\x1b]0;red\x07'": "'\\x1b]0;red\\x07': No such file",
+    "scan . --against '\x1b]0;red\x07'": "'\\x1b]0;red\\x07': No such file or directory",
+    "scan . --encoding '\x1b]0;red\x07'": "'--encoding': unknown encoding '\\x1b]0;red\\x07'",
+    "scan . '--\x1b]0;red\x07'": "No such option",
+    "scan . --output 'gone/\x1b]0;red\x07'": "'gone/\\x1b]0;red\\x07': cannot write there (No",
+    "scan . -k 999": "k must be from 0 to the 256 bits, not 999",
+    "scan . --convert doc": "'--convert': 'doc' is not EXT=COMMAND such as 'doc=antiword {}'",
+    "evaluate --draws 0": "'--draws': 0 is not in the range x>=1.",
+    "evaluate --bits 12": "bits must be a multiple of 8 from 8 to 4096, not 12",
+    "compare a folder": "'folder': not a regular file (folder); `simdup scan` takes folders",
+    "compare empty a": "'empty': empty (0 bytes)",
+    "compare a signs": "'signs': empty (no letter or digit)",
+    "compare a binary": "'binary': binary (NUL bytes)",
+    "compare a a --bits 12": "bits must be a multiple of 8 from 8 to 4096, not 12",
+    "compare a a -k 257": "k must be from 0 to the 256 bits, not 257",
+    "compare a a --among gone": "'gone': No such file or directory",
+    "compare a a --encoding klingon": "'--encoding': unknown encoding 'klingon'",
+    "compare a a --features words --user-dict gone": "'gone': No such file or directory",
+    "compare a": "Missing argument 'B'.",
+    "evaluate --recommend --precision 0": "'--precision': '0' is not above 0 and at most 1 (or",
+    "evaluate --hash string": "nothing is left: shingles with hash 'string': they take only",
+    "evaluate --draws 2 --features tokens --hash string --bits 64": "nothing is left: tokens with",
+    "evaluate --bits 16,x": "'--bits': '16,x' is no list of whole numbers such as 2 or 2,3",
+    "evaluate --features shingles,letters": "'--features': 'letters' is none of shingles, words,",
+    "evaluate --hash md5": "'--hash': 'md5' is none of mix64, blake2b, string",
+    "evaluate --features words --user-dict gone": "'gone': No such file or directory",
+    "evaluate --format xml": "'--format': 'xml' is not one of 'table', 'json', 'csv'.",
+    "evaluate -o gone/report": "'gone/report': cannot write there (No such file or directory)",
+    "evaluate --plot gone/picture.svg": "'gone/picture.svg': cannot write there (No such file or",
+    "evaluate -o .": "'.': a folder; name a file",
+    "evaluate pairs.csv": "Got unexpected extra argument (pairs.csv)",
+    "evaluate --draws 17": "17 draws of 256 bits: together 4096 bits at most",
+    "evaluate --draws 65 --bits 64,16": "65 draws of 64 bits: together 4096 bits at most",
+    "evaluate -k 17 --bits 16": "k must be from 0 to the 16 bits, not 17",
+    "evaluate -k 257": "k must be from 0 to the 16 bits, not 257",
+    "evaluate --bits 64,20": "bits must be a multiple of 8 from 8 to 4096, not 20",
+    "evaluate --pairs gone.csv": "'gone.csv': not found (No such file or directory)",
+    "evaluate --all-pairs gone.csv": "'gone.csv': not found (No such file or directory)",
+    "evaluate --pairs .": "'.': not a regular file (folder)",
+    "index build": "Missing argument 'FILE'.",
+    "index build new": "Missing argument 'PATH...'.",
+    "index build new folder --frobnicate": "No such option",
+    "index build new folder --bits 12": "bits must be a multiple of 8 from 8 to 4096, not 12",
+    "index build new folder --encoding none": "'--encoding': unknown encoding 'none'",
+    "index build new folder --formats exe": "'--formats': 'exe' is none of",
+    "index build new folder --max-size 1 --min-size 2": "--max-size is less than --min-size: no",
+    "index build new folder --jobs 0": "Invalid value for '-j'",
+    "index update new": "'new': there is no index; `simdup index build` makes one",
+    "index info new": "'new': there is no index; `simdup index build` makes one",
+    "index frobnicate": "No such command 'frobnicate'.",
+    "corpus scan rows.jsonl --keep last -o out": "'last' is not one of 'first', 'longest'",
+    "corpus scan rows.jsonl --keep first -o x.bz2": "'x.bz2': rows are packed as .gz or .zst, or",
+    "corpus scan rows.jsonl --keep first -o x.jsonl.XZ": "'x.jsonl.XZ': rows are packed as .gz or",
+    "corpus scan rows.jsonl --keep first -o -": "'-': name /dev/stdout, or a file so called ./-",
+    "corpus scan rows.jsonl -o -": "'-': name /dev/stdout, or a file so called ./-",
+    "corpus scan rows.jsonl --bits 12": "bits must be a multiple of 8 from 8 to 4096, not 12",
+    "corpus scan rows.jsonl --encoding gbk": "No such option",
+    "report a": "'a': not a result of `simdup scan`: it is not JSON",
+    "report none.json": "'none.json': No such file or directory",
+    "report folder": "'folder': a folder; name a result, which `simdup scan FOLDER --format",
+    "scan folder --html folder": "'folder': a folder; name a file",
+    "scan folder --html gone/p.html": "'gone/p.html': cannot write there",
+    "scan folder --html p -o ./p": "--html and --output name the same file: './p'",
+}
+
+
+def every(group, context, *names):
+    """Yield each command below a group that has options of ours, with its context."""
+    for name in group.commands:
+        command = load_command(name) if group is commands else group.commands[name]
+        inner = click.Context(command, parent=context, info_name=name)
+        if isinstance(command, click.Group):
+            yield from every(command, inner, *names, name)
+        else:
+            yield " ".join((*names, name)), inner
+
+
+COMMANDS = dict(every(commands, click.Context(commands, info_name="simdup")))
+
+
+def related(context):
+    return [each for each in context.command.params if isinstance(each, Related)]
+
+
+def terms_of(parameter):
+    by_value = itertools.chain(parameter.excludes.values(), parameter.needs.values())
+    instead = getattr(parameter, "instead", ())
+    return [*itertools.chain(parameter.replaces, instead, *by_value)]
+
+
+@pytest.mark.parametrize("line", REFUSED | WRONG)
+def test_wrong_use_is_one_line_and_writes_nothing(run, write, line):
+    for name, content in FILES.items():
+        write(name, content)
+
+    ended = run(*shlex.split(line))
+
+    said = ended.err.decode()
+    assert (ended.code, ended.out) == (2, b"")
+    assert said.startswith("simdup: ")
+    assert (REFUSED | WRONG)[line] in said
+    assert said.removesuffix("\n").isprintable()
+    assert said.endswith(" --help`)\n") or line in WRONG
+    assert {path for path in Path().rglob("*") if path.is_file()} == {*map(Path, FILES)}
+
+
+def test_every_relation_is_about_a_parameter_that_a_command_has():
+    parameters = [each for context in COMMANDS.values() for each in related(context)]
+    names = {name for each in parameters for name in (each.typed, *each.opts)}
+
+    assert len(COMMANDS) > len(SUMMARIES)
+    assert {term.partition(" ")[0] for each in parameters for term in terms_of(each)} <= names
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_an_option_names_what_it_excludes_and_needs(name):
+    context = COMMANDS[name]
+    known = {name for each in related(context) for name in (each.typed, *each.opts)}
+
+    for option in related(context):
+        if isinstance(option, Option):
+            _, text = option.get_help_record(context)
+            by_value = itertools.chain(option.excludes.values(), option.needs.values())
+            for term in itertools.chain(*by_value):
+                assert (term in text) == (term.partition(" ")[0] in known)
+
+
+@pytest.mark.parametrize(
+    ("line", "offered", "not_offered"),
+    [
+        ("scan . --", ["--cache", "--similarity", "--limit"], ["--files-from", "--index"]),
+        ("scan . --no-cache -s .5 --all --", ["--own-share"], ["--cache", "-k", "--limit"]),
+        ("scan --index x --", ["--similarity"], ["--include", "--cache", "--parts"]),
+        ("compare a b --format json --", ["--verbose"], ["--diff"]),
+        ("corpus scan a --engine spark --", ["--master"], ["--jobs", "--html"]),
+        ("clean x --link --", ["--apply"], ["--text", "--reflink", "--resume"]),
+    ],
+)
+def test_tab_offers_no_option_that_those_before_it_exclude(
+    run, monkeypatch, line, offered, not_offered
+):
+    monkeypatch.setenv("_SIMDUP_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"simdup {line}")
+    monkeypatch.setenv("COMP_CWORD", str(line.count(" ") + 1))
+
+    found = {each.partition(",")[2] for each in run().out.decode().splitlines()}
+
+    assert found >= {*offered}
+    assert not found & {*not_offered}
