@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -150,13 +151,37 @@ def test_the_command_line_wins_over_the_tree_and_the_tree_over_the_users_own(sca
 
 
 @pytest.mark.usefixtures("texts")
-def test_an_option_on_the_command_line_drops_one_that_it_excludes(scanned, own):
-    own("similarity = 0.7\n[scan]\ncache = 'my.store'\n")
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("similarity = 0.7\n[scan]\ncache = 'my.store'", "-k 9 --no-cache"),
+        ("similarity = 0.99", "--no-verify"),
+        ("no-verify = true", "-s 0.35"),
+        ("parts = 0.8", "-k 9"),
+        ("own-share = 0.9", "--no-verify"),
+        ("lang = 'zh'\nhtml-texts = 'none'", ""),
+        ("[scan]\nformat = 'csv'", "--summary"),
+        ("[scan]\nformat = 'json'", "-0"),
+        ("[scan]\nsummary = true", "--format csv"),
+        ("limit = 1", "--all"),
+        ("ngram = 3\nweights = 'int'", "--features words"),
+    ],
+)
+def test_an_option_of_a_file_gives_way_to_those_on_the_command_line(run, own, text, typed):
+    without = run("scan", "docs", "-q", *typed.split())
+    own(text)
 
-    found = scanned("-k", "9", "--no-cache")
+    ended = run("scan", "docs", "-q", *typed.split())
 
-    assert found["settings"]["k"] == 9
-    assert not found["settings"]["verified"]
+    shown, alone = (re.sub(rb"in \d+\.\d s", b"", each.out) for each in (ended, without))
+    assert (ended.code, shown, ended.err) == (0, alone, b"")
+
+
+@pytest.mark.usefixtures("texts")
+def test_options_of_one_file_that_exclude_each_other_are_refused(run, own):
+    own("similarity = 0.7\nk = 9\n")
+
+    assert b"--similarity and -k exclude each other" in run("scan", "docs").err
 
 
 @pytest.mark.usefixtures("texts")

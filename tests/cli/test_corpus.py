@@ -122,22 +122,6 @@ def test_rows_that_go_are_listed_with_the_row_that_stays_for_each(
     assert listed[0]["like"] == {"id": "a", "path": rows, "row": 1}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--text-field", "a,b", "--engine", "spark"], "--text-field takes one field with"),
-        (["--keep", "first", "-o", "y", "--dropped", "rows.jsonl"], "rows.jsonl"),
-    ],
-)
-def test_options_for_records_that_do_not_go_together_are_one_line(run, rows, arguments, problem):
-    ended = run("corpus", "scan", rows, *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert problem in ended.err.decode()
-    assert ended.err.count(b"\n") == 1
-    assert Path(rows).read_text() == ROWS
-
-
 # Reports
 
 
@@ -488,30 +472,6 @@ def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypa
     assert sorted(os.listdir()) == ["clean.jsonl", "rows.jsonl"]
 
 
-# Wrong use
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-o", "rows.jsonl"], "--output and FILE name the same file: 'rows.jsonl'"),
-        (
-            ["--keep", "first", "-o", "./rows.jsonl"],
-            "--output and FILE name the same file: 'rows.js",
-        ),
-    ],
-)
-def test_wrong_usage_is_one_line_and_exits_with_2(run, rows, arguments, message):
-    ended = run("corpus", "scan", rows, *arguments)
-
-    assert ended.code == 2
-    assert ended.err.startswith(b"simdup: ")
-    assert message in ended.err.decode()
-    assert ended.err.count(b"\n") == 1
-    assert Path(rows).read_text("utf-8") == ROWS
-    assert os.listdir() == [rows]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -640,19 +600,3 @@ def test_a_page_of_rows_without_texts(run):
     assert sorted(page()) == ["data", "script", "style"]
     assert (data["texts"], data["beginnings"]) == (False, {})
     assert [len(each) for each in data["groups"][0][3]] == [15, 15, 15]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--html", "rows.jsonl"), "FILE name the same file: 'rows.jsonl'"),
-        (("--html", "p", "-o", "p"), "--html and --output name the same file: 'p'"),
-    ],
-)
-@pytest.mark.usefixtures("rows")
-def test_a_page_that_cannot_be_is_refused_before_any_work(run, options, message):
-    ended = run("corpus", "scan", "rows.jsonl", *options)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert message in ended.err.decode()
-    assert Path("rows.jsonl").read_text("utf-8") == ROWS

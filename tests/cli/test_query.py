@@ -708,22 +708,3 @@ def test_html_texts_none_puts_no_text_in_the_page(run, built, write):
     run("query", built, "q", "--html", "p.html", "--html-texts", "none")
 
     assert sorted(page()) == ["data", "script", "style"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--html", "q"), "--html and FILE name the same file: 'q'"),
-        (("--html", "x"), "INDEX name the same file: 'x'"),
-        (("--html", "r", "-o", "r"), "--html and --output name the same file: 'r'"),
-        (("--html", "no/p.html"), "'no/p.html': cannot write there"),
-    ],
-)
-def test_a_page_that_cannot_be_is_refused_before_any_work(run, built, write, options, message):
-    write("q", words(1))
-
-    ended = run("query", built, "q", *options)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert message in ended.err.decode()
-    assert Path("q").read_text("utf-8") == words(1)
