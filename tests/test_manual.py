@@ -180,6 +180,23 @@ def test_every_command_and_option_is_in_the_manual_and_has_help(name):
             assert any(f"`{flag}`" in manual or f"`{flag} " in manual for flag in option.opts)
 
 
+def lines_of(text):
+    """The command lines in the blocks of a page, without what comes after a pipe or a comment."""
+    for block in re.findall(r"^```(?:sh|console)?\n((?:.*\n)*?)```$", text, re.MULTILINE):
+        for line in re.findall(r"^(?:\$ )?simdup (.*)$", block.replace("\\\n", ""), re.MULTILINE):
+            yield shlex.split(re.split(r" [|#>&]", line)[0])
+
+
+@pytest.mark.parametrize("words", [each for text in PAGES.values() for each in lines_of(text)])
+def test_a_command_line_of_the_manual_is_what_its_command_takes(words, monkeypatch):
+    monkeypatch.setattr(shutil, "which", str)  # programs for --convert need not be installed
+    parts = 1 + isinstance(COMMANDS[words[0]], click.Group)
+    name = " ".join(words[:parts])
+
+    context = click.Context(commands, **commands.context_settings)
+    COMMANDS[name].make_context(name, words[parts:], context)  # raises UsageError
+
+
 def test_every_exit_code_is_in_the_manual():
     table = PAGES["scan"].partition("## Exit codes")[2].partition("\n## ")[0]
 
