@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
-from simdup.cli import SUMMARIES, commands, load_command
+from simdup.cli import SUMMARIES
 from simdup.cli.relations import Option, Related
+from tests.cli.test_help import CONTEXT, EVERY
 
 # The folder in which each command line runs.
 FILES = {
@@ -232,18 +233,11 @@ WRONG = {
 }
 
 
-def every(group, context, *names):
-    """Yield each command below a group that has options of ours, with its context."""
-    for name in group.commands:
-        command = load_command(name) if group is commands else group.commands[name]
-        inner = click.Context(command, parent=context, info_name=name)
-        if isinstance(command, click.Group):
-            yield from every(command, inner, *names, name)
-        else:
-            yield " ".join((*names, name)), inner
-
-
-COMMANDS = dict(every(commands, click.Context(commands, info_name="simdup")))
+CONTEXTS = {
+    " ".join(names): click.Context(command, parent=CONTEXT, info_name=names[-1])
+    for names, command in EVERY.items()
+    if not isinstance(command, click.Group)
+}
 
 
 def related(context):
@@ -273,16 +267,16 @@ def test_wrong_use_is_one_line_and_writes_nothing(run, write, line):
 
 
 def test_every_relation_is_about_a_parameter_that_a_command_has():
-    parameters = [each for context in COMMANDS.values() for each in related(context)]
+    parameters = [each for context in CONTEXTS.values() for each in related(context)]
     names = {name for each in parameters for name in (each.typed, *each.opts)}
 
-    assert len(COMMANDS) > len(SUMMARIES)
+    assert len(CONTEXTS) > len(SUMMARIES)
     assert {term.partition(" ")[0] for each in parameters for term in terms_of(each)} <= names
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", CONTEXTS)
 def test_the_help_of_an_option_names_what_it_excludes_and_needs(name):
-    context = COMMANDS[name]
+    context = CONTEXTS[name]
     known = {name for each in related(context) for name in (each.typed, *each.opts)}
 
     for option in related(context):
