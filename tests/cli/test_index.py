@@ -322,54 +322,6 @@ def test_an_index_with_a_converter_must_be_given_it_again_and_runs_no_other(run,
 # Wrong use
 
 
-@pytest.mark.usefixtures("built")
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["build", "new", "in", "--convert", "doc=gone"], "there is no program 'gone'"),
-        (["build", "new", "gone"], "gone': No such file or directory"),
-        (["build", "new", "in", "gone"], "gone': No such file or directory"),
-        (["build", "new", ""], "'': No such file or directory"),
-        (["build", "gone/new", "in"], "'gone/new': No such file or directory"),
-        (["build", "in", "in"], "'in': there is a file already; `simdup index add` and"),
-        (["build", "x", "in"], "'x': there is a file already; `simdup index add` and"),
-        (["build", "notes", "in"], "'notes': there is a file already; `simdup index add` and"),
-        (["add", "new", "in"], "'new': there is no index; `simdup index build` makes one"),
-        (["add", "notes", "in"], "'notes': not an index of simdup"),
-        (["add", "in", "in"], "'in': a folder, and not an index of simdup"),
-        (["add", "x", "gone"], "gone': No such file or directory"),
-        (["add", "x", "in", "--bits", "64"], "No such option '--bits'"),
-        (["remove", "x", "gone"], "'gone': there is nothing of it in the index"),
-        (["remove", "x", ""], "'': there is nothing of it in the index"),
-        (["remove", "new", "in"], "'new': there is no index"),
-        (["info", "notes"], "'notes': not an index of simdup"),
-        (["info", "x", "--format", "csv"], "Invalid value for '--format'"),
-        (["verify", "notes"], "'notes': not an index of simdup"),
-        (["verify", "empty"], "'empty': not an index of simdup"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_wrong_use_is_one_line_exits_with_2_and_changes_nothing(run, write, arguments, line):
-    write("notes", "my notes\n" * 99)
-    write("empty", "")
-    files = sorted(os.listdir())
-
-    def state():
-        names = ("empty", "notes", "x")
-        return [(Path(name).read_bytes(), os.stat(name).st_mtime_ns) for name in names]
-
-    before = state()
-
-    ended = run("index", *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.startswith(b"simdup: ")
-    assert line in ended.err.decode()
-    assert ended.err.count(b"\n") == 1
-    assert sorted(os.listdir()) == files == ["empty", "in", "notes", "x"]
-    assert state() == before
-
-
 def test_a_command_without_arguments_shows_its_help(run):
     ended = run("index")
 

@@ -64,19 +64,3 @@ def test_evaluate_has_the_default_recipe():
 )
 def test_formats_are_names_or_text_or_all(text, formats):
     assert asked(Scan, "scan", ".", "--formats", text).reading.formats == formats
-
-
-@pytest.mark.parametrize(
-    ("command", "arguments"),
-    [
-        ("scan", [".", "--formats", "html,"]),
-        ("scan", [".", "--formats", ""]),
-        ("evaluate", ["--features", "shingles,"]),
-        ("evaluate", ["--hash", ","]),
-    ],
-)
-def test_an_empty_name_in_a_list_is_refused(run, command, arguments):
-    ended = run(command, *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert b"'' is none of " in ended.err

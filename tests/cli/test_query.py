@@ -454,41 +454,6 @@ def test_a_report_goes_into_a_file(run, built, form):
 # Wrong use
 
 
-@pytest.mark.usefixtures("built")
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["gone", "q"], "'gone': there is no index; `simdup index build` makes one"),
-        (["q", "q"], "'q': not an index of simdup"),
-        (["in", "q"], "'in': a folder, and not an index of simdup"),
-        (["x", "q", "--format", "fdupes"], "Invalid value for '--format'"),
-        (["x", "q", "--own-share", "0.5"], "No such option"),
-        (["x", "q", "-k", "257"], "k must be from 0 to the 256 bits, not 257"),
-        (["x", "q", "-s", "0"], "Invalid value for '-s'"),
-        (["x", "q", "--top", "0"], "Invalid value for '--top'"),
-        (["x", "q", "--bits", "264"], "'x': made with 256 bits; 264 are more than it has"),
-        (["x", "q", "--bits", "12"], "bits must be a multiple of 8"),
-        (["x", "q", "--bits", "0"], "bits must be a multiple of 8"),
-        (["x", "q", "--output", "gone/out"], "'gone/out': cannot write there"),
-        (["x", "q", "--convert", "doc=cat"], "'x': made with no --convert; give the same"),
-        (["x", "q", "--stop-words", "gone"], "'x': made with features shingles, which no dict"),
-        (["x", "q", "--features", "words"], "No such option '--features'"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_wrong_use_is_one_line_and_exits_with_2(run, write, arguments, line):
-    write("q", words(1))
-    before = sorted(os.listdir())
-
-    ended = run("query", *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.startswith(b"simdup: ")
-    assert line in ended.err.decode()
-    assert ended.err.count(b"\n") == 1
-    assert sorted(os.listdir()) == before
-
-
 def test_an_index_with_stop_words_must_be_given_them_again(run, write):
     write("stop", "the\n")
     write("in/a", "the cat sat on the mat and purred")

@@ -1055,36 +1055,6 @@ def test_fail_on_found_applies_to_an_index(run, built, tree):
     assert run("scan", "--index", built, "--fail-on-found").code == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["--features", "words"], "'x': made with features shingles, not words"),
-        (["--ngram", "3"], "'x': made with ngram 2, not 3"),
-        (["--no-fold-variants"], "'x': made with folded variants, not --no-fold-variants"),
-        (["--bits", "512"], "'x': made with 256 bits; 512 are more than it has"),
-        (["--convert", "doc=cat"], "'x': made with no --convert; give the same"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_options_that_do_not_go_with_an_index_are_refused_by_name(run, built, arguments, line):
-    ended = run("scan", "--index", built, *arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert line in ended.err.decode()
-    assert ended.err.count(b"\n") == 1
-
-
-@pytest.mark.parametrize("place", ["gone", "in", "in/e"])
-def test_something_other_than_an_index_is_refused_in_one_line(run, built, place):
-    ended = run("scan", "--index", place)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.startswith(f"simdup: '{place}': ".encode())
-    assert ended.err.count(b"\n") == 1
-    assert not os.path.exists("gone")
-    assert built
-
-
 def test_an_index_of_words_is_grouped_with_its_stop_words(run, write, english):
     write("stop", "the\n")
     for name in "ab":

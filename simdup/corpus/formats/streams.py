@@ -124,7 +124,9 @@ def copy_of(stream: BinaryIO) -> Iterator[str]:
             file.flush()
         except OSError as error:
             where = "in the folder of temporary files (TMPDIR names another)"
-            raise SimdupError(f"rows cannot be put aside {where}: {error.strerror}") from None
+            raise SimdupError(
+                f"standard input cannot be put aside {where}: {error.strerror}"
+            ) from None
         yield file.name
 
 
