@@ -76,8 +76,9 @@ class Acting:
                 return replace(intent, made=trash.made, there_ns=trash.above_ns)
         elif action.act is Act.MOVE:
             target = self._free_path(path, _leap(tries))
-            mode = stat.S_IMODE(os.lstat(path).st_mode)
-            made = _missing(target)
+            made, mode = _missing(target), 0
+            with suppress(FileNotFoundError):  # it will be refused as gone
+                mode = stat.S_IMODE(os.lstat(path).st_mode)
             intent = Intent(action.line, target, folder_ns, aside=aside, made=made, mode=mode)
         else:
             target = os.path.join(folder, aside) if action.act is Act.DELETE else path

@@ -174,6 +174,13 @@ def test_a_file_that_is_moved_within_a_file_system_is_the_same_one():
     assert inode("to/b") == before
 
 
+def test_a_file_that_is_gone_is_not_moved():
+    made = plan(("a", "in/b"), act=Act.MOVE)
+    os.unlink("in/b")
+
+    assert reasons(apply(made, ACTS, to="to")) == ["gone already"]
+
+
 def test_a_journal_that_names_no_folder_for_moved_files_moves_none():
     made = plan(("a", "in/b"), act=Act.MOVE)
     begun("journal", made.header, made.actions).close()
