@@ -28,7 +28,7 @@ from simdup.progress import Progress
 from simdup.recipe import Recipe
 from simdup.settings import Settings
 
-# A report says where up to so many flaws of each fault are.
+# A report lists the places of at most this many flaws of each fault.
 MOST_FAULTY = 1000
 
 # Bytes of ids that are kept in memory. If there are more, files are read again for them.

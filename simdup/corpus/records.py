@@ -151,9 +151,9 @@ class TextFingerprints:
     counts: Indices
     """How many features each text has."""
     digests: Digests
-    """(n, 2): 128 bits that stand for the features of a text."""
+    """(n, 2): 128-bit digests of the features of the texts."""
     text_digests: Digests
-    """(n, 2): 128 bits that stand for the text."""
+    """(n, 2): 128-bit digests of the texts."""
     sketches: Sketches | None = None
     """None where own shares are not asked for."""
 
@@ -232,7 +232,7 @@ class CorpusResult:
     """The own shares of texts, by the numbers in `texts`; None where they were not asked for."""
     seconds: float
     parts: RowParts
-    """Empty unless asked for; of rows with one text, the first stands for all."""
+    """Empty unless asked for; the first row of a text represents the others."""
 
     @property
     def balance(self) -> Balance:

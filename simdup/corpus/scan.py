@@ -217,7 +217,7 @@ class _TextsInMemory:
 
 
 def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
-    """The distinct texts of some rows; of rows with equal features the first stands for all."""
+    """The distinct texts of some rows; the first of rows with equal features represents them."""
     n, bits, rows = len(prints.rows), settings.recipe.bits, prints.rows
     if n <= SIEVE_FROM:  # too few rows for a sieve to pay
         rows = np.ascontiguousarray(rows[:, : bits // 8])

@@ -252,7 +252,7 @@ def features_of(
     converters: Sequence[Converter] = (),
     encoding: str | None = None,
 ) -> tuple[Features, list[Skipped]]:
-    """The features of texts, each read again from the first of its documents that is unchanged.
+    """The features of texts, each read again from the first unchanged one of its documents.
 
     `formats`, `converters` and `encoding` must be the ones that the fingerprints were made with.
 

@@ -264,7 +264,7 @@ class _RereadDocuments:
         return found
 
     def chunks(self, text: int) -> Iterator[str]:
-        """Yield a text in chunks, from the first of its documents that is unchanged."""
+        """Yield a text in chunks, from the first unchanged one of its documents."""
         for index in self.texts.items_of(text).tolist():
             try:
                 yield from text_again(self.documents[index], self.settings)
@@ -383,7 +383,7 @@ class Grouping(NamedTuple):
     def patterns(self, siblings: Siblings) -> Iterator[Group]:
         """Yield families of siblings: each member and the first one are a pair of siblings.
 
-        One document stands for each text. A family whose first document is gone is left out.
+        One document represents each text. A family whose first document is gone is left out.
         """
         pairs, n = siblings.pairs, len(self.texts)
         order = Precedence(np.ones(n, np.int64), self.texts.content)
@@ -452,7 +452,7 @@ def _figures(alike: Similarities, own: Similarities) -> list[Figures]:
 
 
 def _sorted_group(members: list[Member], span: tuple[int, bool] = (0, True)) -> Group:
-    """A group that is not numbered yet: the first member represents it, the closest follow.
+    """A group without a number: the first member represents it, the closest follow.
 
     `span` is the `diameter` of its fingerprints.
     """

@@ -65,7 +65,7 @@ def is_place_named() -> bool:
 
 
 def is_no_list(path: str) -> bool:
-    """Whether the path exists and is no regular file, so that reading it might never end.
+    """Whether something other than a regular file is at the path: reading it might never end.
 
     True for an empty path too.
     """
@@ -76,7 +76,7 @@ def lines_in(path: str) -> list[tuple[str, IgnoredTexts]]:
     """Every entry in a file, with its line.
 
     Raises OSError if the file cannot be read, and InputError for a folder, device or FIFO, and
-    for a line that is no entry, with its number.
+    for a line without an entry, with its number.
     """
     if is_no_list(path):
         raise InputError(f"{path!r}: not a regular file")
@@ -102,7 +102,7 @@ def entries_in(path: str) -> list[IgnoredTexts]:
 
 
 def line_of(entry: IgnoredTexts) -> str:
-    """The line of the list that stands for an entry: JSON."""
+    """The line of an entry in the list: JSON."""
     fields = {"texts": entry.texts, "names": entry.names, "added": entry.added}
     return json.dumps(fields, ensure_ascii=False)
 

@@ -114,7 +114,7 @@ def fingerprint_paths(
 
 
 class _Asked(NamedTuple):
-    """What a caller of `scan` asked for, checked."""
+    """The checked arguments of `scan`."""
 
     settings: Settings
     filters: Filters
@@ -193,7 +193,7 @@ class _Found:
         self.skipped: list[Skipped] = []
         """The files that the walk left out."""
         self.outcomes: list[Outcome | None] = []
-        """What became of each source; None until that is known."""
+        """The outcome of each source; None until it is known."""
         self.from_store = 0
 
     @property
@@ -250,7 +250,7 @@ class _Found:
 
 
 class _Memory:
-    """What the store knows of the files of a scan, and is told about them; or no store at all."""
+    """The store of a scan, which recalls and remembers; it does nothing without a store."""
 
     def __init__(self, store: Store | None, asked: _Asked) -> None:
         self.store, self.asked = store, asked
@@ -258,7 +258,7 @@ class _Memory:
         self.last: KeptResult | None = None
 
     def recall(self, found: _Found) -> ScanResult | None:
-        """Return the last result if every file is as it was; else note what each file is known as.
+        """Return the last result if no file changed; else note the known outcome of each file.
 
         Without a store nothing is known.
         """
@@ -307,7 +307,7 @@ def _cache(store: Store, settings: Settings) -> RecipeCache:
 
 
 def _unless_thin(known: Recalled) -> Recalled:
-    """What is known of a source; nothing if parts need a denser sketch of it."""
+    """The store's entry of a source; none if parts need a denser sketch of it."""
     source, outcome, _, sketch = known
     is_usable = not isinstance(outcome, Document) or is_dense(sketch, outcome.features)
     return known if is_usable else (source, None, None, b"")

@@ -17,7 +17,7 @@ from simdup.recipe import Recipe
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import Converter, Settings
 
-# A task has at most so many bytes or files: enough to outweigh sending it, few enough that
+# The most bytes and files of a task: enough to outweigh sending it, few enough that
 # workers end together and that its texts fit in memory several times.
 TASK_BYTES = 1 << 22
 TASK_FILES = 512
@@ -131,7 +131,7 @@ def _results(
 
 
 class _Sent(NamedTuple):
-    """What a worker sends: a `Fingerprinted` without the sources, which the parent has."""
+    """A `Fingerprinted` on its way from a worker, without the sources, which the parent has."""
 
     columns: tuple[tuple[Any, ...], ...]
     """The other fields of the documents, each for all of them; none if there is no document."""

@@ -336,7 +336,7 @@ def _rank(tree: _Tree, folder: int) -> tuple[int, int, str]:
 
 
 def _telling(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[int, int]:
-    """The pairs of folders, without nested pairs whose groups an outer pair already stands for."""
+    """The pairs of folders, without nested pairs whose groups an outer pair already represents."""
     paired = {folder for pair in best.items() for folder in pair}
     inner = {each for each in paired if not paired.isdisjoint(tree.ancestors(tree.above[each]))}
     outer = {one: other for one, other in best.items() if not {one, other} <= inner}
@@ -365,7 +365,7 @@ def _shared(tree: _Tree, folder: int, other: int) -> set[int]:
 
 
 def _behind(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[int, set[int]]:
-    """For each group that pairs of folders stand for, the folders of pairs that hold its files.
+    """For each group that pairs of folders represent, the folders of pairs that hold its files.
 
     All files of such a group lie in folders that are joined by pairs, and each has its copy under
     the same relative path in another one. A folder inside a folder of a pair is joined with it.

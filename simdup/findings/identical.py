@@ -126,7 +126,7 @@ def _together(found: Sequence[AnyFound], nth: int) -> list[tuple[Identity, AnyFo
 
 def _sets(found: Sequence[tuple[Identity, str]]) -> dict[object, tuple[int, Kind]]:
     """The number and the kind of each identical set of documents with these paths, by text."""
-    # Two questions may find one document, which is no copy of itself.
+    # Two questions may find one document, which is not a copy of itself.
     sizes = Counter(text for text, _ in dict.fromkeys((each.text, path) for each, path in found))
     contents = Counter(text for text, _ in dict.fromkeys(identity for identity, _ in found))
     several = (text for text, size in sizes.items() if size > 1)

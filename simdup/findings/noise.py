@@ -49,7 +49,7 @@ _NAMES = {glob: kind for glob, kind in _GLOBS if glob[0] != "*" and "/" not in g
 
 
 def kind_of(document: Document) -> str | None:
-    """The name of the kind that a document belongs to; None for one that is compared in full.
+    """The name of the kind that a document belongs to; None for a document to compare in full.
 
     >>> from simdup.records import Document, Source
     >>> def named(path):

@@ -1,4 +1,4 @@
-"""The result of matching in, the same result out with all that is found out about its groups."""
+"""The result of matching in, the same result with findings about its groups out."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ from unicodedata import normalize
 from simdup.records import Document, Group, Version
 
 Pairs = Sequence[tuple[Document, Document]]
-#: Times that are nearer than this are no order: a copy or a checkout writes many files at once.
+#: Files whose times differ by less have no order: a copy or a checkout writes many files at once.
 CLEARLY_LATER_NS = 60 * 10**9
 
 #: How similar neighbours in a chain must be, where its names have words for versions, and where
 #: they have only dates, numbers or times or belong to a larger series.
 LEAST, LEAST_OF_NUMBERS = 0.35, 0.7
 
-#: More texts than this are no chain of versions that a person wrote.
+#: A person does not write more versions of one document.
 MOST_VERSIONS = 50
 
 #: Python makes no number of more than 4,300 digits; members of archives can have such names.
@@ -37,7 +37,7 @@ MOST_DIGITS = 1000
 # Features of texts that are read again for the similarities of neighbours, at most.
 _MOST_FEATURES = 1 << 25
 
-# What words for versions are worth: nothing is worth 0, and the sum decides.
+# The worth of words for versions: no word is worth 0, and the sum decides.
 _WORDS = {
     -4: "old|orig|original|原稿|原版|旧版",
     -2: "draft|wip|初稿|初版|草稿|草案|讨论稿|征求意见稿|送审稿",
@@ -69,7 +69,7 @@ _DIGITS = "零一二三四五六七八九十"
 
 
 class _Mark(NamedTuple):
-    """What a name says of the version of a document; marks ascend from older to newer."""
+    """The version of a document by its name; marks ascend from older to newer."""
 
     dates: tuple[tuple[int, ...], ...] = ()
     """Year, month and day; 0 for a day that the name does not say."""
@@ -114,7 +114,7 @@ class Name(NamedTuple):
     """The name of a document, without its folder and extension."""
 
     stem: str
-    """What is left without its versions, dates and numbers, in lower case."""
+    """The name without its versions, dates and numbers, in lower case."""
     mark: _Mark
 
 
@@ -183,7 +183,7 @@ def with_versions(
 
 
 def name_of(path: str) -> Name:
-    """What the name of a file says of its version, and what is left of the name without that."""
+    """The version in the name of a file, and the rest of the name."""
     (found,) = names_of([path])
     return found
 

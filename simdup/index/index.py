@@ -54,7 +54,7 @@ from simdup.search.pairs import pairs_within
 from simdup.settings import Settings
 from simdup.storage.sqlite import size_of
 
-# Up to so many queries are looked up in the tables of blocks, one by one.
+# The most queries that are looked up in the tables of blocks, one by one.
 LOOKED_UP = 1024
 
 
@@ -157,7 +157,7 @@ class Index:
             )
 
     def problems(self) -> list[str]:
-        """Return a line for each thing that is wrong with the file."""
+        """Return a line for each fault of the file."""
         with self._readers.one() as reader, reader.reading():
             return [*problems(reader), *Places.of(reader).damaged_filters()]
 
@@ -182,7 +182,7 @@ class Index:
             return Ingestion(writer, settings, jobs, progress).add(path_list(paths), filters)
 
     def add_texts(self, names: Iterable[str], texts: Iterable[str]) -> Changes:
-        """Add texts that are no files, by names of their own, in one batch.
+        """Add texts without files, by names of their own, in one batch.
 
         The index keeps no texts, so later queries compare these by fingerprints alone. Raises
         ValueError for a name that is empty, an absolute path, or no possible name of a file.

@@ -31,10 +31,10 @@ from simdup.settings import Settings
 from simdup.storage.codec import is_settled, status
 from simdup.storage.sqlite import files_of
 
-# A batch is written when it has so many documents, or after so many seconds.
+# A batch is written when it has this many documents, or after these seconds.
 BATCH_DOCUMENTS, BATCH_SECONDS = 4096, 5.0
 
-# It is also written when its sketches have so many values, which are 16 MB.
+# It is also written when its sketches have this many values, which are 16 MB.
 BATCH_VALUES = 1 << 22
 
 

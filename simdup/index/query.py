@@ -55,7 +55,7 @@ class Queries:
     names: tuple[str, ...]
     rows: Rows
     documents: tuple[Document | None, ...]
-    """What is known of each text; None if only the fingerprint is."""
+    """The document of each text; None for a mere fingerprint."""
     texts: tuple[str, ...] = ()
     """The texts; empty if they are files, or if only fingerprints are known."""
     sketches: Sketches | None = None

@@ -55,7 +55,7 @@ class Answer:
     matches: tuple[Match, ...]
     """Most similar first, and documents with the same text beside each other."""
     document: Document | None = None
-    """What is known of the text that was asked for; None for a fingerprint."""
+    """The document of the text that was asked for; None for a mere fingerprint."""
     parts: tuple[FoundPart, ...] = ()
     """Larger documents first, the ones with the largest share before others; then documents that
     stand in the query, in the order of their places. Empty unless asked for."""

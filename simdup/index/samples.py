@@ -50,7 +50,7 @@ ENTRY = np.dtype([("value", "<u2"), ("place", "<u2")])
 # More runs than any index has.
 _RUNS = 1 << 32
 
-# Stands for the number of hashes of a text that has been taken out.
+# In place of the number of hashes of a text that has been taken out.
 _GONE = (1 << 32) - 1
 
 
@@ -311,7 +311,7 @@ def _unpacked(file: IndexFile, run: Run, sql: str, *parameters: object) -> Posti
 
 
 def problems(file: IndexFile, known: Indices) -> Iterator[str]:
-    """Yield a line for each thing that is wrong with the samples of these documents, if any."""
+    """Yield a line for each fault of the samples of these documents, if any."""
     if not file.has_samples:
         return
     listed, pieces = [np.empty(0, np.int64)], 0

@@ -239,7 +239,7 @@ class RecipeCache:
             self._note_counts()
 
     def met_again(self, roots: Iterable[str], files: int) -> None:
-        """Note that a scan found these roots unchanged, with so many files."""
+        """Note that a scan found these roots unchanged, with this number of files."""
         today = self.store.today
         self.asked = self.known = files
         with self.store.writing():

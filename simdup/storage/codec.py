@@ -2,7 +2,7 @@
 
 An entry begins with the file's inode, size and times. A letter says what follows:
 
-- a document; the letter also stands for its `noise`. Then come its confidence, damage, features
+- a document; the letter also says its `noise`. Then come its confidence, damage, features
   and digests, its fingerprint if that is kept here, the length of its sketch, the sketch, and its
   packing and encoding, as in "gz, utf-8". A second line says why the text is doubtful, if it is.
 - a skipped file: the reason and its detail.

@@ -90,14 +90,14 @@ _BYTES_OF_A_DOCUMENT = 100
 
 
 class Walked(NamedTuple):
-    """What a walk found, in its order."""
+    """The files and skipped entries that a walk found, in its order."""
 
     sources: Sequence[Source]
     skipped: Sequence[Skipped]
 
 
 class KeptResult:
-    """What a store has of the last scan that asked the same question."""
+    """The result of the last scan that asked the same question, as a store keeps it."""
 
     def __init__(self, cache: RecipeCache, asked: object, walked: Walked) -> None:
         """The `repr` of `asked` tells all that decides a result besides recipe and files."""
@@ -105,7 +105,7 @@ class KeptResult:
         question = repr(asked).encode("utf-8", "surrogatepass")
         self.key = blake2b(question, digest_size=_DIGEST).digest()
         self.digest: str | None = None
-        """Stands for the result: scans with equal digests found the same. None while there is no
+        """A digest of the result: scans with equal ones found the same. None while there is no
         result, and for a result that another scan of the same files may not find again."""
 
     def unchanged(self, settings: Settings, roots: Iterable[str]) -> ScanResult | None:

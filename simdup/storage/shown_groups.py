@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
 #: more distinct texts is not kept.
 MOST_TEXTS = 500
 
-#: The groups that are shown first are kept, up to so many texts in all: some three megabytes.
+#: The groups that are shown first are kept, up to this many texts in all: some three megabytes.
 MOST_IN_ALL = 20_000
 
 # Where the table has an entry on the scan itself: when it ended, and a digest of its result. Groups
@@ -42,7 +42,7 @@ class KeptGroup(NamedTuple):
 def keep_groups(store: Store, groups: Iterable[Group], result: str | None = None) -> None:
     """Keep these groups in place of those of the scan before.
 
-    `result` is a digest that stands for what the scan found. If the scan before found the same,
+    `result` is a digest of the result. If the scan before found the same,
     its groups stay, and only the time is new. None: the digest is unknown.
     """
     now = time.time()

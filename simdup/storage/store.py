@@ -145,9 +145,9 @@ class Store(Database):
         return Info(self.path, size, *contents, tuple(recipes), asked, known)
 
     def clear(self, days: int | None = None) -> None:
-        """Forget everything, or what no scan has used for so many days.
+        """Forget everything, or everything that no scan has used for this number of days.
 
-        Similarities have no date of use: they go so many days after they were computed.
+        Similarities have no date of use: they go that number of days after they were computed.
         """
         before = float("inf") if days is None else self.today - days
         with self.writing():

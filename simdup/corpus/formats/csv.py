@@ -21,7 +21,7 @@ from simdup.corpus.formats.table import Chunk, Parsed, Record, TextTable, check_
 from simdup.errors import InputError
 from simdup.text.fields import joined
 
-# At most so many rows are handed on together.
+# The most rows that are handed on together.
 ROWS = 4096
 
 # Messages of the module `csv`, by their beginning, in words that need no knowledge of Python.

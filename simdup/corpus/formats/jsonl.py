@@ -18,10 +18,10 @@ from simdup.errors import InputError
 from simdup.extract.packed import CutShortError
 from simdup.text.fields import joined
 
-# What messages call the JSON types.
+# The JSON types, as messages call them.
 _KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
-# What may stand before the first row: a byte-order mark and white space.
+# Bytes that may stand before the first row: a byte-order mark and white space.
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 _decoder = JSONDecoder()

@@ -27,10 +27,10 @@ from simdup.text.fields import joined
 # Bytes of a column that are read at once.
 BUFFER = 1 << 20
 
-# Rows that are decoded at once, unless they have more than about so many bytes.
+# Rows that are decoded at once, and about the most bytes that they have together.
 ROWS, BYTES = 1024, 1 << 20
 
-# A row group of a new file ends when it has so many rows or bytes.
+# A row group of a new file ends when it has this many rows or bytes.
 GROUP_ROWS, GROUP_BYTES = 1 << 17, 1 << 25
 
 # Errors that a damaged file raises.

@@ -30,7 +30,7 @@ from simdup.storage.opening import open_to_read, reason_of
 # Bytes handed on together, as one task for a worker: enough to outweigh sending them.
 BLOCK = 1 << 20
 
-# A guess: a packed file becomes so many times larger when it is unpacked.
+# A guess: how many times larger a packed file becomes when it is unpacked.
 UNPACKED = 4
 
 # Longer rows are refused, so that a file without line ends needs bounded memory.
@@ -266,5 +266,5 @@ class _LineCutter:
 
 
 def too_long(number: int) -> Flaw:
-    """The flaw of a row that is refused for its length."""
+    """The flaw of a row that is too long."""
     return Flaw(number, 1, Fault.TOO_LONG, f"more than {LONGEST_ROW >> 20} MB")

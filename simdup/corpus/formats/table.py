@@ -1,4 +1,4 @@
-"""What all formats have in common: a table of rows, read a chunk at a time."""
+"""Tables of rows, read a chunk at a time: the base of all formats."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Parsed:
     """The id of each text's row in a list, which is empty if the row has none; see `Table`."""
 
     def add(self, text: str, number: int, offset: int) -> None:
-        """Append a row that has a text."""
+        """Append a row with a text."""
         self.texts.append(text)
         self.numbers.append(number)
         self.offsets.append(offset)
@@ -55,7 +55,7 @@ class Chunk(Protocol):
 class Table(ABC):
     """A file of rows, which may be read several times.
 
-    Every method that reads raises InputError if the file is no longer what it was.
+    Every method that reads raises InputError if the file has changed.
     """
 
     file: Packed

@@ -204,7 +204,7 @@ def places(file: IndexFile) -> dict[bytes, str | None]:
 
 
 def problems(file: IndexFile) -> Iterator[str]:
-    """Yield a line for each thing that is wrong with the file."""
+    """Yield a line for each fault of the file."""
     for (line,) in file.execute("PRAGMA integrity_check"):
         if line != "ok":
             yield f"SQLite: {line}"
