@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, ClassVar, TypeVar
+from typing import IO, ClassVar
 
 from simdup.corpus.flaws import Fault, Flaw, RowError
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, Packed, lines_of
@@ -148,6 +148,14 @@ class CommaSeparated(TextTable):
     form: ClassVar[str] = "csv"
     delimiter: ClassVar[str] = ","
 
+    @classmethod
+    def opened(cls, file: Packed, fields: tuple[str, ...], wanted: str | None) -> CommaSeparated:
+        """Return the table of a file. Raises InputError as `header_of` does."""
+        every = records(lines_of(file.blocks()), cls.delimiter)
+        named = fields if wanted is None else (*fields, wanted)
+        columns, header = header_of(file.path, every, named)
+        return cls(file, fields, columns, wanted if file.packing else None, header)
+
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, parsed, since only parsing tells where a record ends."""
         text_of, parsed, size = self.reader(None), Parsed(), 0
@@ -203,31 +211,11 @@ class TabSeparated(CommaSeparated):
     delimiter: ClassVar[str] = "\t"
 
 
-_Kind = TypeVar("_Kind", bound=CommaSeparated)
-
-
 def with_line_end(raw: bytes, header: bytes) -> bytes:
     """A record with its own line end, or with the header's where it lacks one."""
     if raw.endswith(b"\n"):
         return raw
     return raw + (b"\r\n" if header.endswith(b"\r\n") else b"\n")
-
-
-def comma_separated(file: Packed, fields: tuple[str, ...], wanted: str | None) -> CommaSeparated:
-    """The table of a CSV file. Raises InputError as `header_of` does."""
-    return _opened(CommaSeparated, file, fields, wanted)
-
-
-def tab_separated(file: Packed, fields: tuple[str, ...], wanted: str | None) -> TabSeparated:
-    """The table of a TSV file. Raises InputError as `header_of` does."""
-    return _opened(TabSeparated, file, fields, wanted)
-
-
-def _opened(kind: type[_Kind], file: Packed, fields: tuple[str, ...], wanted: str | None) -> _Kind:
-    every = records(lines_of(file.blocks()), kind.delimiter)
-    named = fields if wanted is None else (*fields, wanted)
-    columns, header = header_of(file.path, every, named)
-    return kind(file, fields, columns, wanted if file.packing else None, header)
 
 
 def header_of(

@@ -119,6 +119,22 @@ class JsonLines(TextTable):
 
     form: ClassVar[str] = "jsonl"
 
+    @classmethod
+    def opened(cls, file: Packed, fields: tuple[str, ...], wanted: str | None) -> JsonLines:
+        """Return the table of a file.
+
+        Raises InputError for a JSON array, and if there are rows but none has the field `wanted`,
+        or one of several `fields`.
+        """
+        table = cls(file, fields, None, wanted if file.packing else None)
+        if _is_array(table):
+            raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
+        # A row may lack some of several fields, but a field that all rows lack is a mistake.
+        for name in (*(fields if len(fields) > 1 else ()), wanted):
+            if name is not None:
+                _check_that_some_row_has(name, table)
+        return table
+
     def chunks(self) -> Iterator[Chunk]:
         """Yield all lines, still to be parsed."""
         for each in lines_of(self.file.blocks()):
@@ -148,22 +164,6 @@ class JsonLines(TextTable):
     def line_of(self, record: Record) -> bytes:
         """Return the line with its end."""
         return record.raw + b"\n"
-
-
-def json_lines(file: Packed, fields: tuple[str, ...], wanted: str | None) -> JsonLines:
-    """The table of a JSON Lines file.
-
-    Raises InputError for a JSON array, and if there are rows but none has the field `wanted`, or
-    one of several `fields`.
-    """
-    table = JsonLines(file, fields, None, wanted if file.packing else None)
-    if _is_array(table):
-        raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
-    # A row may lack some of several fields, but a field that all rows lack is a mistake.
-    for name in (*(fields if len(fields) > 1 else ()), wanted):
-        if name is not None:
-            _check_that_some_row_has(name, table)
-    return table
 
 
 def _is_array(table: JsonLines) -> bool:

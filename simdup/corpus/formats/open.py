@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 
 from simdup.arguments import path_list
-from simdup.corpus.formats.csv import comma_separated, tab_separated
-from simdup.corpus.formats.jsonl import json_lines
+from simdup.corpus.formats.csv import CommaSeparated, TabSeparated
+from simdup.corpus.formats.jsonl import JsonLines
 from simdup.corpus.formats.streams import PACKINGS, Packed, packed, packed_stream
 from simdup.corpus.formats.table import Table
 from simdup.errors import ExtraMissingError, InputError
@@ -24,6 +24,10 @@ FORMS = {
     ".csv": CSV,
     ".tsv": TSV,
     ".parquet": PARQUET,
+}
+
+TEXT_TABLES: dict[str, type[JsonLines | CommaSeparated]] = {
+    each.form: each for each in (JsonLines, CommaSeparated, TabSeparated)
 }
 
 # Names of files that are open already, and may be pipes.
@@ -70,12 +74,8 @@ def tables(
 
 
 def _opened(form: str, file: Packed, fields: tuple[str, ...], wanted: str | None) -> Table:
-    if form == JSONL:
-        return json_lines(file, fields, wanted)
-    if form == CSV:
-        return comma_separated(file, fields, wanted)
-    if form == TSV:
-        return tab_separated(file, fields, wanted)
+    if form in TEXT_TABLES:
+        return TEXT_TABLES[form].opened(file, fields, wanted)
     if find_spec("pyarrow") is None:
         raise ExtraMissingError(f"{file.path!r}: Parquet", "corpus")
     from simdup.corpus.formats.parquet import parquet  # noqa: PLC0415  (an extra)
