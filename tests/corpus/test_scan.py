@@ -318,17 +318,6 @@ def test_memory_for_sketches_is_bounded():
     assert (joined.take(np.array([63])).joined() == many).all()
 
 
-@pytest.mark.parametrize("size", [1, 100, 1 << 20])
-@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz"])
-def test_the_size_of_chunks_changes_nothing(write, monkeypatch, size, name):
-    data = as_json(TEXTS).encode()
-    expected = found(group_texts(TEXTS))
-    monkeypatch.setattr(streams, "BLOCK", size)
-
-    write(name, gzip.compress(data) if name.endswith("gz") else data)
-    assert found(scan_rows([name]).groups) == expected
-
-
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_the_number_of_processes_changes_nothing(write, monkeypatch, jobs):
     monkeypatch.setattr(streams, "BLOCK", 1000)
@@ -342,15 +331,6 @@ def test_the_number_of_processes_changes_nothing(write, monkeypatch, jobs):
         ("b.jsonl", 1),
     ]
     assert [each.tolist() for each in result.refused] == [[8], [1]]
-
-
-def test_a_search_with_a_sieve_changes_nothing(write, monkeypatch):
-    texts = TEXTS + [words(seed) for seed in range(100, 160)]
-    expected = found(group_texts(texts))
-    monkeypatch.setattr(scan, "SIEVE_FROM", 10)
-
-    assert found(group_texts(texts)) == expected
-    assert found(scan_rows([write("rows.jsonl", as_json(texts))]).groups) == expected
 
 
 def test_the_recall_of_candidates_is_measured_and_told(write, folder, monkeypatch):

@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import sqlite3
-import sys
 import threading
 import unicodedata
 from contextlib import closing, suppress
@@ -1409,20 +1408,3 @@ def test_info_gives_contents_and_recipe(index, place, write):
     assert info.bytes >= os.path.getsize(place)
     assert info.about["bits"] == 256
     assert info.about["recipe"]["features"] == "shingles"
-
-
-@pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
-def test_names_of_any_bytes_come_back(index, write):
-    names = [b"in/\xff\xfe", b"in/new\nline", b"in/\xe9t\xe9/x", "in/钟".encode("gbk")]
-    for number, name in enumerate(names):
-        write(name, words(number))
-
-    index.add(["in"])
-
-    assert sorted(map(os.fsencode, inside(index))) == sorted(names)
-    for number, name in enumerate(names):
-        (match,) = index.query(words(number))
-        assert os.fsencode(os.path.relpath(match.document.path)) == name
-    assert index.update().unchanged == 4
-    index.remove([os.fsdecode(names[0])])
-    assert len(index) == 3
