@@ -154,10 +154,24 @@ def _in_memory(tmp_path_factory):
         yield Path(made)
 
 
+@pytest.fixture
+def in_memory(_in_memory):
+    """A function that makes an empty folder for a store or an index of the test's own."""
+    made = []
+
+    def making():
+        made.append(Path(tempfile.mkdtemp(dir=_in_memory)))
+        return made[-1]
+
+    yield making
+    for each in made:
+        shutil.rmtree(each, ignore_errors=True)
+
+
 @pytest.fixture(autouse=True)
-def _own_store(_in_memory, monkeypatch):
+def _own_store(in_memory, monkeypatch):
     """No test reads the configuration, the store or the ignored pairs of whoever runs it."""
-    place = Path(tempfile.mkdtemp(dir=_in_memory))
+    place = in_memory()
     for name in ("configuration", "cache", "data"):
         (place / name).mkdir()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(place / "configuration"))
@@ -165,8 +179,6 @@ def _own_store(_in_memory, monkeypatch):
     monkeypatch.setenv("SIMDUP_CACHE", str(place / "cache" / "store.sqlite3"))
     monkeypatch.setenv("SIMDUP_JOURNALS", str(place / "data" / "journals"))
     monkeypatch.setenv("SIMDUP_IGNORED", str(place / "data" / "ignored.jsonl"))
-    yield
-    shutil.rmtree(place, ignore_errors=True)
 
 
 def is_gone(pid):

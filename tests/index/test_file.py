@@ -55,8 +55,8 @@ SHARED_FOLDER = settings(
 
 
 @pytest.fixture
-def place(tmp_path_factory):
-    return str(tmp_path_factory.mktemp("catalogue") / "index")
+def place(in_memory):
+    return str(in_memory() / "index")
 
 
 @pytest.fixture

@@ -62,8 +62,8 @@ def _settled(monkeypatch):
 
 
 @pytest.fixture
-def place(tmp_path_factory):
-    return str(tmp_path_factory.mktemp("index") / "index")
+def place(in_memory):
+    return str(in_memory() / "index")
 
 
 @pytest.fixture

@@ -68,8 +68,8 @@ def _settled(monkeypatch):
 
 
 @pytest.fixture
-def place(tmp_path_factory):
-    return tmp_path_factory.mktemp("store") / "store.sqlite3"
+def place(in_memory):
+    return in_memory() / "store.sqlite3"
 
 
 @contextmanager
