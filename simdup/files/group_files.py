@@ -6,8 +6,8 @@ left out and listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from math import isnan
@@ -35,7 +35,6 @@ from simdup.match.results import (
 )
 from simdup.progress import Progress
 from simdup.records import (
-    Candidates,
     Document,
     Group,
     Kind,
@@ -57,99 +56,67 @@ Figures: TypeAlias = tuple[float | None, float | None]
 _STRENGTH = {kind: position for position, kind in enumerate(Kind)}
 
 
-class Matches(NamedTuple):
-    """The groups of some documents, and how they were found."""
+def unmatched(
+    settings: Settings, made: Fingerprinted, skipped: Iterable[Skipped], found: int, from_store: int
+) -> ScanResult:
+    """The result of a scan before its documents are matched.
 
-    groups: tuple[Group, ...]
-    candidates: Candidates | None
-    """None when nothing was verified."""
-    changed: tuple[Skipped, ...]
-    """Files that had changed when their texts were to be read again."""
-    ignored: int
-    """Pairs marked as not duplicates that excluded at least one pair of similar texts."""
-    patterns: tuple[Group, ...] = ()
-    """Families of siblings, numbered after the groups."""
-    siblings: int = 0
-    """Pairs of texts that were similar enough, but set aside as siblings."""
-    identity_only: tuple[tuple[str, int], ...] = ()
-    """The kinds of files that were compared for identity only, and the number of files of each."""
-    parts: tuple[Part, ...] = ()
-    """Documents that are parts of larger ones; none unless asked for."""
-    compared: Sequence[Document] = ()
-    """The documents that were compared in full."""
-    similarities: Callable[[Pairs], list[float]] | None = None
-    """Computes the exact similarities of pairs of these; None where nothing was verified."""
-
-
-#: Of a scan that was interrupted.
-NO_MATCHES = Matches((), None, (), 0)
+    The scan `found` this number of files, skipped some, and knew some `from_store`.
+    """
+    documents = made.documents
+    size = sum(document.source.size for document in documents)
+    return ScanResult(
+        settings,
+        documents,
+        made.rows[:, : settings.recipe.bits // 8],
+        (),
+        (*skipped, *made.skipped),
+        None,
+        Stats(found, len(documents), size, 0.0, from_store),
+        doubtful=doubtful(documents),
+    )
 
 
 def match_documents(  # noqa: PLR0913, PLR0917  (one argument a question)
+    result: ScanResult,
     made: Fingerprinted,
-    settings: Settings,
     ignored: Iterable[tuple[bytes, bytes]],
     named: Container[str] | None,
     progress: Progress,
     cache: RecipeCache | None = None,
-) -> Matches:
-    """The groups of some documents, most similar first.
+) -> tuple[ScanResult, Matching]:
+    """The `unmatched` result of some documents with their groups, most similar first.
 
     Rows may be wider than the settings' bits: their first bits are the fingerprints, and all of
     them sort out candidates that are near by chance. Documents that were skipped because they
     have no text are grouped by their bytes alone. Similarities that `cache` knows are not
     computed again. `ignored` are pairs of digests of texts that are not duplicates. If `named` is
     not None, files that are alike by nature (see `findings.noise`) are grouped by their texts
-    alone, except the files at the paths in `named`.
+    alone, except the files at the paths in `named`. Also returns the matching of the documents
+    that are compared in full.
     """
+    settings = result.settings
     are_full, kinds = compared_in_full(made.documents, named)
-    full = made.keeping(are_full)
-    matching = _Matching.of(full, settings, ignored, progress, cache)
+    matching = Matching.of(made.keeping(are_full), settings, ignored, progress, cache)
     matched = matching.matched()
     parts = matching.parts(matched)
     changed = tuple(dict.fromkeys(matching.reread.changed))
-    grouping = Grouping(full.documents, matching.texts, {each.path for each in changed})
+    grouping = Grouping(matching.documents, matching.texts, {each.path for each in changed})
     copies = _copies(made, ~are_full, settings)
     groups = _in_order((*grouping.groups(matched), *copies))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
-    return Matches(
-        groups,
-        matched.candidates,
-        changed,
-        matched.excluded,
-        patterns,
-        len(matched.siblings.pairs),
-        kinds,
-        parts,
-        full.documents,
-        matching.similarities if settings.verified else None,
+    siblings = len(matched.siblings.pairs)
+    stats = result.stats._replace(ignored=matched.excluded, siblings=siblings, identity_only=kinds)
+    result = replace(
+        result,
+        groups=groups,
+        skipped=(*result.skipped, *changed),
+        candidates=matched.candidates,
+        stats=stats,
+        patterns=patterns,
+        parts=parts,
     )
-
-
-def result_of(  # noqa: PLR0913, PLR0917  (each is told in the result)
-    settings: Settings,
-    made: Fingerprinted,
-    matches: Matches,
-    skipped: Iterable[Skipped],
-    found: int,
-    from_store: int,
-) -> ScanResult:
-    """The result of a scan that found this number of files, and knew some from a store."""
-    documents = made.documents
-    size = sum(document.source.size for document in documents)
-    counts = found, len(documents), size, 0.0, from_store
-    return ScanResult(
-        settings,
-        documents,
-        made.rows[:, : settings.recipe.bits // 8],
-        matches.groups,
-        (*skipped, *made.skipped, *matches.changed),
-        matches.candidates,
-        Stats(*counts, matches.ignored, matches.siblings, matches.identity_only),
-        patterns=matches.patterns,
-        parts=matches.parts,
-        doubtful=doubtful(documents),
-    )
+    return result, matching
 
 
 def own_share_of(
@@ -159,13 +126,13 @@ def own_share_of(
 
     `pair` has their positions among the documents, which have sketches.
     """
-    matching = _Matching.of(made, settings, (), progress)
+    matching = Matching.of(made, settings, (), progress)
     shares = matching.matched().shares
     return float(shares.of(matching.texts.text_of[[pair]])[0]) if shares else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Matching:
+class Matching:
     """Matches the texts of some documents, and answers questions about them later."""
 
     made: Fingerprinted
@@ -176,6 +143,11 @@ class _Matching:
     progress: Progress
     cache: RecipeCache | None
 
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The documents whose texts are matched."""
+        return self.made.documents
+
     @classmethod
     def of(
         cls,
@@ -184,7 +156,7 @@ class _Matching:
         ignored: Iterable[tuple[bytes, bytes]],
         progress: Progress,
         cache: RecipeCache | None = None,
-    ) -> _Matching:
+    ) -> Matching:
         """Find the distinct texts of the documents; see `match_documents`."""
         pairs = [pair for pair in ignored if pair[0] != pair[1]]
         texts = distinct_texts(_items(made, pairs), settings.recipe.bits)

@@ -28,7 +28,7 @@ from simdup.arguments import AnyPath, check_jobs, check_truth, check_type, diges
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
-from simdup.files.group_files import NO_MATCHES, Matches, match_documents, result_of
+from simdup.files.group_files import match_documents, unmatched
 from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
@@ -91,9 +91,10 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
         if result is None:
             _read(found, memory, jobs, progress)
             made = found.fingerprinted(is_sketched=True)
-            matches = match_documents(made, *asked.of_matching, progress, memory.cache)
-            result = found.result(made, matches)
-            result = with_findings(result, asked.folders, matches.compared, matches.similarities)
+            result = found.result(made)
+            how = *asked.of_matching, progress, memory.cache
+            result, matching = match_documents(result, made, *how)
+            result = with_findings(result, asked.folders, matching)
         memory.remember(result, found)
     return asked.answered(result, began)
 
@@ -153,10 +154,10 @@ class _Asked(NamedTuple):
         return [] if self.are_files else [*self.roots, *self.references]
 
     @property
-    def of_matching(self) -> tuple[Settings, list[tuple[bytes, bytes]], set[str] | None]:
+    def of_matching(self) -> tuple[list[tuple[bytes, bytes]], set[str] | None]:
         """Arguments of `match_documents`: whatever the user names is compared in full."""
         named = None if self.filters.noise or self.are_files else {*self.folders}
-        return self.settings, self.ignored, named
+        return self.ignored, named
 
     @property
     def searched(self) -> dict[str, Any]:
@@ -243,10 +244,9 @@ class _Found:
         known = tuple(each for each in outcomes if each is not None)
         return Fingerprinted(known, np.ascontiguousarray(rows[order, :width]), sketches)
 
-    def result(self, made: Fingerprinted, matches: Matches) -> ScanResult:
-        """Return the result with these matches."""
-        counts = len(self.sources), self.from_store
-        return result_of(self.settings, made, matches, self.skipped, *counts)
+    def result(self, made: Fingerprinted) -> ScanResult:
+        """Return the result without groups."""
+        return unmatched(self.settings, made, self.skipped, len(self.sources), self.from_store)
 
 
 class _Memory:
@@ -329,7 +329,7 @@ def _interruptible(asked: _Asked, found: _Found, began: float) -> Iterator[None]
         yield
     except KeyboardInterrupt:
         # Without sketches, since Ctrl-C may have left their pile half made.
-        part = replace(found.result(found.fingerprinted(), NO_MATCHES), complete=False)
+        part = replace(found.result(found.fingerprinted()), complete=False)
         raise InterruptedScan(asked.answered(part, began)) from None
     finally:
         forget_archive()

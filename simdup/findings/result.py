@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from simdup.findings.identical import with_sets
 from simdup.records import Document, ScanResult
 
-#: Computes the exact similarities of pairs of documents, whose texts it reads again.
-Similarities = Callable[[Sequence[tuple[Document, Document]]], Sequence[float]]
+
+class Matching(Protocol):
+    """The documents that were compared in full."""
+
+    @property
+    def documents(self) -> Sequence[Document]:
+        """These documents."""
+
+    def similarities(self, pairs: Sequence[tuple[Document, Document]]) -> Sequence[float]:
+        """Compute the exact similarities of some of these documents, whose texts are read again."""
 
 
-def with_findings(
-    result: ScanResult,
-    roots: Sequence[str],
-    compared: Sequence[Document],
-    similarities: Similarities | None,
-) -> ScanResult:
+def with_findings(result: ScanResult, roots: Sequence[str], matching: Matching) -> ScanResult:
     """The result with identical sets, chains of versions and, under the roots, copied folders.
 
-    Only the names of files that were `compared` in full can contradict a chain of versions, whose
-    `similarities` of neighbours may have to be computed; see `with_versions`.
+    Only names of documents that were compared in full can contradict a chain of versions.
     """
     groups, patterns = with_sets(result.groups, result.patterns)
     if not groups:
@@ -29,6 +32,7 @@ def with_findings(
     from simdup.findings.folders import folder_pairs  # noqa: PLC0415  slow to import
     from simdup.findings.versions import with_versions  # noqa: PLC0415  slow to import
 
-    groups = with_versions(groups, compared, similarities)
+    compare = matching.similarities if result.settings.verified else None
+    groups = with_versions(groups, matching.documents, compare)
     folders = folder_pairs(groups, result.documents, result.skipped, roots) if roots else ()
     return replace(result, groups=groups, patterns=patterns, folders=folders)

@@ -23,7 +23,7 @@ from simdup.arguments import AnyPath, check_jobs, check_type, path_list, text_li
 from simdup.arrays import Indices, Rows
 from simdup.errors import BadValueError, InputError
 from simdup.files.fingerprint import Fingerprinted
-from simdup.files.group_files import match_documents, result_of
+from simdup.files.group_files import match_documents, unmatched
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters
 from simdup.findings.result import with_findings
@@ -396,9 +396,9 @@ class Index:
         made, skipped = self._recalled(asked)
         info, known = self.info(), len(made.documents)
         named = None if any(each["noise"] for each in info.filters) else {*info.places}
-        matches = match_documents(made, asked, ignored, named, progress)
-        result = result_of(asked, made, matches, skipped, known + len(skipped), known)
-        result = with_findings(result, info.places, matches.compared, matches.similarities)
+        result = unmatched(asked, made, skipped, known + len(skipped), known)
+        result, matching = match_documents(result, made, ignored, named, progress)
+        result = with_findings(result, info.places, matching)
         return replace(result, stats=result.stats._replace(seconds=perf_counter() - began))
 
     def _recalled(self, asked: Settings) -> tuple[Fingerprinted, list[Skipped]]:
