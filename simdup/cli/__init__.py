@@ -1,6 +1,8 @@
 """The command line, the only code that prints or exits. Each command has a module of its own.
 
-Results go to stdout; progress, warnings and the summary to stderr.
+Results go to stdout; progress, warnings and the summary to stderr. Read `options` first, where
+records of options are declared, then `relations`, which says which options go together, and
+`command`, which makes click commands of both. `configuration` reads defaults from files.
 """
 
 from __future__ import annotations

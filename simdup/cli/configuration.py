@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
 import click
 
+from simdup.cli.command import contexts_below
 from simdup.cli.relations import OF_TREE, TREE_FILE, Argument, Option
 from simdup.errors import InputError
 from simdup.storage.home import home, if_there_is_one
@@ -86,8 +87,7 @@ class Configuration:
 
     def _check_key(self, table: str, key: str, context: click.Context) -> None:
         """Raise InputError for a key that no command has for which the table is."""
-        commands = _commands_below(context.command, context)
-        known = {key for each in commands for key in _options(each)}
+        known = {key for each in contexts_below(context) for key in _options(each.command)}
         if key not in known:
             from difflib import get_close_matches
 
@@ -260,17 +260,6 @@ def _places(typed: Mapping[str, object], arguments: Iterable[str]) -> list[str]:
     values = [typed.get(each) for each in arguments]
     several = [each if isinstance(each, list | tuple) else [each] for each in values if each]
     return [str(path) for paths in several for path in paths] or [os.curdir]
-
-
-def _commands_below(command: click.Command, context: click.Context) -> Iterator[click.Command]:
-    """Yield all commands of a group, those of its groups included."""
-    if not isinstance(command, click.Group):
-        yield command
-        return
-    for name in command.list_commands(context):
-        _, inner, _ = command.resolve_command(context, [name])
-        if inner is not None:
-            yield from _commands_below(inner, context)
 
 
 def _line_of(text: str, table: str, key: str) -> int:

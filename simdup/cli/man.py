@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import re
 from inspect import cleandoc
-from typing import TYPE_CHECKING
 
 import click
 
 from simdup.cli import commands
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from simdup.cli.command import contexts_below
 
 
 def man_page() -> str:
@@ -35,11 +32,12 @@ def man_page() -> str:
         "A scan never changes a file.",
         "The manual is printed by",
         '.BR "simdup help" .',
-        *_options(commands, context),
+        *_options(context),
     ]
-    for name, command, its_context in _every(commands, context):
-        lines += [f'.SH "simdup {_escaped(name)}"', ".B " + _usage(name, command, its_context)]
-        lines += [*_prose(command.help or ""), *_options(command, its_context)]
+    for each in contexts_below(context):
+        usage = f"{each.command_path} {' '.join(each.command.collect_usage_pieces(each))}"
+        lines += [f'.SH "{_escaped(each.command_path)}"', f".B {_escaped(usage)}"]
+        lines += [*_prose(each.command.help or ""), *_options(each)]
     lines += [
         ".SH FILES",
         "The store, the list of ignored pairs and the configuration file are in the system's",
@@ -49,29 +47,10 @@ def man_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _every(
-    group: click.Group, context: click.Context, before: str = ""
-) -> Iterator[tuple[str, click.Command, click.Context]]:
-    """Yield all commands below a group with their full names and contexts, but not the groups."""
-    for name in group.list_commands(context):
-        _, command, _ = group.resolve_command(context, [name])  # this imports it
-        if command is None:
-            continue
-        inner = click.Context(command, parent=context, info_name=name, **command.context_settings)
-        if isinstance(command, click.Group):
-            yield from _every(command, inner, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", command, inner
-
-
-def _usage(name: str, command: click.Command, context: click.Context) -> str:
-    return _escaped(f"simdup {name} {' '.join(command.collect_usage_pieces(context))}")
-
-
-def _options(command: click.Command, context: click.Context) -> list[str]:
+def _options(context: click.Context) -> list[str]:
     """Return the options as a list of tagged paragraphs."""
     lines = []
-    for parameter in command.get_params(context):
+    for parameter in context.command.get_params(context):
         record = parameter.get_help_record(context)
         if record is not None:
             option, text = record

@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import click
 
-from simdup.clean.review import Answer, Review
+from simdup.clean.plan import plan_lines, read_plan
+from simdup.clean.protection import changed_since
+from simdup.clean.records import Act, FileId, Plan
+from simdup.clean.review import Answer, Question, Review
 from simdup.cli.output import writer
 from simdup.cli.terminal import tell
 from simdup.errors import InputError
-from simdup.records import Kind
+from simdup.files.compare import compare
+from simdup.records import Comparison, Kind
+from simdup.report import diff
+from simdup.report.terminal import TerminalStyle
 from simdup.report.wording import count, percent, printable, size
 from simdup.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from simdup.clean.records import Act, FileId, Plan
-    from simdup.clean.review import Question
-    from simdup.records import Comparison
-    from simdup.report.terminal import TerminalStyle
 
 # The most lines of a difference that are shown with a question; the pager shows all.
 _MOST_LINES = 24
@@ -61,9 +59,6 @@ class _Pairs:
 
     def comparison(self, keep: FileId, file: FileId) -> Comparison | InputError:
         """The comparison of both files as they are now, or why they cannot be compared."""
-        from simdup.clean.protection import changed_since
-        from simdup.files.compare import compare
-
         pair = keep.path, file.path
         if self._last is None or self._last[0] != pair:
             changed = [
@@ -106,30 +101,22 @@ def review(
     pairs = _Pairs(encoding)
     answers = Review(_begun(plan, part), pairs.alike, stays, act)
     save = writer(part, as_utf8=True)
-    session = _Session(answers, pairs, ignore, look, lambda made: save(_lines(made)))
+    session = _Session(answers, pairs, ignore, look, lambda made: save(plan_lines(made)))
     if not session.run():
         kept = f"; the answers are in {printable(part)}, and the same command goes on"
         tell("no plan written" + (kept if os.path.exists(part) else ""))
         return None
     made = answers.plan()
-    writer(target, as_utf8=True)(_lines(made))
+    writer(target, as_utf8=True)(plan_lines(made))
     with suppress(FileNotFoundError):
         os.unlink(part)
     return made
-
-
-def _lines(plan: Plan) -> Iterator[str]:
-    from simdup.clean.plan import plan_lines
-
-    return plan_lines(plan)
 
 
 def _begun(plan: Plan, part: str) -> Plan:
     """Return the plan, or the saved plan of an unfinished review. Raises InputError."""
     if not os.path.exists(part):
         return plan
-    from simdup.clean.plan import read_plan
-
     found = read_plan(part)
     if found.header.of_digest != plan.header.of_digest:
         raise InputError(f"{part!r}: a review of another result; remove it, or name another plan")
@@ -228,10 +215,8 @@ def _about(file: FileId) -> str:
 
 def _difference(question: Question, pairs: _Pairs, look: TerminalStyle) -> list[str]:
     """Return the difference between two files, by sentence."""
-    from simdup.report.diff import render
-
     found = pairs.comparison(question.keep, question.file)
     if isinstance(found, InputError):
         return []
     names = question.keep.path, question.file.path
-    return list(render(*found.texts, names, look))
+    return list(diff.render(*found.texts, names, look))

@@ -6,12 +6,12 @@ import itertools
 import shlex
 from pathlib import Path
 
-import click
 import pytest
 
 from simdup.cli import SUMMARIES
+from simdup.cli.command import contexts_below
 from simdup.cli.relations import Option, Related
-from tests.cli.test_help import CONTEXT, EVERY
+from tests.cli.test_help import CONTEXT
 
 # The folder in which each command line runs.
 FILES = {
@@ -282,11 +282,7 @@ OF_INDEXES = {
 
 ALL = REFUSED | WRONG | OF_INDEXES
 
-CONTEXTS = {
-    " ".join(names): click.Context(command, parent=CONTEXT, info_name=names[-1])
-    for names, command in EVERY.items()
-    if not isinstance(command, click.Group)
-}
+CONTEXTS = {each.command_path.strip(): each for each in contexts_below(CONTEXT)}
 
 
 def related(context):
