@@ -46,6 +46,10 @@ class _Named(click.Path):
         return super().convert(value, param, ctx) or self.fail("'' names nothing", param, ctx)
 
 
+def _spelled(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def _rule(text: str) -> Rule:
     from simdup.clean.rules import rule_of
 
@@ -190,19 +194,15 @@ class Clean(NamedTuple):
         rules, typed = self.rules(), list[str]()
         for rule in rules:
             typed += ["--prefer-under" if rule.name == "under" else "--prefer", rule.typed]
-        for option, values in (
-            ("--protect", self.protect),
-            ("--only-under", self.only_under),
-            ("--protect-name", self.protect_name),
-        ):
-            typed += [word for each in values for word in (option, each)]
+        for name in ("protect", "only_under", "protect_name"):
+            typed += [word for each in getattr(self, name) for word in (_spelled(name), each)]
         act, shown = self.act() or Act.TRASH, tuple(map(printable, typed))
         return Wishes(Rules(rules), self.protection(), self.consents(), act, shown)
 
     def words(self) -> list[str]:
         """Return the options that carry out a whole plan that was made with these options."""
         flags = "text", "formats_too", "link", "reflink", "permanently"
-        words = [f"--{name.replace('_', '-')}" for name in flags if getattr(self, name)]
+        words = [_spelled(name) for name in flags if getattr(self, name)]
         if self.near is not None:
             words += ["--near", f"{self.near:g}"]
         if self.encoding is not None:
