@@ -139,6 +139,12 @@ def matched_again(monkeypatch):
 
 
 @pytest.fixture
+def settled(monkeypatch):
+    """Let a store and an index remember a file however new it is."""
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+
+
+@pytest.fixture
 def tmp_path(request, _new_folder):
     """An empty folder of the test's own."""
     return _new_folder(re.sub(r"\W", "_", request.node.name))

@@ -12,15 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from simdup.storage import codec
+pytestmark = pytest.mark.usefixtures("settled")
 
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
-
-
-@pytest.fixture(autouse=True)
-def _settled(monkeypatch):
-    """A file is known however new it is."""
-    monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
 
 
 def words(seed, *, edits=0):

@@ -687,8 +687,8 @@ def test_the_summary_says_what_was_read_and_skipped(run, write, english):
     assert last == f"can go: {len(english)} B in 1 identical copy"
 
 
-def test_a_scan_that_knows_some_files_says_what_it_compared(run, write, english, monkeypatch):
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))  # new files are known too
+@pytest.mark.usefixtures("settled")
+def test_a_scan_that_knows_some_files_says_what_it_compared(run, write, english):
     write("a", english)
     write("b", english)
     first, second = run("scan", ".").err.decode(), run("scan", ".").err.decode()

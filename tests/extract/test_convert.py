@@ -230,11 +230,11 @@ def test_files_that_a_converter_fails_at_are_listed(run, write, english):
     ]
 
 
+@pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize(
     "failure", ["exit 1", "kill -9 $$", "exit 0", "{ printf '\\0\\1\\0'; exit; }"]
 )
-def test_a_file_is_converted_again_after_a_failure(run, write, english, monkeypatch, failure):
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+def test_a_file_is_converted_again_after_a_failure(run, write, english, failure):
     write("in/a.txt", english)
     write("in/b.old", english + " ")
     write("broken/now", "")
@@ -248,11 +248,11 @@ def test_a_file_is_converted_again_after_a_failure(run, write, english, monkeypa
     assert counts == [(0, 0), (0, 0), (1, 0), (1, 0)]
 
 
+@pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize(
     "command", ["sh conv {}", "env A=1 sh conv {}", "sh -c 'exec sh conv \"$1\"' sh {}"]
 )
-def test_a_changed_script_converts_files_again(run, write, english, monkeypatch, command):
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+def test_a_changed_script_converts_files_again(run, write, english, command):
     write("in/a.txt", english)
     write("in/b.old", english + " ")
     counts = []

@@ -129,12 +129,6 @@ def test_every_label_is_what_it_says(labels):
 
 
 @pytest.fixture
-def settled(monkeypatch):
-    """The store remembers a file however new it is."""
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
-
-
-@pytest.fixture
 def book(write):
     """A long file, a part of it, and another file."""
     chapters = [" ".join(f"c{n}w{word}" for word in range(500)) for n in range(12)]

@@ -169,9 +169,8 @@ def test_what_changed_is_one_minus_the_exact_similarity_of_neighbours(texts, fol
     assert [os.path.basename(each.path) for each in group.versions] == names
 
 
-@pytest.mark.usefixtures("matched_again")
+@pytest.mark.usefixtures("matched_again", "settled")
 def test_a_second_scan_knows_what_changed_without_reading(texts, store, monkeypatch):
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
     texts({f"contract v{number}.txt": number * 9 for number in range(6)})
     first = simdup.scan("in", store=store)
     monkeypatch.setattr(

@@ -45,7 +45,7 @@ from simdup.settings import Settings
 from simdup.storage import codec
 from simdup.theory import similarity_at
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("settled")]
 
 NARROW = Settings(Recipe(bits=64))
 
@@ -53,12 +53,6 @@ NARROW = Settings(Recipe(bits=64))
 def words(seed, *, count=60, edits=0):
     """A text of made-up words, the first of them others."""
     return " ".join(f"{'e' if place < edits else 'w'}{seed}x{place}" for place in range(count))
-
-
-@pytest.fixture(autouse=True)
-def _settled(monkeypatch):
-    """Let the index trust the times of a file however new it is."""
-    monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
 
 
 @pytest.fixture

@@ -35,9 +35,8 @@ BOOK = "\n\n".join(CHAPTERS)
 
 
 @pytest.fixture
-def library(write, tmp_path, monkeypatch):
+def library(write, tmp_path, settled):  # noqa: ARG001
     """An index for parts, of a book and another text."""
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
     write("in/book.txt", BOOK)
     write("in/other.txt", words("o", 500))
     with Index.create(tmp_path / "x", ASKED) as index:

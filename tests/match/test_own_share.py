@@ -474,11 +474,10 @@ def test_kernels_change_nothing(forms, monkeypatch):
     assert names(scan(forms)) == names(compared) == VERSIONS
 
 
-@pytest.mark.usefixtures("matched_again")
+@pytest.mark.usefixtures("matched_again", "settled")
 def test_a_rescan_reads_no_file_again(forms, tmp_path, monkeypatch):
     with_store = Store(tmp_path / "store.sqlite3", pytest.fail)
     number = len([*forms.iterdir()])
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
     scan(forms, store=with_store)
 
     def no_reading(*_):

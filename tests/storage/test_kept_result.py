@@ -31,11 +31,7 @@ from simdup.storage import codec, kept_result
 from simdup.storage.cached import RecipeCache
 from simdup.storage.kept_result import Walked, is_lasting, state_of
 
-
-@pytest.fixture(autouse=True)
-def _settled(monkeypatch):
-    """Let the store keep a file however new it is."""
-    monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
+pytestmark = pytest.mark.usefixtures("settled")
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ from simdup.storage.cached import RecipeCache
 from simdup.storage.sqlite import files_of
 from simdup.storage.store import Store, default_place
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("settled")]
 
 # The reasons that follow from the bytes and the recipe alone.
 LASTING = [Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED]
@@ -59,12 +59,6 @@ WORDS = [f"{first}{second}" for first in "bcdfghklmnprst" for second in ("a", "o
 SHARED_FOLDER = settings(
     max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-
-
-@pytest.fixture(autouse=True)
-def _settled(monkeypatch):
-    """Let the store keep a file however new it is."""
-    monkeypatch.setattr(entries, "SETTLED_NS", -(10**18))
 
 
 @pytest.fixture
