@@ -66,44 +66,9 @@ def pytest_collect_file():
     return [each for each in (yield) if type(each) is pytest.Module]
 
 
-ENGLISH = (
-    "The harbour master kept two ledgers, one for the company and one for himself. In the first "
-    "he wrote what had been landed: salted cod, tar, rope, now and then a crate of oranges that "
-    "nobody had ordered. In the second he wrote what he had seen. On the ninth of March a grey "
-    "seal slept on the slipway until noon, and no boat was willing to wake it. On the tenth the "
-    "wind turned north and the widow Aske paid her berth in candles. He never mixed the two, "
-    "though once, tired, he entered a shooting star under imports and had to pay duty on it. "
-    "When the old man died his daughter sold the first ledger to a museum, where it lies open at "
-    "the price of herring. The second she reads aloud in winter, a page an evening, and the "
-    "children of the quay have learned from it how their own town looked to someone who had "
-    "nothing to do but watch.\n"
-)
-SIMPLIFIED = (
-    "镇上最后一家钟表铺开在桥头，门板上的漆掉了一半，招牌却年年重新描过。老板姓顾，左眼戴着放大镜，"
-    "说话时也不摘下来，于是每个来修表的人都觉得自己被看得很仔细。他修表有个规矩：先听。把表贴在耳边，"
-    "听上一支烟的工夫，然后才肯打开后盖。有人笑他装神弄鬼，他便说，机器坏了会讲自己哪里疼，只是声音小。\n"
-    "我小时候常去那里写作业。铺子里有四十多只钟，没有两只走得一样快，到了整点就像一群人抢着回答同一个问题。"
-    "顾师傅从不把它们校准，他说客人的钟要准，自己的钟随它去，不然这屋子里就只剩下一种时间，多闷。"
-    "夏天涨水的时候，河面高过门槛，他把钟一只只搬上阁楼，自己坐在楼梯上等水退，手里还捏着一枚游丝。\n"
-    "后来人们都用手机看时间，桥也拆了重修，铺子前面围起蓝色的铁皮。我以为他会关门，谁知他在铁皮上开了个小窗，"
-    "窗里摆一只闹钟，底下压着纸条：本店照常营业，请敲三下。我去敲过一次，他隔了很久才来开，"
-    "说正在听一只怀表，那表的主人去年冬天走了，家里人想知道它还能不能走。我问能吗，他把表递过来让我听。"
-    "里面很静，静得像下过雪，可是过了一会儿，真的有什么东西轻轻地动了一下。"
-    "他看着我的脸，点点头，把放大镜推到额头上，我这才第一次看见他的左眼，和右眼一样，是很普通的褐色。"
-    "那天晚上回家的路上，我数着步子走过新桥，每走六十步停一停，想听听这座城里还有没有别的钟在响。\n"
-)
-TRADITIONAL = (
-    "山腳下的小學校只有一間教室，六個年級坐在一起上課。老師姓陳，早上教一年級認字的時候，六年級便自己算術，"
-    "等到下午調過來，大孩子念課文，小孩子在沙盤上畫圓。窗外是一片茶園，採茶的季節總有人唱歌，"
-    "老師不許學生回頭看，自己卻常常停下粉筆，聽完一段才繼續寫。學校沒有鐘，上課下課靠一根鐵管，"
-    "掛在榕樹下，用石頭敲。敲鐵管的差事由值日生輪流擔任，有個叫阿水的孩子敲得特別好聽，三長兩短，像在說話。\n"
-    "那年颱風把屋頂掀走一半，全校搬到廟裡讀書，神像前面擺了十九張板凳。阿水的祖母每天送一鍋地瓜湯來，"
-    "說神明也要吃點心，先舀一碗供在桌上，其餘的分給學生。陳老師在黑板上寫了一個謝字，教大家拆開來記："
-    "言語的言，身體的身，一寸兩寸的寸。她說道謝要說出口，身子要彎下去，心裡還要有分寸，缺一樣都不算。\n"
-    "許多年後茶園改種了檳榔，學校併到鎮上，教室租給人家放農具。阿水在城裡開了一間樂器行，專門修理敲壞的鑼。"
-    "有一回老同學聚會，他帶來一根生鏽的鐵管，說是拆榕樹的時候向工人討來的。大家圍著看，誰也沒有開口。"
-    "陳老師已經八十歲，耳朵不太靈，坐在最裡面喝茶。阿水把鐵管掛起來，用石頭輕輕敲了三長兩短，"
-    "她放下茶杯站了起來，像從前那樣拍拍手上的粉筆灰，問今天輪到誰值日。\n"
+ENGLISH, SIMPLIFIED, TRADITIONAL = (
+    (Path(__file__).parent / "texts" / f"{name}.txt").read_bytes().decode()
+    for name in ("english", "simplified", "traditional")
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ TESTS = Path(__file__).parent
 @pytest.mark.slow
 def test_a_test_file_that_cannot_be_imported_is_an_error(tmp_path):
     folder = tmp_path / "tests"
-    folder.mkdir()
+    shutil.copytree(TESTS / "texts", folder / "texts")
     for name in ("conftest.py", "patience.py"):
         (folder / name).write_text((TESTS / name).read_text("utf-8"), "utf-8")
     (folder / "test_broken.py").write_text("from simdup import nothing_of_this_name\n", "utf-8")
