@@ -66,13 +66,7 @@ NAME_WIDTH = 24
 ARCHIVES = ("zip", "tar")
 PEERS = (
     *(
-        "pypdfium2",
-        "zstandard",
-        "python-docx",
-        "odfpy",
-        "ebooklib",
-        "striprtf",
-        "python-pptx",
+        *("pypdfium2", "zstandard", "python-docx", "odfpy", "ebooklib", "striprtf", "python-pptx"),
         "openpyxl",
     ),
     *("reportlab", "trafilatura", "pysrt", "webvtt-py", "ass", "pyyaml", "nbformat", "pylatexenc"),

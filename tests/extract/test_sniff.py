@@ -140,20 +140,8 @@ def test_subtitles_in_gbk():
 @pytest.mark.parametrize(
     "piece",
     [
-        "%\n",
-        " \n",
-        "%",
-        "\\",
-        ".TH \n",
-        ".TH",
-        "'\n",
-        ".\n",
-        "1\n",
-        "1",
-        "{ ",
-        "---\na:\n",
-        "%\\d",
-        "WEBVTT",
+        *("%\n", " \n", "%", "\\", ".TH \n", ".TH", "'\n", ".\n", "1\n", "1", "{ ", "---\na:\n"),
+        *("%\\d", "WEBVTT"),
     ],
 )
 def test_time_to_tell_grows_with_the_file_and_no_faster(piece):
