@@ -135,7 +135,7 @@ def narrow_searches(monkeypatch):
 @pytest.mark.parametrize("seed", range(20))
 def test_the_order_of_rows_changes_no_group(monkeypatch, seed):
     by_lists = seed % 2 == 0
-    monkeypatch.setattr("simdup.match.match.BY_DISTANCE", 500 if by_lists else 10_000)
+    monkeypatch.setattr("simdup.match.candidate_search.BY_DISTANCE", 500 if by_lists else 10_000)
     texts = of_shared_clauses(seed)
 
     def groups(rows):

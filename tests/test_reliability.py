@@ -430,7 +430,7 @@ def test_five_million_pairs_are_all_found():
 
 
 def test_more_pairs_than_fit_are_refused_by_name_and_not_left_out(run, write, monkeypatch):
-    monkeypatch.setattr("simdup.match.match.MAX_PAIRS", 100)
+    monkeypatch.setattr("simdup.match.candidate_search.MAX_PAIRS", 100)
     for number in range(30):
         write(f"{number}", f"{words(1, count=30)} {number}")
 
@@ -778,13 +778,13 @@ def test_what_happens_to_a_file_half_way_is_told_and_the_rest_is_done(
 def test_a_file_that_changes_before_it_is_compared_is_in_no_group(report, write, monkeypatch):
     for number, name in enumerate("abc"):
         write(name, words(1, edits=number))
-    real = package.match.match.decide
+    real = package.match.similarities.decide
 
     def deciding(*arguments):
         grows("b")
         return real(*arguments)
 
-    monkeypatch.setattr("simdup.match.match.decide", deciding)
+    monkeypatch.setattr("simdup.match.similarities.decide", deciding)
     found = report(".", code=3)
 
     assert [sorted(each) for each in grouped(found)] == [["./a", "./c"]]
@@ -1149,7 +1149,7 @@ PHASES = {
     "the first folder": ("simdup.files.walk:_Walk._entries:1", 0),
     "read": ("simdup.files.workers:fingerprint_sources:2", 2),
     "keep": ("simdup.storage.cached:RecipeCache._insert:2", 2),
-    "search": ("simdup.match.match:iter_near_pairs:1", 8),
+    "search": ("simdup.match.candidate_search:iter_near_pairs:1", 8),
     "read again": ("simdup.files.fingerprint:_read_again:3", 8),
     "keep similarities": ("simdup.storage.cached:RecipeCache.keep_similarities:1", 8),
     "group": ("simdup.files.group_files:Grouping.groups:1", 8),
@@ -1237,7 +1237,13 @@ def test_an_interrupted_scan_leaves_no_report_that_cannot_say_so(interrupted, ei
     write("out", OLD)
 
     ended = interrupted(
-        "simdup.match.match:iter_near_pairs:1", "scan", eight, "--format", form, "--output", "out"
+        "simdup.match.candidate_search:iter_near_pairs:1",
+        "scan",
+        eight,
+        "--format",
+        form,
+        "--output",
+        "out",
     )
 
     assert (ended.returncode, ended.stdout) == (130, b"")
@@ -1250,7 +1256,7 @@ def test_only_what_is_remembered_is_said_to_be(interrupted, eight):
     Path("closed").mkdir(mode=0o500)
 
     ended = interrupted(
-        *("simdup.match.match:iter_near_pairs:1", "scan", eight),
+        *("simdup.match.candidate_search:iter_near_pairs:1", "scan", eight),
         environment={"SIMDUP_CACHE": "closed/store"},
         preexec_fn=as_anybody,
     )
@@ -2561,7 +2567,7 @@ def test_every_row_is_kept_dropped_or_refused_and_the_sum_is_printed(simdup, cor
     "where",
     [
         "simdup.corpus.fingerprint:fingerprint_chunk:1",
-        "simdup.match.match:iter_near_pairs:1",
+        "simdup.match.candidate_search:iter_near_pairs:1",
         "simdup.corpus.formats.jsonl:row_in:16",
         "simdup.corpus.rewrite:_parts:1",
         "simdup.corpus.formats.jsonl:JsonLines.kept:1",

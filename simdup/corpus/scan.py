@@ -37,7 +37,7 @@ from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.sketch import thinned
 from simdup.match.candidates import SIEVE_FROM
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
-from simdup.match.match import TextGroups, match
+from simdup.match.engine import TextGroups, find_groups
 from simdup.match.parts import find_parts
 from simdup.progress import Progress, silent
 from simdup.recipe import Recipe
@@ -99,7 +99,7 @@ def scan_tables(
     sketches = prints.sketches
     del prints  # half of what is kept of a row
     with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
-        matched = match(texts, settings, reread, progress)
+        matched = find_groups(texts, settings, reread, progress)
         parts = RowParts.none()
         if settings.parts is not None and sketches is not None:
             dense = sketches.take(texts.first)
@@ -148,7 +148,7 @@ def group_texts(
     prints = TextFingerprints(rows, counts, digests, of_texts, collected.sketches())
     distinct = _distinct_texts(prints, settings)
     in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
-    matched = match(distinct, settings, in_memory, progress)
+    matched = find_groups(distinct, settings, in_memory, progress)
     groups = _most_similar_first(_row_groups(distinct, matched, prints.text_digests))
     return replace(groups, members=there[groups.members])
 

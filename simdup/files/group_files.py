@@ -1,4 +1,4 @@
-"""Documents with fingerprints in, groups of them out: `match` for files.
+"""Documents with fingerprints in, groups of them out: `find_groups` for files.
 
 Documents with equal features are one text. A file that changed before its text is read again is
 left out and listed.
@@ -23,9 +23,9 @@ from simdup.findings.noise import compared_in_full
 from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import thinned
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
+from simdup.match.engine import TextGroups, find_groups
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, lower_of_two, members_of
-from simdup.match.match import Siblings, TextGroups, match, similarities_of
 from simdup.match.results import (
     CODE,
     result_as_bytes,
@@ -33,6 +33,8 @@ from simdup.match.results import (
     result_key,
     size_of_result,
 )
+from simdup.match.siblings import Siblings
+from simdup.match.similarities import ExactSimilarities
 from simdup.progress import Progress
 from simdup.records import (
     Document,
@@ -168,7 +170,7 @@ class Matching:
         """The groups of texts, from the cache if an earlier scan matched exactly these texts."""
         cache = self.cache
         matching = partial(
-            match,
+            find_groups,
             *(self.texts, self.settings, self.reread, self.progress),
             cache=self._known(self.reread),
             exclusions=self.exclusions,
@@ -210,8 +212,8 @@ class Matching:
         position = {document.path: position for position, document in enumerate(documents)}
         asked = texts.text_of[[[position[one.path], position[other.path]] for one, other in pairs]]
         reread = _RereadDocuments(documents, texts, self.settings)
-        about = texts, asked, self.settings, reread, self.progress
-        return similarities_of(*about, self._known(reread)).tolist()
+        exact = ExactSimilarities(texts, reread, self.progress, self._known(reread))
+        return exact.of(asked).tolist()
 
 
 class _RereadDocuments:

@@ -1,8 +1,15 @@
 """Fingerprint rows in, groups of texts out: SimHash proposes, similarity and own share decide.
 
-Read `match` first, then `rounds`, which it shares with Spark. `candidates` says how far to
-search, `verify` computes exact similarities, `own_share` sets texts of one pattern aside, and
-`groups` makes stars or components. `recall` measures on a sample how many near-duplicates are
-found. `distinct_texts` collapses equal texts, and `exclusions` holds the pairs that a user marked
-as not duplicates. `results` keeps what was found for the next scan of the same texts.
+Read `engine` first, then `rounds`, which it shares with Spark. The engine has four parts:
+
+- `candidate_search` proposes pairs of texts; `candidates` says how far it searches, and
+  `postings` finds pairs whose sketches share enough.
+- `similarities` computes exact similarities with `verify`, also of the sample by which `recall`
+  measures how many near-duplicates are found.
+- `siblings` sets texts of one pattern aside by their `own_share`.
+- `grouping` carries the representatives from round to round; `groups` makes stars or components.
+
+`distinct_texts` collapses equal texts, `exclusions` holds the pairs that a user marked as not
+duplicates, and `parts` finds texts that stand in larger ones. `results` keeps what was found for
+the next scan of the same texts.
 """

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.recipe import HashKind
+from simdup.arrays import Distances, Indices
+from simdup.recipe import HashKind, Recipe
 from simdup.search.pairs import Reach
+from simdup.settings import Settings
 from simdup.theory import (
     UNRELATED,
     bit_probability,
@@ -24,15 +25,6 @@ from simdup.theory import (
     threshold,
     within_probabilities,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simdup.recipe import Recipe
-    from simdup.settings import Settings
-
-    Distances = NDArray[np.uint16] | NDArray[np.int64]
-    Indices = NDArray[np.int64]
 
 #: Collections of more files also get fingerprints of SIEVE_BITS. These cost half as much again
 #: as the features, and drop nearly all pairs that are near by chance. (At 256 bits and similarity
@@ -101,7 +93,7 @@ def sieve_recipe(recipe: Recipe) -> Recipe:
     return replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
 
 
-def affordable_distance(distances: Distances, weight: float, n: int, k: int) -> int:
+def affordable_distance(distances: Distances | Indices, weight: float, n: int, k: int) -> int:
     """The largest distance up to k within which n texts have no more pairs than the budget allows.
 
     `distances` are measured on sampled pairs, each of which stands for `weight` pairs. The result

@@ -7,19 +7,13 @@ and read again once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from simdup.arrays import Digests, Hashes, Indices, Mask, Rows, Words
+from simdup.fingerprint.sketch import Sketches
 from simdup.search.distinct import distinct_rows
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simdup.arrays import Rows
-    from simdup.fingerprint.sketch import Sketches
-
-    Indices = NDArray[np.int64]
 
 
 class Items(NamedTuple):
@@ -29,11 +23,11 @@ class Items(NamedTuple):
     """Fingerprints: their first bits are compared, and all bits sieve chance candidates."""
     counts: Indices
     """The number of features."""
-    digests: NDArray[np.uint64]
+    digests: Digests
     """(items, 2): digests of the features."""
     rank: Indices
     """Of the copies of a text, the one with the lowest rank goes first."""
-    is_reference: NDArray[np.bool_]
+    is_reference: Mask
     """If there are references, only pairs of a reference and another item count."""
     sketches: Sketches | None = None
     """None where own shares are not asked for."""
@@ -57,11 +51,11 @@ class Texts:
     """All bits, which sieve chance candidates; they begin with `rows`."""
     counts: Indices
     """The number of features."""
-    digests: NDArray[np.uint64]
+    digests: Digests
     """(texts, 2): digests of the features."""
-    content: NDArray[np.uint64]
+    content: Hashes
     """(texts,): part of a digest, which decides between equally good texts."""
-    is_reference: NDArray[np.bool_]
+    is_reference: Mask
     """A text of both references and other items is two texts, since only pairs between these
     two sides count."""
     sketches: Sketches | None
@@ -119,12 +113,12 @@ def distinct_texts(items: Items, bits: int) -> Texts:
     )
 
 
-def contents(digests: NDArray[np.uint64], own: Indices | None = None) -> NDArray[np.uint64]:
+def contents(digests: Digests, own: Indices | None = None) -> Hashes:
     """The `content` of texts, from their digests (n, 2) and from `own` numbers (n,) if given."""
     return digests[:, 0] if own is None else digests[:, 0] + own.astype(np.uint64)
 
 
-def numbered(keys: NDArray[np.uint64]) -> Indices:
+def numbered(keys: Words) -> Indices:
     """The number of each row, equal for equal rows, in the order in which they first occur."""
     distinct = distinct_rows(keys.view(np.uint8))
     first = distinct.members[distinct.offsets[:-1]]

@@ -6,16 +6,10 @@ if each is like that one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from simdup.arrays import Hashes, Indices, Mask
 from simdup.search.distinct import distinct_numbers, pair_keys
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Indices = NDArray[np.int64]
 
 
 class Exclusions:
@@ -41,7 +35,7 @@ class Exclusions:
         at = np.searchsorted(self._ordered, keys) % len(self._ordered)
         return np.where(self._ordered[at] == keys, at, -1)
 
-    def allows(self, pairs: Indices) -> NDArray[np.bool_]:
+    def allows(self, pairs: Indices) -> Mask:
         """Whether each of these pairs may count; (m,)."""
         return self._places(pairs) < 0
 
@@ -51,7 +45,7 @@ class Exclusions:
         return len(set(self._entries[places[places >= 0]].tolist()))
 
     def reassign_representatives(
-        self, leader: Indices, rank: Indices | NDArray[np.uint64]
+        self, leader: Indices, rank: Indices | Hashes
     ) -> tuple[Indices, Indices]:
         """New representatives (n,), none of them excluded from a member; and the pairs split up.
 

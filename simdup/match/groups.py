@@ -14,24 +14,19 @@ of two documents represents both, once all groups are made (`lower_of_two`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from simdup.arguments import check_whole
+from simdup.arrays import Hashes, Indices, Mask, Similarities
 from simdup.compute.hashing import mix64
 from simdup.errors import BadValueError
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import LINKAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Indices = NDArray[np.int64]
-    Closeness = NDArray[np.float64]
 
 #: A document with at least this similarity to another one is always in a group.
 NEAR_COPY = 0.8
@@ -53,7 +48,7 @@ class Precedence:
 
     sizes: Indices
     """How many copies each one stands for: its similarities count as often."""
-    content: NDArray[np.uint64]
+    content: Hashes
     """A number that depends on the content alone, such as a digest. Of equally good documents the
     one with the lowest number goes first."""
 
@@ -105,7 +100,7 @@ def group(  # noqa: PLR0913  (the last four have an answer)
     return members_of(leaders(edges, close, linkage, order), ranks, copies)
 
 
-def _similarities(closeness: ArrayLike, m: int) -> Closeness:
+def _similarities(closeness: ArrayLike, m: int) -> Similarities:
     """Similarities as an array of shape (m,). Raises ValueError."""
     made = shaped_array(closeness, "closeness", "(n,)")
     if len(made) != m:
@@ -137,7 +132,7 @@ def shaped_array(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
     return made
 
 
-def leaders(pairs: Indices, closeness: Closeness, linkage: str, order: Precedence) -> Indices:
+def leaders(pairs: Indices, closeness: Similarities, linkage: str, order: Precedence) -> Indices:
     """The representative of every document, the document itself if it is in no group; (n,).
 
     `pairs` (m, 2) stand once each, and `closeness` (m,) is their similarity. In stars
@@ -163,7 +158,7 @@ class Edges:
     weight: Indices
     """The similarity, in units of 1 / UNIT."""
 
-    def take(self, some: NDArray[np.bool_]) -> Edges:
+    def take(self, some: Mask) -> Edges:
         """Return some of these pairs."""
         return Edges(self.left[some], self.right[some], self.weight[some])
 
@@ -186,7 +181,7 @@ class Edges:
         return len(self.left)
 
 
-def _weakest_first(pairs: Indices, closeness: Closeness, order: Precedence) -> Edges:
+def _weakest_first(pairs: Indices, closeness: Similarities, order: Precedence) -> Edges:
     """The least similar pairs first; among equally similar pairs the content decides."""
     mixed = mix64(order.content)
     i, j = pairs[:, 0], pairs[:, 1]
@@ -229,9 +224,7 @@ def _strongest_first(edges: Edges, order: Precedence) -> Indices:
     return label
 
 
-def _covers(
-    one: Indices, group: Indices, size: Indices, is_centre: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _covers(one: Indices, group: Indices, size: Indices, is_centre: Mask) -> Mask:
     """Which pairs have a centre on one side that is alike to all of the group on the other; (m,).
 
     `one` (m,) are documents, and `group` (m,) the groups at the other end.
@@ -244,7 +237,7 @@ def _covers(
     return covers
 
 
-def _between_open(a: Indices, b: Indices, opens: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _between_open(a: Indices, b: Indices, opens: Mask) -> Mask:
     """Which pairs are between two groups that can still be joined by one of their pairs; (m,).
 
     `a` and `b` (m,) are the groups of each pair, and `opens` (m,) says which pairs can join them.
@@ -259,7 +252,7 @@ def _between_open(a: Indices, b: Indices, opens: NDArray[np.bool_]) -> NDArray[n
 
 def _joined(
     edges: Edges,
-    covers: list[NDArray[np.bool_]],
+    covers: list[Mask],
     label: Indices,
     sums: Indices,
     order: Precedence,
@@ -314,7 +307,7 @@ def _medoids(edges: Edges, label: Indices, order: Precedence, *, is_star: bool =
 
 
 def with_near_copies(
-    pairs: Indices, closeness: Closeness, leader: Indices, order: Precedence
+    pairs: Indices, closeness: Similarities, leader: Indices, order: Precedence
 ) -> Indices:
     """The representatives of stars, once no document with a pair of NEAR_COPY is alone; (n,).
 
@@ -384,7 +377,7 @@ def lower_of_two(leader: Indices, rank: Indices, sizes: Indices) -> Indices:
     return made
 
 
-def closest(pairs: Indices, closeness: Closeness, content: NDArray[np.uint64]) -> Indices:
+def closest(pairs: Indices, closeness: Similarities, content: Hashes) -> Indices:
     """For every index on the left of a pair the closest one on its right, else itself; (n,).
 
     Of several that are equally close, the one with the lowest `content` (n,).
@@ -434,8 +427,8 @@ def members_of(leader: Indices, rank: Indices, sizes: Indices) -> list[Indices]:
 
 def staying(
     group: Indices,
-    is_centre: NDArray[np.bool_],
-    alike: Callable[[Indices], NDArray[np.bool_]],
+    is_centre: Mask,
+    alike: Callable[[Indices], Mask],
 ) -> Indices:
     """For each text of some groups the text that stays for it: itself, or one that it is alike to.
 
@@ -455,7 +448,7 @@ def staying(
         texts = np.flatnonzero(is_open)
         size = min(size, max(1, PAIRS_AT_ONCE // len(texts)))
         first, pairs = _with_later(texts, group, size)
-        are_alike: NDArray[np.bool_] = is_centre[pairs[:, 0]] | is_centre[pairs[:, 1]]
+        are_alike: Mask = is_centre[pairs[:, 0]] | is_centre[pairs[:, 1]]
         are_alike[~are_alike] = alike(pairs[~are_alike])
         chosen, covered = unlike(first, pairs[are_alike])
         stays[chosen] = True
@@ -469,9 +462,7 @@ def staying(
     return _after_limit(group, is_centre, stands_for, limited(group, stays, is_centre))
 
 
-def _after_limit(
-    group: Indices, is_centre: NDArray[np.bool_], stands_for: Indices, stays: NDArray[np.bool_]
-) -> Indices:
+def _after_limit(group: Indices, is_centre: Mask, stands_for: Indices, stays: Mask) -> Indices:
     """The text that stands for each text after the limit: the centre, if its own one had to go."""
     stands_for[stays] = np.flatnonzero(stays)
     lost = np.flatnonzero(~stays[stands_for])
@@ -510,9 +501,7 @@ def unlike(texts: Indices, pairs: Indices) -> tuple[Indices, Indices]:
     return np.array(chosen, np.int64), np.fromiter(covered, np.int64, len(covered))
 
 
-def limited(
-    group: Indices, stays: NDArray[np.bool_], is_centre: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def limited(group: Indices, stays: Mask, is_centre: Mask) -> Mask:
     """Which texts stay if a group with a centre keeps at most MOST_STAYING texts; (n,).
 
     A group with more of them also keeps its centre.

@@ -15,13 +15,14 @@ whole numbers, so that sums do not depend on their order.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from mmap import mmap
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.arrays import Counters, Indices, Mask, Similarities, Values
 from simdup.compute.compiled import (
     in_threads,
     load_kernels_if_worth,
@@ -32,22 +33,10 @@ from simdup.compute.compiled import (
 from simdup.compute.hashing import COUNTER_HASH
 from simdup.compute.memory import return_freed_memory
 from simdup.fingerprint.features import Features
-from simdup.fingerprint.sketch import LEVELS, joined, levels, of_each
+from simdup.fingerprint.sketch import LEVELS, Sketches, joined, levels, of_each
 from simdup.match.verify import decide, products
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import SIMILARITY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.fingerprint.sketch import Sketches
-
-    Indices = NDArray[np.int64]
-    Similarities = NDArray[np.float64]
-    Values = NDArray[np.uint32]
-    Counters = NDArray[np.uint8]
 
 #: Texts with this cosine are one family. At 0.8 short texts of one pattern chain into a family,
 #: and their pattern is not seen.
@@ -116,9 +105,7 @@ def least_similarity(similarity: float, counts: Indices) -> Similarities:
     return np.maximum(similarity, usual)
 
 
-def may_be_alike(
-    sketches: Sketches, counts: Indices, pairs: Indices, least: Similarities
-) -> NDArray[np.bool_]:
+def may_be_alike(sketches: Sketches, counts: Indices, pairs: Indices, least: Similarities) -> Mask:
     """Which pairs (m, 2) of texts may have their `least` cosine (m,), by their sketches.
 
     `counts` (n,) is the number of features of each text. Of the pairs that are just similar
@@ -238,7 +225,7 @@ class CountedValues:
         """The weight of each value for a pair of texts, whose own `families` do not count; (m,)."""
         return self.tables()[families - 1, self.families(values)]
 
-    def families(self, values: Values) -> NDArray[np.uint8]:
+    def families(self, values: Values) -> Counters:
         """The number of families that have each value; too high if values share a counter; (m,)."""
         return self.counters[_counter_of(values, self.counters)]
 

@@ -21,38 +21,30 @@ minimum metagenome covers", 2022, for containment by sampled values; Chaudhuri, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Hashes, Indices, Keys, Mask, Shares, Values
 from simdup.compute.hashing import gram_hashes
-from simdup.fingerprint.sketch import DENSE_LEVELS, LEAST, levels
+from simdup.fingerprint.features import Features
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEAST, Sketches, levels
 from simdup.fingerprint.tokens import placed_tokens
-from simdup.match.exclusions import NO_EXCLUSIONS
+from simdup.match.distinct_texts import Texts
+from simdup.match.engine import TextGroups
+from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.match.own_share import Frequencies, OwnShares, parts_of_texts, shared_and_kept
 from simdup.match.postings import key_of
+from simdup.match.similarities import FeatureSource
 from simdup.match.verify import decide, products
+from simdup.progress import Progress
+from simdup.recipe import Recipe
 from simdup.search.distinct import distinct_numbers
+from simdup.settings import Settings
 from simdup.text.chunking import pieces
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.fingerprint.features import Features
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.match.distinct_texts import Texts
-    from simdup.match.exclusions import Exclusions
-    from simdup.match.match import FeatureSource, TextGroups
-    from simdup.progress import Progress
-    from simdup.recipe import Recipe
-    from simdup.settings import Settings
-
-    Indices = NDArray[np.int64]
-    Shares = NDArray[np.float64]
-    Values = NDArray[np.uint32]
 
 #: A text with fewer features is a part of nothing: a line or two stand somewhere by chance. An
 #: English text of 200 characters has about 35, a Chinese one more than a hundred.
@@ -231,7 +223,7 @@ class _Search:
             pairs = self._counted(left, right, needed)
             yield pairs[self._may_be_parts(pairs)]
 
-    def are_own(self, pairs: Indices, own_share: float, progress: Progress) -> NDArray[np.bool_]:
+    def are_own(self, pairs: Indices, own_share: float, progress: Progress) -> Mask:
         """Whether what each left text shares with the right one is more than a notice; (m,).
 
         Either it is rare enough compared with all of the larger text, or at most MOST_OTHERS
@@ -299,7 +291,7 @@ class _Search:
         texts, looked_up = zip(*found, strict=True)
         return np.concatenate(texts), np.concatenate(looked_up)
 
-    def _holders(self, asked: Values, progress: Progress) -> tuple[NDArray[np.uint32], Indices]:
+    def _holders(self, asked: Values, progress: Progress) -> tuple[Keys, Indices]:
         """The texts that hold each of these values (ascending), value by value, and how many do.
 
         Of a value with more than MOST_HOLDERS texts some may be left out.
@@ -342,7 +334,7 @@ class _Search:
         pairs = np.column_stack((keys >> 32, keys & 0xFFFFFFFF))
         return pairs[shared >= needed[pairs[:, 0]]]
 
-    def _may_be_parts(self, pairs: Indices) -> NDArray[np.bool_]:
+    def _may_be_parts(self, pairs: Indices) -> Mask:
         """Whether the sketches of each pair share enough for the left text to be a part; (m,)."""
         share, level = self.share, levels(self.counts[pairs[:, 1]])
         shared, kept = shared_and_kept(self.dense, pairs, level)
@@ -362,7 +354,7 @@ def _chunks(texts: Indices, counts: Indices) -> list[Indices]:
     return np.split(np.arange(len(texts)), cuts)
 
 
-def _listed(holders: NDArray[np.uint32], begins: Indices, counts: Indices) -> Indices:
+def _listed(holders: Keys, begins: Indices, counts: Indices) -> Indices:
     """Some runs of `holders`, one after the other, by where each begins and how long it is."""
     at = np.repeat(begins - (np.cumsum(counts) - counts), counts)
     return holders[at + np.arange(len(at))].astype(np.int64)
@@ -410,7 +402,7 @@ def place_of(part: Features, whole: Iterable[str], recipe: Recipe) -> Place:
 class _Hits:
     """Where some shingles occur in a text; arrays by occurrence, by shingle and then place."""
 
-    def __init__(self, chunks: Iterable[str], wanted: NDArray[np.uint64], recipe: Recipe) -> None:
+    def __init__(self, chunks: Iterable[str], wanted: Hashes, recipe: Recipe) -> None:
         wanted, n = distinct_numbers(wanted), recipe.ngram[0]
         no = np.array([], np.int64)
         found = [(np.array([], np.uint64), no, no, no)]
@@ -428,7 +420,7 @@ class _Hits:
         order = np.argsort(columns[0], kind="stable")
         self.ids, self.tokens, self.starts, self.ends = (column[order] for column in columns)
 
-    def place_of(self, part: NDArray[np.uint64]) -> Place:
+    def place_of(self, part: Hashes) -> Place:
         """Where the text with these shingles stands; an empty place if none of them occurs."""
         begins, ends = (np.searchsorted(self.ids, part, side) for side in ("left", "right"))
         occurs = begins < ends

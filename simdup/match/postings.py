@@ -16,30 +16,22 @@ Zweig, "Syntactic clustering of the web", 1997, for passing over what too many s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Indices, Keys, Mask, Words
 from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, threads
 from simdup.compute.hashing import mix64
 from simdup.compute.memory import return_freed_memory
+from simdup.fingerprint.sketch import Sketches
 from simdup.match.own_share import as_kernels_take, parts_of_texts
-from simdup.progress import silent
+from simdup.progress import Progress, silent
 from simdup.search.distinct import distinct_numbers
 from simdup.search.pairs import CHUNK, ranges
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.progress import Progress
-
-    Indices = NDArray[np.int64]
-    Keys = NDArray[np.uint64]
-    Numbers = NDArray[np.uint32]
 
 Result = TypeVar("Result")
 
@@ -94,7 +86,7 @@ class Together(NamedTuple):
 class Lists(NamedTuple):
     """Lists of texts, one after the other."""
 
-    texts: Numbers
+    texts: Keys
     """Ascending within each list."""
     sizes: Indices
 
@@ -102,9 +94,9 @@ class Lists(NamedTuple):
 class Postings(NamedTuple):
     """Short lists of texts, one after the other, and where some of these texts stand in them."""
 
-    texts: Numbers
+    texts: Keys
     """(entries,): ascending within each list."""
-    ends: Numbers
+    ends: Keys
     """(entries,): where the list of each entry ends."""
     doubles: int
     """From this entry on, two texts of a list share two values."""
@@ -118,7 +110,7 @@ def texts_together(
     sketches: Sketches,
     counts: Indices,
     order: Indices,
-    is_reference: NDArray[np.bool_],
+    is_reference: Mask,
     progress: Progress = silent,
 ) -> Together:
     """The pairs of texts that share enough values that few others have.
@@ -169,7 +161,7 @@ def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int
     buckets = 4 << (len(depths) // TEXTS_AT_ONCE).bit_length()
     values = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
 
-    def common_values() -> Iterator[Keys]:
+    def common_values() -> Iterator[Words]:
         """Yield the common values, each under its text."""
         for short, others, _ in _each_in_threads(_split, _bucketed(values, buckets)):
             by_value.append(short)
@@ -183,13 +175,13 @@ def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int
     return entries, _joined(by_value, by_two), _joined(long)
 
 
-def _each_in_threads(work: Callable[[Keys], Result], several: Iterator[Keys]) -> Iterator[Result]:
+def _each_in_threads(work: Callable[[Words], Result], several: Iterator[Words]) -> Iterator[Result]:
     """Yield the result of `work` on each array; each thread holds one array at a time."""
     while some := list(islice(several, threads())):
         yield from in_threads(work, some)
 
 
-def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
+def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Words]:
     """Yield a key for each text and each value that it is listed under.
 
     A text is listed under the values of its sketch up to a limit that follows from its number
@@ -202,7 +194,7 @@ def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
         yield _listed(sketches.take(part), part, limits[part])
 
 
-def _listed(sketches: Sketches, texts: Indices, limits: Numbers) -> Keys:
+def _listed(sketches: Sketches, texts: Indices, limits: Keys) -> Words:
     """The keys of some texts, each with its sketch and the largest value it is listed under."""
     if kernels := loaded_kernels():
         keys = np.empty(int(sketches.sizes.sum()), np.uint64)
@@ -215,12 +207,12 @@ def _listed(sketches: Sketches, texts: Indices, limits: Numbers) -> Keys:
     return (listed << _HALF) | owners.astype(np.uint64)
 
 
-def _bucketed(chunks: Iterable[Keys], buckets: int) -> Iterator[Keys]:
+def _bucketed(chunks: Iterable[Words], buckets: int) -> Iterator[Words]:
     """Yield the keys of all chunks in so many buckets, equal high halves in the same one.
 
     The number of buckets is a power of two.
     """
-    piles: list[list[Keys]] = [[_NO_KEYS] for _ in range(buckets)]
+    piles: list[list[Words]] = [[_NO_KEYS] for _ in range(buckets)]
     for keys in chunks:
         ordered, ends = _by_bucket(keys, buckets)
         for pile, part in zip(piles, np.split(ordered, ends[:-1]), strict=True):
@@ -229,17 +221,17 @@ def _bucketed(chunks: Iterable[Keys], buckets: int) -> Iterator[Keys]:
         yield np.concatenate(piles.pop())
 
 
-def _by_bucket(keys: Keys, buckets: int) -> tuple[Keys, Indices]:
+def _by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
     """The keys by the last bits of their high halves, and where each bucket ends."""
     if kernels := loaded_kernels():
-        found: tuple[Keys, Indices] = kernels.by_bucket(keys, buckets)
+        found: tuple[Words, Indices] = kernels.by_bucket(keys, buckets)
         return found
     bucket = ((keys >> _HALF) & np.uint64(buckets - 1)).astype(np.uint16)
     order = np.argsort(bucket, kind="stable")
     return keys[order], np.cumsum(np.bincount(bucket, minlength=buckets))
 
 
-def _split(keys: Keys) -> tuple[Lists, Keys, Indices]:
+def _split(keys: Words) -> tuple[Lists, Words, Indices]:
     """The short lists of these keys, the keys of the long lists, and the sizes of the latter."""
     keys.sort()
     if kernels := loaded_kernels():
@@ -251,20 +243,20 @@ def _split(keys: Keys) -> tuple[Lists, Keys, Indices]:
     return Lists(texts, sizes[is_short]), keys[np.repeat(is_long, sizes)], sizes[is_long]
 
 
-def _run_lengths(ascending: Keys) -> Indices:
+def _run_lengths(ascending: Words) -> Indices:
     """How often each number occurs, in ascending order of the numbers."""
     begins = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] + np.uint64(1)))
     return np.diff(begins, append=len(ascending))
 
 
-def neighbours(keys: Keys) -> Keys:
+def neighbours(keys: Words) -> Words:
     """Each text under pairs of its values, as keys: the hash of two values, then the text.
 
     `keys` have a text in the high half, and one of its common values in the low half.
     """
     keys.sort()
     if kernels := loaded_kernels():
-        made: Keys = kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, PAIRS_BELOW)
+        made: Words = kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, PAIRS_BELOW)
         return made
     found = [_NO_KEYS]
     for apart in range(1, NEIGHBOURS + 1):
@@ -341,7 +333,7 @@ def _sharing(
         yield from in_threads(together, each)
 
 
-def _entries_of(texts: Numbers, first: int, count: int) -> tuple[Indices, NDArray[np.uint16]]:
+def _entries_of(texts: Keys, first: int, count: int) -> tuple[Indices, NDArray[np.uint16]]:
     """Where `count` texts from `first` on stand among the entries, and each one's number - first.
 
     Both (m,), by place.
@@ -407,12 +399,12 @@ def sharing_enough(
     return pairs[shared >= needed[pairs].min(axis=1)]
 
 
-def key_of(high: NDArray[np.integer], low: NDArray[np.integer]) -> Keys:
+def key_of(high: NDArray[np.integer], low: NDArray[np.integer]) -> Words:
     """Two numbers below 2**32 as one."""
     return (high.astype(np.uint64) << _HALF) | low.astype(np.uint64)
 
 
-def _pairs(keys: Keys) -> Indices:
+def _pairs(keys: Words) -> Indices:
     """The two numbers of each key; (m, 2)."""
     return np.column_stack((keys >> _HALF, keys & _LOW)).astype(np.int64)
 

@@ -13,32 +13,24 @@ statistical inference", 1927.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simdup.arrays import Bytes, Hashes, Indices, Mask, Similarities, Values
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
-from simdup.fingerprint.sketch import levels
+from simdup.fingerprint.sketch import Sketches, levels
 from simdup.match.candidates import sieve_distance
+from simdup.match.distinct_texts import Texts
 from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike
 from simdup.records import Interval
 from simdup.search.distinct import distinct_numbers, pair_keys
 from simdup.search.pairs import iter_pairs_between
 from simdup.theory import UNRELATED, bit_probability, within_probabilities
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from simdup.fingerprint.sketch import Sketches
-    from simdup.match.distinct_texts import Texts
-
-    Indices = NDArray[np.int64]
-    Similarities = NDArray[np.float64]
-    Truths = NDArray[np.bool_]
 
 #: With fewer texts nothing is measured, since texts would be read for that alone. Their candidates
 #: are all pairs within a distance, whose recall is known in theory.
@@ -128,11 +120,11 @@ class Sample:
         places = touching[order[np.searchsorted(keys[order], self._keys)]]
         self._similarities, self.is_verified = similarities[places], True
 
-    def similar_enough(self) -> Truths:
+    def similar_enough(self) -> Mask:
         """Which pairs of the sample have the similarity that their lengths ask for; (m,)."""
         return self._similarities >= self._least
 
-    def recall(self, are_duplicates: Truths, leader: Indices) -> tuple[Interval | None, int]:
+    def recall(self, are_duplicates: Mask, leader: Indices) -> tuple[Interval | None, int]:
         """The recall of the run, and the number of sampled texts that it is measured on.
 
         `are_duplicates` (m,) says which pairs of the sample are near-duplicates, and `leader`
@@ -170,9 +162,7 @@ def _near(texts: Texts, sampled: Indices, others: Indices, k: int) -> Indices:
     return every[np.argsort(every[:, 0], kind="stable")]
 
 
-def _share_enough(
-    sketches: Sketches, counts: Indices, pairs: Indices, least: Similarities
-) -> Truths:
+def _share_enough(sketches: Sketches, counts: Indices, pairs: Indices, least: Similarities) -> Mask:
     """Which pairs (m, 2), ascending by their first text, share enough of their sketches; (m,).
 
     This drops nearly all pairs that are near by chance. It looks at the first quarter of the
@@ -197,7 +187,7 @@ def _share_enough(
     return shared >= expected - QUARTER_ERRORS * np.sqrt(expected)
 
 
-def _counted(others: Sketches, number: Indices, has: Truths) -> Indices:
+def _counted(others: Sketches, number: Indices, has: Mask) -> Indices:
     """How many values of each sketch have last bits that are set in row `number` of `has`; (m,)."""
     hits = has[np.repeat(number, others.sizes), _last_bits(others)]
     before, ends = np.concatenate(([0], np.cumsum(hits))), np.cumsum(others.sizes)
@@ -205,7 +195,7 @@ def _counted(others: Sketches, number: Indices, has: Truths) -> Indices:
     return counts
 
 
-def _counted_compiled(others: Sketches, number: Indices, has: NDArray[np.uint8]) -> Indices:
+def _counted_compiled(others: Sketches, number: Indices, has: Bytes) -> Indices:
     """The counts that `_counted` returns, by compiled code in one thread for each core."""
     (values, begins, sizes), found = as_kernels_take(others), np.empty(len(number), np.int64)
 
@@ -219,12 +209,12 @@ def _counted_compiled(others: Sketches, number: Indices, has: NDArray[np.uint8])
     return found
 
 
-def _last_bits(sketches: Sketches) -> NDArray[np.uint32]:
+def _last_bits(sketches: Sketches) -> Values:
     """The last PLACES bits of each value."""
     return sketches.joined() & np.uint32((1 << PLACES) - 1)
 
 
-def _first_of_each(texts: Indices, order: NDArray[np.uint64]) -> Indices:
+def _first_of_each(texts: Indices, order: Hashes) -> Indices:
     """The first MOST_OF_ONE pairs of each text by `order`; their places, ascending by text."""
     places = np.lexsort((order, texts))
     begins = np.searchsorted(texts[places], texts[places])

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.match.match import Siblings, TextGroups
+from simdup.match.engine import TextGroups
+from simdup.match.siblings import Siblings
 from simdup.storage.kept_result import candidates_from
 
 if TYPE_CHECKING:

@@ -6,24 +6,17 @@ from the features themselves.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from simdup.arrays import Indices, Similarities
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.match.groups import components
+from simdup.recipe import Recipe
 from simdup.search.distinct import distinct_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simdup.recipe import Recipe
-
-    Indices = NDArray[np.int64]
-    Similarities = NDArray[np.float64]
 
 # Features held at once while candidates are verified, in two blocks: some 500 MB.
 FEATURES_AT_ONCE = 1 << 22

@@ -1,4 +1,4 @@
-"""Distinct texts in, representatives out: `simdup.match.match` in DataFrames.
+"""Distinct texts in, representatives out: `simdup.match.engine` in DataFrames.
 
 A text that represents itself is in no frame of leaders: these hold the other texts, each with
 its leader.
@@ -68,8 +68,6 @@ class Matching:
         self.texts, self.originals, self.settings = texts, originals, settings
         self.bits = settings.recipe.bits
         self.shares: OwnShareFrames | None = None
-        # The distance of the last search.
-        self.reached = 0
         none = texts.frame.select(*(F.col("number").alias(side) for side in ("a", "b"))).limit(0)
         self.siblings = none
         # Texts that a further search may find something for, if they represent themselves.
@@ -98,14 +96,13 @@ class Matching:
             return self._bare_pairs().select("*", *_unknown())
         k, every = search_distance(self.settings.similarity, self.bits), self.every_text()
         if not self._is_listed(every):
-            return self._similar(self.near_pairs(every, k))
+            return self._first_duplicates(self.near_pairs(every, k), k)
         together, crowded = self._together(every)
-        self.reached = k
         # Some pairs of crowded texts are not in `together`.
         crowd = self.texts.frame.join(crowded, "number", "left_semi")
         near = near_pairs(crowd, self._reach(k)).select("a", "b")
         found = _counted(together.frame.unionAll(near).distinct(), COMPARED)
-        return self._measured(self._similar(found), self.bits)
+        return self._measured(self._first_duplicates(found, k), self.bits)
 
     def to_leaders(self, led: DataFrame) -> DataFrame:
         """Fill in missing similarities of texts to their leaders, where the two were no pair."""
@@ -169,7 +166,6 @@ class Matching:
             self.unsettled = active.frame.select("number")
             return affordable_search(self, active, wanted)
         pairs, self.unsettled = self._together(active)
-        self.reached = wanted
         return Search(None, pairs, self.unsettled.isEmpty())
 
     def _is_listed(self, active: Counted) -> bool:
@@ -220,12 +216,10 @@ class Matching:
 
     def near_pairs(self, active: Counted, k: int) -> Counted:
         """All pairs of these texts within k bits: PAIRS."""
-        self.reached = k
         return _counted(near_pairs(active.frame, self._reach(k)), COMPARED)
 
     def equal_rows(self, active: Counted) -> Counted:
         """Pair each of these texts with the first one of the same fingerprint: PAIRS."""
-        self.reached = 0
         bits = F.substring("fingerprint", 1, self.bits // 8).alias("bits")
         rows = active.frame.select("number", bits)
         first = rows.groupBy("bits").agg(F.min("number").alias("a"))
@@ -233,9 +227,9 @@ class Matching:
         number, distance = F.col("number").alias("b"), F.lit(0).cast("long").alias("distance")
         return _counted(spokes.select("a", number, distance), COMPARED)
 
-    def leaders(self, active: Counted, candidates: Counted) -> DataFrame:
-        """Group these texts by the candidate pairs of sufficient similarity: LED."""
-        similar = self._similar(candidates).withColumn("closeness", F.col("similarity"))
+    def leaders(self, active: Counted, compared: Counted) -> DataFrame:
+        """Group these texts by the pairs that are near-duplicates: LED."""
+        similar = self._duplicates(compared).withColumn("closeness", F.col("similarity"))
         self.near_copies.append(similar.where(F.col("similarity") >= NEAR_COPY))
         return self._led(similar, active.frame)
 
@@ -249,7 +243,7 @@ class Matching:
         spokes = before.join(further, "leader").select(F.col("number").alias("a"), "b")
         moved = _counted(spokes, GROUPED)
         if self.settings.linkage == "star":
-            similar = self._similar(moved)
+            similar = self._duplicates(self.compare(moved))
         else:
             similar = moved.frame.select("*", *_unknown())
         columns = similar.select("a", "b", *KNOWN).toDF(*before.columns)
@@ -297,22 +291,35 @@ class Matching:
     def _reach(self, k: int) -> Reach:
         return reach_of(self.settings, k, self.texts.bits)
 
-    def _similar(self, pairs: Counted) -> DataFrame:
-        """Keep the near-duplicates, with similarity and own share; note which are siblings."""
-        is_sketched = self.texts.values is not None and len(pairs) > 0
-        if is_sketched and self._is_sketched():
+    def compare(self, candidates: Counted) -> Counted:
+        """The candidate pairs that sketches do not rule out, with their exact similarities."""
+        pairs = candidates
+        if self._is_sketched() and len(pairs):
             least = self.settings.similarity
             pairs = _counted(perhaps_alike(pairs.frame, len(pairs), self.texts, least), SKETCHED)
         decided = with_similarities(pairs.frame, len(pairs), self.originals)
-        if is_sketched and self.shares is None:
-            decided = checkpointed(decided, VERIFIED)
-            columns = "a", "b", "similarity"
-            families = decided.where(F.col("similarity") >= FAMILY).select(*columns)
-            wanted = search_distance(FAMILY, self.bits)
-            if self.reached < wanted or self.settings.similarity > FAMILY:
-                families = self._sketched_families(families, wanted)
-            self.shares = OwnShareFrames.of_families(self.texts, families)
-        similar = self._with_own_shares(_similar_enough(decided), len(pairs))
+        return Counted(checkpointed(decided, VERIFIED), len(pairs))
+
+    def prepare_families(self, compared: Counted, reached: int) -> None:
+        """Find the families of all texts, which own shares need."""
+        if self.texts.values is None:
+            return
+        columns = "a", "b", "similarity"
+        families = compared.frame.where(F.col("similarity") >= FAMILY).select(*columns)
+        wanted = search_distance(FAMILY, self.bits)
+        if reached < wanted or self.settings.similarity > FAMILY:
+            families = self._sketched_families(families, wanted)
+        self.shares = OwnShareFrames.of_families(self.texts, families)
+
+    def _first_duplicates(self, candidates: Counted, reached: int) -> DataFrame:
+        """The near-duplicates among the candidates of a first search within `reached` bits."""
+        compared = self.compare(candidates)
+        self.prepare_families(compared, reached)
+        return self._duplicates(compared)
+
+    def _duplicates(self, compared: Counted) -> DataFrame:
+        """Keep the near-duplicates, with similarity and own share; note which are siblings."""
+        similar = self._with_own_shares(_similar_enough(compared.frame), len(compared))
         similar = checkpointed(similar, SHARED)
         low, high = F.least("a", "b").alias("a"), F.greatest("a", "b").alias("b")
         siblings = similar.where(~self._is_own()).select(low, high)

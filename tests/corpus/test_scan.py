@@ -37,7 +37,7 @@ from simdup.fingerprint import sketch
 from simdup.fingerprint.collected import Collected
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.match import match, recall
+from simdup.match import recall
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, least_similarity
 from simdup.match.verify import decide, exact_similarities
@@ -334,7 +334,7 @@ def test_the_number_of_processes_changes_nothing(write, monkeypatch, jobs):
 
 
 def test_the_recall_of_candidates_is_measured_and_told(write, folder, monkeypatch):
-    monkeypatch.setattr(match, "MEASURED_FROM", 50)
+    monkeypatch.setattr("simdup.match.engine.MEASURED_FROM", 50)
     monkeypatch.setattr(recall, "ONE_IN", 1)
     texts = [words(seed, edits) for seed in range(100) for edits in (0, 25)]
     for index, text in enumerate(texts):
@@ -441,7 +441,7 @@ def test_texts_are_copied_where_a_file_cannot_be_read_from_the_middle(write, mon
         streams.Packed, "blocks", lambda self: passes.append(self.path) or real(self)
     )
     monkeypatch.setattr(again, "IN_MEMORY", 100)
-    monkeypatch.setattr("simdup.match.match.decide", partial(decide, at_once=50))
+    monkeypatch.setattr("simdup.match.similarities.decide", partial(decide, at_once=50))
     if "csv" in name:
         rows = "".join('"' + text + '"\n' for text in texts)
         write(name, gzip.compress(("text\n" + rows).encode()))

@@ -1,4 +1,4 @@
-"""simdup.match.match through `scan`: which documents become groups, and how they are shown."""
+"""simdup.match.engine through `scan`: which documents become groups, and how they are shown."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from simdup.errors import TooManyPairsError
 from simdup.files import group_files as documents
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.match import candidates, match, rounds
+from simdup.match import candidate_search, candidates, grouping, rounds, siblings
 from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.match.engine import LocalEngine, find_groups
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
-from simdup.match.own_share import FAMILY, least_similarity
+from simdup.match.own_share import FAMILY, OwnShares, least_similarity
+from simdup.match.similarities import ExactSimilarities
 from simdup.progress import silent
 from simdup.records import SHORT
 
@@ -87,7 +89,7 @@ def matched(texts, settings, rank=None, excluded=(), cache=None, references=()):
     exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
     every = distinct_texts(items, settings.recipe.bits)
     source = InMemory(texts, settings.recipe)
-    return match.match(every, settings, source, silent, cache=cache, exclusions=exclusions)
+    return find_groups(every, settings, source, silent, cache=cache, exclusions=exclusions)
 
 
 def engine_of(texts, settings, references=(), excluded=(), *, is_sketched=True):
@@ -100,7 +102,7 @@ def engine_of(texts, settings, references=(), excluded=(), *, is_sketched=True):
     source = InMemory(texts, settings.recipe)
     pairs = np.array(excluded, np.int64).reshape(-1, 2)
     exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
-    return match.LocalEngine(every, settings, source, silent, None, exclusions)
+    return LocalEngine(every, settings, source, silent, None, exclusions)
 
 
 def groups(result, root):
@@ -338,10 +340,10 @@ def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree, mon
 
 def test_more_pairs_than_fit_stop_the_run_with_advice(monkeypatch):
     texts = [text(i) for i in range(6)]
-    monkeypatch.setattr(match, "MAX_PAIRS", 15)
+    monkeypatch.setattr(candidate_search, "MAX_PAIRS", 15)
     assert len(matched(texts, Settings(k=128)).groups) == 1
 
-    monkeypatch.setattr(match, "MAX_PAIRS", 14)
+    monkeypatch.setattr(candidate_search, "MAX_PAIRS", 14)
     with pytest.raises(TooManyPairsError) as caught:
         matched(texts, Settings(k=128))
     assert str(caught.value) == (
@@ -462,13 +464,13 @@ def test_a_reference_is_left_alone_if_its_near_copy_is_closer_to_another(monkeyp
 
 def test_with_components_texts_follow_their_representative_however_unlike(monkeypatch):
     texts = left_behind_by_a_hub("xy", monkeypatch)
-    search, searched = match.LocalEngine.search, []
+    search, searched = LocalEngine.search, []
 
     def noted(engine, active, wanted):
         searched.append(len(active))
         return search(engine, active, wanted)
 
-    monkeypatch.setattr(match.LocalEngine, "search", noted)
+    monkeypatch.setattr(LocalEngine, "search", noted)
 
     found = matched(texts, Settings(Recipe(ngram=1), similarity=0.55, linkage="components"))
 
@@ -543,7 +545,9 @@ def test_texts_are_compared_only_if_their_sketches_may_be_alike(tree, monkeypatc
     root = tree({"one": text(), "two": text(5)})
 
     found = scan([root])
-    monkeypatch.setattr(match, "may_be_alike", lambda *asked: np.zeros(len(asked[2]), bool))
+    monkeypatch.setattr(
+        "simdup.match.engine.may_be_alike", lambda *asked: np.zeros(len(asked[2]), bool)
+    )
 
     assert [len(group.members) for group in found.groups] == [2]
     assert not scan([root]).groups
@@ -578,11 +582,11 @@ def test_families_are_searched_again_as_long_as_a_round_finds_more(monkeypatch):
         weights.append(weight)
         return wanted * (n < 4)
 
-    monkeypatch.setattr(match, "affordable_distance", affordable)
+    monkeypatch.setattr(siblings, "affordable_distance", affordable)
     monkeypatch.setattr(candidates, "BUDGET", 1)
     monkeypatch.setattr(candidates, "SAMPLE", 1000)
 
-    families = engine._sketched_families(engine.texts.sketches, np.arange(4))  # noqa: SLF001
+    families = engine.own._searched_families(engine.texts.sketches, np.arange(4))  # noqa: SLF001
 
     assert [len(np.unique(engine.texts.rows[pair], axis=0)) for pair in ([0, 1], [2, 3])] == [1, 2]
     assert families.tolist() == [0, 0, 2, 2]
@@ -603,44 +607,32 @@ def test_families_are_searched_again_only_if_the_first_search_may_lack_some(
     monkeypatch, similarity, references, reached, is_lacking
 ):
     engine, searched = engine_of([text(), text(4)], Settings(similarity=similarity), references), []
-    engine.reached = candidates.search_distance(FAMILY, engine.bits) + reached
+    reached += candidates.search_distance(FAMILY, engine.settings.recipe.bits)
 
     def noted(_, sketches, family):
         searched.append(sketches)
         return family
 
-    monkeypatch.setattr(match.LocalEngine, "_sketched_families", noted)
+    monkeypatch.setattr(siblings.OwnShareRule, "_searched_families", noted)
 
-    engine.leaders(engine.every_text(), np.array([[0, 1]]))
+    engine.own.prepare_families(np.array([[0, 1]]), np.ones(1), reached)
 
     assert searched == [engine.texts.sketches] * is_lacking
 
 
 def test_many_texts_that_share_something_are_a_family_only_if_they_are_copies(monkeypatch):
-    monkeypatch.setattr(match, "BY_DISTANCE", 3)
+    monkeypatch.setattr(candidate_search, "BY_DISTANCE", 3)
     engine = engine_of([text(), text(4), text(60), text(seed=9)], Settings())
 
-    families = engine._sketched_families(engine.texts.sketches, np.arange(4))  # noqa: SLF001
+    families = engine.own._searched_families(engine.texts.sketches, np.arange(4))  # noqa: SLF001
 
     assert families.tolist() == [0, 0, 2, 3]
-
-
-def test_own_shares_are_those_of_the_first_search():
-    engine = engine_of([text(), text(4), text(seed=9)], Settings())
-    engine.reached = engine.bits
-
-    engine.leaders(engine.every_text(), np.array([[0, 1]]))
-    first = engine.shares
-    engine.leaders(engine.every_text(), np.array([[0, 2]]))
-
-    assert first is not None
-    assert engine.shares is first
 
 
 def test_siblings_that_several_rounds_met_are_told_once_in_order():
     engine = engine_of([text(seed=seed) for seed in range(4)], Settings())
     first = [[2, 3, 0.5, 0.1], [0, 3, 0.6, 0.2], [0, 1, 0.7, 0.3], [1, 2, 0.9, 0.5]]
-    engine.siblings += [np.array(first), np.array([[0, 2, 0.8, 0.4], *first[1:]])]
+    engine.own._noted += [np.array(first), np.array([[0, 2, 0.8, 0.4], *first[1:]])]  # noqa: SLF001
 
     found = engine.groups().siblings
 
@@ -653,7 +645,7 @@ def test_neither_members_of_one_group_nor_excluded_pairs_are_siblings():
     texts = [text(), text(4), text(seed=8), text(seed=9)]
     engine = engine_of(texts, Settings(), excluded=[(2, 3)])
     every = [[0, 1], [0, 2], [2, 3]]
-    engine.siblings.append(np.array([[*pair, 0.5, 0.1] for pair in every]))
+    engine.own._noted.append(np.array([[*pair, 0.5, 0.1] for pair in every]))  # noqa: SLF001
 
     found = engine.groups()
 
@@ -671,8 +663,8 @@ def test_what_the_rounds_found_is_not_measured_again(monkeypatch):
 
         return measuring
 
-    monkeypatch.setattr(match.LocalEngine, "similarities", noted(match.LocalEngine.similarities))
-    monkeypatch.setattr(match.OwnShares, "of", noted(match.OwnShares.of))
+    monkeypatch.setattr(ExactSimilarities, "of", noted(ExactSimilarities.of))
+    monkeypatch.setattr(OwnShares, "of", noted(OwnShares.of))
     monkeypatch.setattr(InMemory, "expect", lambda _, texts: announced.extend(texts.tolist()))
 
     found = engine_of([text(), text(4)], Settings()).groups()
@@ -686,7 +678,7 @@ def test_sketches_give_no_own_shares_where_these_are_not_asked_for():
     engine = engine_of([text(), text(4)], Settings(own_share=0))
 
     assert np.isnan(engine.groups().own_shares).all()
-    assert engine.shares is None
+    assert engine.own.shares is None
 
 
 class Asked:
@@ -707,15 +699,14 @@ class Asked:
 def test_the_pairs_of_a_sample_are_compared_once():
     texts = [text(), text(20), text(40)]
     engine = engine_of(texts, Settings(), is_sketched=False)
-    engine.sample = Asked()
+    engine.exact.sample = Asked()
 
-    first, second = (engine.leaders(engine.every_text(), np.array([[0, 1]])) for _ in range(2))
+    first, second = (engine.compare(np.array([[0, 1]])).similarities for _ in range(2))
 
     pairs = [[0, 1], [0, 2]]
     alike = simdup.exact_similarities(texts, *zip(*pairs, strict=True)).tolist()
-    assert engine.sample.noted == [(pairs, alike)]
-    for each in (first.similarity, second.similarity):
-        assert each[~np.isnan(each)].tolist() == alike[:1] != alike[1:]
+    assert engine.exact.sample.noted == [(pairs, alike)]
+    assert first.tolist() == second.tolist() == alike[:1] != alike[1:]
 
 
 def test_the_shorter_of_two_texts_says_how_alike_they_must_be():
@@ -728,8 +719,8 @@ def test_the_shorter_of_two_texts_says_how_alike_they_must_be():
 
     assert least[1] < alike < least[0]
     engine = engine_of(texts, chosen)
-    engine.reached = engine.bits
-    assert engine.leaders(engine.every_text(), np.array([[0, 1]])).leader.tolist() == [0, 1]
+    compared = engine.compare(np.array([[0, 1]]))
+    assert engine.leaders(engine.every_text(), compared).leader.tolist() == [0, 1]
 
 
 def test_an_excluded_pair_leads_no_text_to_a_group():
@@ -754,7 +745,7 @@ def test_a_text_that_goes_with_a_near_copy_has_its_similarity_to_that(monkeypatc
         return matched(texts, Settings())
 
     before = found()
-    monkeypatch.setattr(match, "with_near_copies", lambda *_: np.array([0, 1, 0]))
+    monkeypatch.setattr(grouping, "with_near_copies", lambda *_: np.array([0, 1, 0]))
     after = found()
 
     to_second, to_first = simdup.exact_similarities(texts, [1, 0], [2, 2])
@@ -773,7 +764,7 @@ def test_equal_fingerprints_of_two_sides_are_paired_across():
     rows[6, 0] ^= 1
     items = Items(rows, made.counts, made.digests, np.arange(7), is_reference)
     texts = distinct_texts(items, 16)
-    engine = match.LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
+    engine = LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
 
     pairs = engine.equal_rows(engine.every_text())
 
@@ -794,7 +785,7 @@ def test_a_sampled_pair_counts_only_if_it_passes_the_sieve(monkeypatch, is_two_s
 
     def sampled(settings):
         texts = distinct_texts(items, 64)
-        engine = match.LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
+        engine = LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
         return engine.sampled_distances(engine.every_text(), 30)
 
     distances, weight = sampled(Settings(settings.recipe, verified=False))

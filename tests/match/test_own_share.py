@@ -18,7 +18,7 @@ from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import SketchPile, levels, of_each
 from simdup.match import own_share
 from simdup.match.distinct_texts import Items, distinct_texts
-from simdup.match.match import match
+from simdup.match.engine import find_groups
 from simdup.match.own_share import (
     MOST_COUNTED,
     SHORT_LEAST,
@@ -547,7 +547,7 @@ def test_pairs_that_are_set_aside_are_told_once_with_both_numbers(linkage):
     )
     distinct = distinct_texts(items, chosen.recipe.bits)
 
-    found = match(distinct, chosen, InMemory(texts, chosen.recipe), silent)
+    found = find_groups(distinct, chosen, InMemory(texts, chosen.recipe), silent)
 
     assert [group.tolist() for group in found.groups] == [[2, 8]]
     assert found.own_shares.tolist() == [1, pytest.approx(found.own_shares[1])]

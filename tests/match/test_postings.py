@@ -15,7 +15,7 @@ import simdup
 from simdup.compute import compiled
 from simdup.evaluation.labels import own_table
 from simdup.fingerprint.sketch import of_each
-from simdup.match import match, postings
+from simdup.match import candidate_search, postings, similarities
 from simdup.match.postings import (
     LEAST_SHARED,
     MOST_SHARED,
@@ -223,7 +223,7 @@ def test_lists_find_the_groups_that_distances_find(monkeypatch):
     with own_table() as table:
         folder = Path(table).parent
         by_distance = partition(simdup.scan([folder]))
-        monkeypatch.setattr(match, "BY_DISTANCE", 0)
+        monkeypatch.setattr(candidate_search, "BY_DISTANCE", 0)
         by_lists = partition(simdup.scan([folder]))
 
     # A narrow margin: a distance misses one pair in ten that is just similar enough.
@@ -233,19 +233,19 @@ def test_lists_find_the_groups_that_distances_find(monkeypatch):
 
 
 def test_a_collection_of_copies_is_one_group_without_all_its_pairs(write, english, monkeypatch):
-    monkeypatch.setattr(match, "BY_DISTANCE", 0)
+    monkeypatch.setattr(candidate_search, "BY_DISTANCE", 0)
     words = english.split()
     for number in range(300):
         words[number % len(words)] = f"word{number}"
         write(f"in/{number:03}", " ".join(words))
     asked = []
-    decide = match.decide
+    decide = similarities.decide
 
     def counted(pairs, *arguments):
         asked.append(len(pairs))
         return decide(pairs, *arguments)
 
-    monkeypatch.setattr(match, "decide", counted)
+    monkeypatch.setattr(similarities, "decide", counted)
 
     groups = simdup.scan(["in"]).groups
 
@@ -254,7 +254,7 @@ def test_a_collection_of_copies_is_one_group_without_all_its_pairs(write, englis
 
 
 def test_references_are_found_by_lists(write, english, simplified, monkeypatch):
-    monkeypatch.setattr(match, "BY_DISTANCE", 0)
+    monkeypatch.setattr(candidate_search, "BY_DISTANCE", 0)
     write("old/en", english)
     write("old/zh", simplified)
     write("new/en", english + " and a word more")

@@ -10,8 +10,9 @@ from simdup.compute import compiled
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import of_each, sketches
-from simdup.match import candidates, match, postings, recall
+from simdup.match import candidate_search, candidates, postings, recall
 from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.match.engine import LocalEngine
 from simdup.match.exclusions import Exclusions
 from simdup.match.own_share import least_similarity
 from simdup.match.recall import MEASURED_FROM, size_of_sample, wilson
@@ -57,7 +58,7 @@ class Source:
         return all_features([self.texts[text] for text in texts], self.recipe)
 
 
-class Engine(match.LocalEngine):
+class Engine(LocalEngine):
     """An engine that keeps all candidates and the last representatives."""
 
     def search(self, active, wanted):
@@ -102,14 +103,14 @@ def exact_recall(run, found):
     All pairs of texts are looked at.
     """
     texts, settings, n = run.texts, run.settings, len(run.texts)
-    pairs, similarities = similar_pairs(all_features(run.source.texts, settings.recipe))
-    if run.is_two_sided:
+    pairs, similarities = similar_pairs(all_features(run.exact.source.texts, settings.recipe))
+    if run.candidates.is_two_sided:
         is_across = texts.is_reference[pairs].sum(axis=1) == 1
         pairs, similarities = pairs[is_across], similarities[is_across]
     is_near = similarities >= least_similarity(settings.similarity, texts.counts[pairs].min(axis=1))
     pairs = pairs[is_near]
     pairs = pairs[found.shares.of(pairs) >= settings.own_share]
-    pairs = pairs[run.exclusions.allows(pairs)]
+    pairs = pairs[run.grouping.exclusions.allows(pairs)]
     leader = np.arange(n)
     for members in found.groups:
         leader[members] = members[0]
@@ -117,7 +118,7 @@ def exact_recall(run, found):
     is_found = np.array([(a, b) in proposed or leader[a] == leader[b] for a, b in pairs.tolist()])
     every = np.bincount(pairs.ravel(), minlength=n)
     hits = np.bincount(pairs[is_found].ravel(), minlength=n)
-    if run.is_two_sided:
+    if run.candidates.is_two_sided:
         every, hits = (each[~texts.is_reference] for each in (every, hits))
     return float((hits[every > 0] / every[every > 0]).mean()), int((every > 0).sum())
 
@@ -125,7 +126,7 @@ def exact_recall(run, found):
 @pytest.fixture
 def small(monkeypatch):
     """Few texts are measured too, and all of them."""
-    monkeypatch.setattr(match, "MEASURED_FROM", 50)
+    monkeypatch.setattr("simdup.match.engine.MEASURED_FROM", 50)
     monkeypatch.setattr(recall, "ONE_IN", 1)
     monkeypatch.setattr(recall, "SAMPLED", 10_000)
 
@@ -140,7 +141,7 @@ def narrow(monkeypatch):
 @pytest.fixture
 def by_lists(monkeypatch):
     """Candidates are texts that share rare values, of which too few are listed."""
-    monkeypatch.setattr(match, "BY_DISTANCE", 50)
+    monkeypatch.setattr(candidate_search, "BY_DISTANCE", 50)
     monkeypatch.setattr(postings, "LISTED", 4)
 
 
@@ -206,7 +207,7 @@ def test_of_many_near_texts_a_few_are_looked_at(monkeypatch, most):
 
     run.groups()
 
-    counts = np.bincount(run.sample.pairs[:, 0])
+    counts = np.bincount(run.exact.sample.pairs[:, 0])
     assert counts.max() == most
     assert len(counts[counts > 0]) > 100
 
@@ -232,7 +233,7 @@ def test_the_sample_does_not_prefer_texts_that_stand_for_others(monkeypatch, hal
 
     run.groups()
 
-    sampled = np.unique(run.sample.pairs[:, 0])
+    sampled = np.unique(run.exact.sample.pairs[:, 0])
     assert len(sampled) > 25
     assert 110 < place[sampled].mean() < 190
 
@@ -242,7 +243,7 @@ def test_measuring_changes_no_group_and_reads_texts_in_one_pass(monkeypatch):
     texts = corpus(4, 300)
     measured = engine(texts)
     found = measured.groups()
-    monkeypatch.setattr(match, "MEASURED_FROM", 301)
+    monkeypatch.setattr("simdup.match.engine.MEASURED_FROM", 301)
     plain = engine(texts)
 
     expected = plain.groups()
@@ -250,14 +251,14 @@ def test_measuring_changes_no_group_and_reads_texts_in_one_pass(monkeypatch):
     assert [each.tolist() for each in found.groups] == [each.tolist() for each in expected.groups]
     assert found.siblings.pairs.tolist() == expected.siblings.pairs.tolist()
     assert found.candidates.pairs == expected.candidates.pairs
-    assert measured.source.passes == plain.source.passes
-    assert len(measured.source.asked) >= len(plain.source.asked)
+    assert measured.exact.source.passes == plain.exact.source.passes
+    assert len(measured.exact.source.asked) >= len(plain.exact.source.asked)
 
 
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("most", [59, 60])
 def test_up_to_so_many_texts_fingerprints_are_compared_and_lists_beyond(monkeypatch, most):
-    monkeypatch.setattr(match, "BY_DISTANCE", most)
+    monkeypatch.setattr(candidate_search, "BY_DISTANCE", most)
 
     found = engine(corpus(5, 60)).groups().candidates
 
@@ -319,7 +320,7 @@ def test_pairs_that_only_look_alike_by_their_sketches_are_no_near_duplicates():
 
     found = run.groups().candidates
 
-    assert len(run.sample.pairs) > 40
+    assert len(run.exact.sample.pairs) > 40
     assert (found.recall, found.sampled) == (None, 0)
 
 
@@ -354,13 +355,13 @@ class Cache(dict):
 @pytest.mark.usefixtures("small", "by_lists")
 def test_a_second_run_reads_no_text_for_its_sample():
     first, second = (engine(corpus(7, 300)) for _ in range(2))
-    first.cache = second.cache = Cache()
+    first.exact.cache = second.exact.cache = Cache()
 
     stated = first.groups().candidates
 
-    assert first.source.asked
+    assert first.exact.source.asked
     assert second.groups().candidates == stated
-    assert not second.source.asked
+    assert not second.exact.source.asked
 
 
 def test_a_low_similarity_makes_the_sample_smaller():

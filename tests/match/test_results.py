@@ -15,8 +15,8 @@ import simdup
 from simdup import Recipe, Settings
 from simdup.match import results
 from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.match.engine import TextGroups
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
-from simdup.match.match import Siblings, TextGroups
 from simdup.match.results import (
     code_in,
     result_as_bytes,
@@ -24,6 +24,7 @@ from simdup.match.results import (
     result_key,
     size_of_result,
 )
+from simdup.match.siblings import Siblings
 from simdup.records import Candidates, Interval
 
 FLOATS = st.floats(allow_infinity=False)

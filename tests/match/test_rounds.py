@@ -32,7 +32,7 @@ class Scripted:
 
     def __init__(self, *steps, linkage="star"):
         self.settings = Settings(Recipe(bits=BITS), linkage=linkage)
-        self.steps, self.searched = iter(steps), []
+        self.steps, self.searched, self.reached = iter(steps), [], []
 
     def every_text(self):
         return "every text"
@@ -43,8 +43,15 @@ class Scripted:
         self.step = next(self.steps)
         return Search(self.step.k, range(self.step.pairs), self.step.is_complete)
 
-    def leaders(self, active, candidates):
-        assert (active, len(candidates)) == (self.searched[-1], self.step.pairs)
+    def compare(self, candidates):
+        return f"{len(candidates)} similarities"
+
+    def prepare_families(self, compared, reached):
+        assert compared == f"{self.step.pairs} similarities"
+        self.reached.append(reached)
+
+    def leaders(self, active, compared):
+        assert (active, compared) == (self.searched[-1], f"{self.step.pairs} similarities")
         return len(self.searched)
 
     def is_none_led(self, leaders):
@@ -99,6 +106,7 @@ def test_representatives_are_searched_until_a_search_is_complete_and_frees_no_te
     assert leaders == 4
     assert candidates == Candidates(100 + 40 + 5 + 7 + 2 + 3, 20, wanted(), of(20))
     assert engine.searched == ["every text", *(f"representatives of {n}" for n in (1, 2, 3))]
+    assert engine.reached == [3]  # families are those of the first search
 
 
 def test_where_no_text_is_led_nothing_is_searched_again():

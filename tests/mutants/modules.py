@@ -16,11 +16,17 @@ MODULES = {
     "simdup/match/parts.py": ["tests/match/test_parts.py"],
     "simdup/match/own_share.py": ["tests/match/test_own_share.py"],
     "simdup/match/candidates.py": ["tests/match/test_candidates.py"],
-    "simdup/match/match.py": [
+    "simdup/match/engine.py": [
         "tests/match/test_match.py",
         "tests/match/test_own_share.py",
         "tests/match/test_recall.py",
     ],
+    "simdup/match/candidate_search.py": [
+        "tests/match/test_match.py",
+        "tests/match/test_postings.py",
+    ],
+    "simdup/match/siblings.py": ["tests/match/test_match.py", "tests/match/test_own_share.py"],
+    "simdup/match/grouping.py": ["tests/match/test_match.py"],
     "simdup/match/postings.py": ["tests/match/test_postings.py"],
     "simdup/match/rounds.py": ["tests/match/test_rounds.py", "tests/match/test_match.py"],
     "simdup/match/exclusions.py": ["tests/match/test_exclusions.py"],

@@ -14,7 +14,7 @@ from simdup.corpus.stay import dropped
 from simdup.evaluation.labels import labelled_pairs, own_table
 from simdup.fingerprint import simhash, sketch
 from simdup.fingerprint.simhash import are_degenerate
-from simdup.match import groups, match, postings
+from simdup.match import candidate_search, groups, postings
 from simdup.match.candidates import SIEVE_FROM, search_distance
 from simdup.match.groups import Precedence, components, leaders, with_near_copies
 from simdup.match.own_share import (
@@ -396,7 +396,7 @@ def test_a_crowd_that_narrows_the_search_changes_no_group_on_either_engine(frame
         within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight
         return max(0, int(np.searchsorted(within, 20_000, side="right")) - 1)
 
-    for module in ("match.rounds", "match.match", "spark.match"):
+    for module in ("match.rounds", "match.siblings", "spark.match"):
         monkeypatch.setattr(f"simdup.{module}.affordable_distance", affordable)
     draw = random.Random(5)
 
@@ -463,7 +463,7 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(
 @pytest.fixture
 def by_lists(monkeypatch):
     """Candidates come from lists, as beyond 10,000 texts."""
-    for module in (match, spark.match):
+    for module in (candidate_search, spark.match):
         monkeypatch.setattr(module, "BY_DISTANCE", 50)
 
 

@@ -539,7 +539,7 @@ def test_an_interrupted_scan_forgets_nothing(place, tree, monkeypatch):
     scanned(place, tree)
     Path("in/e0").unlink()
 
-    monkeypatch.setattr("simdup.match.match.LocalEngine.groups", interrupted)
+    monkeypatch.setattr("simdup.match.engine.LocalEngine.groups", interrupted)
     with pytest.raises(KeyboardInterrupt):
         scanned(place, tree)
 
@@ -639,7 +639,7 @@ def test_clear_forgets_everything_and_shrinks_the_file(place, write):
 
 
 def test_clear_forgets_what_an_interrupted_scan_kept(place, tree, monkeypatch):
-    monkeypatch.setattr("simdup.match.match.LocalEngine.groups", interrupted)
+    monkeypatch.setattr("simdup.match.engine.LocalEngine.groups", interrupted)
     with pytest.raises(KeyboardInterrupt):
         scanned(place, tree)
     assert known_files(place) == 10

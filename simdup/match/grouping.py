@@ -1,0 +1,165 @@
+"""Near-duplicate pairs in, the representative of each text out, round by round.
+
+`groups` has the rules. This module carries the representatives from one round to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from simdup.arrays import Indices, Mask, Shares, Similarities
+from simdup.match.distinct_texts import Texts
+from simdup.match.exclusions import Exclusions
+from simdup.match.groups import (
+    NEAR_COPY,
+    Precedence,
+    closest,
+    leaders,
+    lower_of_two,
+    with_near_copies,
+)
+
+
+class Duplicates(NamedTuple):
+    """Pairs of near-duplicate texts."""
+
+    pairs: Indices
+    """(m, 2)"""
+    similarities: Similarities
+    own_shares: Shares
+
+
+class Leaders(NamedTuple):
+    """The representative of each text; arrays by text."""
+
+    leader: Indices
+    """The representative, which is the text itself if it is in no group."""
+    similarity: Similarities
+    """To the representative; NaN where that is not known."""
+    own_share: Shares
+    """Of the text and its representative; NaN where that is not known."""
+
+    def values_of(
+        self,
+        texts: Indices,
+        leader: Indices,
+        known: Similarities,
+        measure: Callable[[Indices], Similarities] | None,
+    ) -> Similarities:
+        """One value for each of these texts and its `leader` (n,); (m,).
+
+        It is taken from `known` (n,) if the leader is the same, else measured; 1 for a text that
+        represents itself. NaN if nothing can be measured.
+        """
+        if measure is None:
+            return np.full(len(texts), np.nan)
+        values = np.where(leader == self.leader, known, np.nan)
+        values[leader == np.arange(len(leader))] = 1
+        unknown = texts[np.isnan(values[texts])]
+        values[unknown] = measure(np.column_stack((unknown, leader[unknown])))
+        return values[texts]
+
+
+class Grouping:
+    """Groups texts by near-duplicate pairs, without the pairs that the user excluded."""
+
+    def __init__(self, texts: Texts, linkage: str, exclusions: Exclusions) -> None:
+        self._texts, self._linkage, self.exclusions = texts, linkage, exclusions
+        self._every = np.arange(len(texts))
+        # Copies within one of two sides are no match: there each text counts for one.
+        is_two_sided = bool(texts.is_reference.any())
+        #: Whether references represent the groups, and each other text goes to the closest.
+        self._is_by_reference = is_two_sided and linkage == "star"
+        sizes = np.ones_like(texts.sizes) if is_two_sided else texts.sizes
+        self.order = Precedence(sizes, texts.content)
+        self._excluded: list[Indices] = []
+        # The near copies of each round, and their similarities.
+        self._near_copies: list[tuple[Indices, Similarities]] = []
+
+    def allowed(self, pairs: Indices) -> Mask:
+        """Note the excluded ones of these similar pairs, and return which of them may count."""
+        is_allowed = self.exclusions.allows(pairs)
+        self._excluded.append(pairs[~is_allowed])
+        return is_allowed
+
+    def leaders(self, active: Indices, found: Duplicates) -> Leaders:
+        """Group the active texts by the near-duplicates found among them."""
+        pairs, similarities, shares = found
+        is_near = similarities >= NEAR_COPY
+        self._near_copies.append((pairs[is_near], similarities[is_near]))
+        leader = self.represented(active, pairs, similarities)
+        similarity, own_share = np.full((2, len(leader)), np.nan)
+        for member, other in (pairs.T, pairs.T[::-1]):
+            is_led = leader[member] == other
+            similarity[member[is_led]] = similarities[is_led]
+            own_share[member[is_led]] = shares[is_led]
+        return Leaders(leader, similarity, own_share)
+
+    def represented(self, active: Indices, pairs: Indices, closeness: Similarities) -> Indices:
+        """The representative of each text by the pairs among the active ones; (n,)."""
+        leader, order = self._every.copy(), self.order.take(active)
+        position = np.empty(len(leader), np.int64)
+        position[active] = np.arange(len(active))
+        local = position[pairs]
+        if self._is_by_reference:
+            found = closest(local, closeness, order.content)
+        else:
+            found = leaders(local, closeness, self._linkage, order)
+        leader[active] = active[found]
+        return leader
+
+    def spokes(self, before: Leaders, found: Leaders) -> Indices:
+        """Each text whose representative follows another one now, and that one; (m, 2)."""
+        new = found.leader[before.leader]
+        moved = np.flatnonzero((before.leader != self._every) & (new != before.leader))
+        return np.column_stack((moved, new[moved]))
+
+    def follow(self, before: Leaders, found: Leaders, moved: Indices, to: Duplicates) -> Leaders:
+        """Give texts the representatives found for them, or found for their representatives.
+
+        The texts that `moved` represent themselves, unless `to` pairs them with the new one.
+        """
+        was_active = before.leader == self._every
+        now = Leaders(
+            *(np.where(was_active, new, old) for new, old in zip(found, before, strict=True))
+        )
+        followers = to.pairs[:, 0]
+        now.leader[moved] = moved
+        now.leader[followers] = to.pairs[:, 1]
+        now.similarity[moved] = now.own_share[moved] = np.nan
+        now.similarity[followers], now.own_share[followers] = to.similarities, to.own_shares
+        return now
+
+    def none_alone(self, found: Leaders) -> Leaders:
+        """Group each text that the rounds left alone with a near copy that they moved elsewhere."""
+        is_star = self._linkage == "star" and not self._is_by_reference
+        if not is_star or len(self._near_copies) == 1:  # one round leaves none alone
+            return found
+        led = np.flatnonzero(found.leader != self._every)
+        spokes = np.column_stack((led, found.leader[led]))
+        pairs = np.sort(np.concatenate([spokes, *(near for near, _ in self._near_copies)]), axis=1)
+        closeness = np.concatenate(
+            [found.similarity[led], *(near for _, near in self._near_copies)]
+        )
+        _, once = np.unique(pairs, axis=0, return_index=True)
+        leader = with_near_copies(pairs[once], closeness[once], found.leader, self.order)
+        is_known = leader == found.leader
+        known = (np.where(is_known, each, np.nan) for each in (found.similarity, found.own_share))
+        return Leaders(leader, *known)
+
+    def lower_of_two(self, found: Leaders) -> Leaders:
+        """Let the lower rank lead each group of two; see `groups.lower_of_two`."""
+        if self._is_by_reference:
+            return found
+        leader = lower_of_two(found.leader, self._texts.rank, self.order.sizes)
+        # The similarity and the own share of the other text are those of the pair.
+        known = np.where(leader == found.leader, self._every, leader)
+        return Leaders(leader, found.similarity[known], found.own_share[known])
+
+    def without_excluded(self, found: Leaders) -> tuple[Indices, int]:
+        """Representatives that are excluded from no member, and the number of entries met."""
+        leader, split = self.exclusions.reassign_representatives(found.leader, self.order.content)
+        return leader, self.exclusions.met(np.concatenate([*self._excluded, split]))
