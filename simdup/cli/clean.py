@@ -434,7 +434,7 @@ def _refuse(objection: str | None) -> None:
 
 
 def _objection(plan: Plan, asked: Clean) -> str | None:
-    """Return why so many files may not go: --yes-many is wrong, or missing but needed.
+    """Return why the plan may not be carried out: --yes-many is wrong, or missing but needed.
 
     To delete for good, the user may type the number at the terminal instead.
     """

@@ -103,7 +103,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and name the file in the tree that set some of its options.
 
-        Until all that is slow is imported, Ctrl-C ends the program at once.
+        While slow modules are imported, Ctrl-C ends the program at once.
         """
         if self._work is not None and self._work not in sys.modules:
             # Imports leave hardly any garbage: looking for it takes 12 ms, and 40 ms at the end.

@@ -5,8 +5,8 @@ A file is TOML. A key is the long name of an option; a key in a table such as `[
 somebody else, so it may only say which files and fields are read: how alike duplicates are, and
 how their texts are read, is up to the user.
 
-`configured` returns the `default_map` of a click context. What gives way to what is in
-`cli.relations`.
+`configured` returns the `default_map` of a click context. `cli.relations` says which options give
+way to others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OF_TREES = frozenset(
     }
 )
 
-# A larger file is refused: it is no configuration.
+# Larger files are refused: no configuration is that long.
 _LARGEST = 1 << 16
 
 
@@ -43,7 +43,7 @@ class Configuration:
     """One configuration file, read and checked against the options of a command."""
 
     def __init__(self, path: str, *, is_of_tree: bool) -> None:
-        """Read the file. Raises InputError for a file that cannot be read or is no TOML."""
+        """Read the file. Raises InputError for a file that cannot be read or is not TOML."""
         self.path, self.is_of_tree = path, is_of_tree
         try:
             with open(path, "rb") as file:
@@ -81,7 +81,7 @@ class Configuration:
         return found
 
     def _check_table(self, table: str, name: str, command: click.Command) -> None:
-        """Raise InputError for a table that is for no command of a group."""
+        """Raise InputError unless a table names a command of the group."""
         if not isinstance(command, click.Group) or name not in command.commands:
             raise self._error(table, "", "there is no such command")
 

@@ -18,13 +18,13 @@ TOPICS = (
     *("formats", "configuration", "json", "library", "reliability", "how-it-works", "assignment"),
 )
 
-# A page is easier to read if its lines are no longer than this.
+# Longer lines are hard to read.
 _WIDEST = 88
 
-# Text that is printed as it stands: tables, and the lines between two fences.
+# Lines that begin so are printed unchanged, and so are the lines between two fences.
 _FENCE, _TABLE = "```", "|"
 
-# Stands for a space that is no place to break a line.
+# Replaces a space where a line must not break.
 _SPACE = "\0"
 
 

@@ -17,8 +17,8 @@ parameter, and the docstring of the class has its help. A part is a record of op
 commands share. `parameters` makes the click parameters of a record, `filled` makes the record of
 their values, and `cli.command` calls both.
 Relations between options (`excludes`, `needs`, `replaces`, `once`) are declared here too, and
-explained in `cli.relations`. Records are no dataclasses, because those take five times as long
-to make, which --help and Tab would wait for.
+explained in `cli.relations`. Records are not dataclasses, because Python takes five times as long
+to make those, and --help and Tab would wait for it.
 
 Methods of the parts make what the library takes, such as settings and filters.
 """
@@ -107,7 +107,7 @@ class ParsedValue(click.ParamType):  # type: ignore[type-arg]  # generic since c
         self._parse = parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value; defaults that are no text stay as they are."""
+        """Return the value; a default that is not text stays as it is."""
         if not isinstance(value, str):
             return value
         try:

@@ -243,7 +243,7 @@ def _settings(index: Index, asked: Query) -> Settings:
 
 
 def _searched(settings: Settings, documents: int, top: int | None) -> Searched:
-    """Return how an index of so many documents is searched within a threshold."""
+    """Return the distances of a search in an index of this size, and the recall to expect."""
     from simdup.index.query import reach
     from simdup.index.records import Searched
     from simdup.match.candidates import recall, search_distance

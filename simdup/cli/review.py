@@ -1,4 +1,4 @@
-"""`simdup clean --review`: a question for each file that is no identical copy, at the terminal.
+"""`simdup clean --review`: asks at the terminal about each file that is not an identical copy.
 
 It only writes a plan. After every answer the plan so far is in a file beside it, so nothing that
 was answered is lost, and the next review goes on from there.
@@ -164,7 +164,7 @@ class _Session:
         self.save(self.answers.plan())
 
     def _help(self, letter: str, question: Question) -> None:
-        """Do what a letter asks for that is no answer: show the difference, the files or help."""
+        """Show the difference, open both files, or show the help, as the letter asks."""
         if letter == "v":
             lines = _difference(question, self.pairs, self.look)
             click.echo_via_pager("\n".join(lines) + "\n")

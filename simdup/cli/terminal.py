@@ -45,7 +45,7 @@ def look(color: str, target: str | None = None, *, verbose: bool = False) -> Ter
 
 
 def progress(*, quiet: bool) -> Progress:
-    """Return the function that draws bars on stderr; none if `quiet`, or if it is no terminal."""
+    """Return the function that draws bars; none if `quiet` or if stderr is not a terminal."""
     if quiet or not sys.stderr.isatty():
         return silent
     from simdup.cli.bars import bar
