@@ -447,14 +447,8 @@ def test_more_pairs_than_fit_are_refused_by_name_and_not_left_out(run, write, mo
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("in", "in"),
-        ("in", "in/deep"),
-        ("in/deep", "in"),
-        ("in", "in/deep/a"),
-        (".",),
-        (".", "--follow-symlinks"),
-        ("to-in", "in"),
-        ("in", "./in/../in"),
+        *(("in", "in"), ("in", "in/deep"), ("in/deep", "in"), ("in", "in/deep/a"), (".",)),
+        *((".", "--follow-symlinks"), ("to-in", "in"), ("in", "./in/../in")),
     ],
     ids=" ".join,
 )
@@ -795,27 +789,12 @@ def test_a_file_that_changes_before_it_is_compared_is_in_no_group(report, write,
 
 
 HOSTILE = [
-    b"\xff\xfe.txt",
-    b"new\nline.txt",
-    b"\x1b[31mred\x1b[0m.txt",
-    b"\x1b]0;title\x07",
-    b'"quo\'tes",;.txt',
-    b"-rf.txt",
-    b"--output",
-    "钟表.txt".encode("gbk"),
-    "鐘錶.txt".encode("big5"),
-    b"n" * 255,
-    ("长" * 85).encode(),
-    "\u202egnp.txt".encode(),
-    b"\xc2\x9b31m.txt",
-    b"tab\tand\rreturn.txt",
-    b"back\\xff.txt",
-    b" ",
-    b"=1+1|x",
-    b"<script>alert(1)</script>",
-    b"$(touch pwned);`touch pwned`",
-    "\u2028\ufeff\U0010ffff".encode(),
-    b"\xed\xb3\xbf",
+    *(b"\xff\xfe.txt", b"new\nline.txt", b"\x1b[31mred\x1b[0m.txt", b"\x1b]0;title\x07"),
+    *(b'"quo\'tes",;.txt', b"-rf.txt", b"--output", "钟表.txt".encode("gbk")),
+    *("鐘錶.txt".encode("big5"), b"n" * 255, ("长" * 85).encode(), "\u202egnp.txt".encode()),
+    *(b"\xc2\x9b31m.txt", b"tab\tand\rreturn.txt", b"back\\xff.txt", b" ", b"=1+1|x"),
+    *(b"<script>alert(1)</script>", b"$(touch pwned);`touch pwned`"),
+    *("\u2028\ufeff\U0010ffff".encode(), b"\xed\xb3\xbf"),
 ]
 
 
@@ -1037,13 +1016,7 @@ def test_size_has_no_hidden_floor(report, write, size):
 
 def test_what_is_skipped_by_default_is_counted(run, write, english):
     noise = [
-        ".git",
-        "node_modules",
-        ".Trash",
-        ".Trash-1000",
-        "$RECYCLE.BIN",
-        "__pycache__",
-        ".venv",
+        *(".git", "node_modules", ".Trash", ".Trash-1000", "$RECYCLE.BIN", "__pycache__", ".venv"),
     ]
     for place in (".", *noise, ".hidden"):
         write(f"in/{place}/a", english)

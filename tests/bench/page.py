@@ -63,17 +63,8 @@ def make_files(groups: int, members: int, size: int, folder: Path) -> None:
 def scan(folder: Path, target: Path) -> None:
     """The page of a scan of the folder."""
     command = [
-        sys.executable,
-        "-m",
-        "simdup",
-        "scan",
-        folder,
-        "--html",
-        target,
-        "--no-cache",
-        "-q",
-        "--lang",
-        "en",
+        *(sys.executable, "-m", "simdup", "scan", folder, "--html", target, "--no-cache", "-q"),
+        *("--lang", "en"),
     ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 

@@ -323,12 +323,7 @@ def test_characters_that_unfold_to_many_tokens_have_room(text):
 @pytest.mark.parametrize(
     ("said", "threads"),
     [
-        ("1", 1),
-        ("0", None),
-        ("two", None),
-        ("", None),
-        ("²", None),
-        ("-1", None),
+        *(("1", 1), ("0", None), ("two", None), ("", None), ("²", None), ("-1", None)),
         ("9" * 5000, None),
     ],
 )

@@ -853,18 +853,9 @@ NAN = math.nan
 @pytest.mark.parametrize(
     ("precision", "last"),
     [
-        ([1.0], 0),
-        ([0.5], None),
-        ([NAN], None),
-        ([NAN, NAN], None),
-        ([NAN, 0.5, 1.0], None),
-        ([NAN, 1.0, 0.5], 1),
-        ([1.0, NAN, 1.0], 2),
-        ([1.0, NAN, 0.5], 1),
-        ([0.9, 0.9, 0.9], 2),
-        ([1.0, 0.89, 1.0], 0),
-        ([0.8, 1.0, 1.0], None),
-        ([], None),
+        *(([1.0], 0), ([0.5], None), ([NAN], None), ([NAN, NAN], None), ([NAN, 0.5, 1.0], None)),
+        *(([NAN, 1.0, 0.5], 1), ([1.0, NAN, 1.0], 2), ([1.0, NAN, 0.5], 1), ([0.9, 0.9, 0.9], 2)),
+        *(([1.0, 0.89, 1.0], 0), ([0.8, 1.0, 1.0], None), ([], None)),
     ],
 )
 def test_farthest(precision, last):

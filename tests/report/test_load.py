@@ -161,12 +161,6 @@ def test_an_inexact_diameter_is_loaded_as_inexact(result, form):
     assert [group.diameter for group in again.groups] == [group.diameter for group in groups]
 
 
-def test_a_path_that_is_not_utf_8_is_loaded_exactly(result):
-    names = {m.document.path for group in load(saved(result), "x").groups for m in group.members}
-
-    assert os.fsencode("./c/") + b"\xff\x1b\n.txt" in {os.fsencode(name) for name in names}
-
-
 @pytest.mark.parametrize(
     "settings",
     [

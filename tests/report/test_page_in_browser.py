@@ -339,18 +339,18 @@ def test_files_that_were_compared_for_identity_only_are_counted(rendered):
     assert words in page.locator("#settings").inner_text()
 
 
-def test_english_texts_are_compared_by_words(page):
-    table = compare(open_group(page, "harbour"), "harbour-2.txt")
+@pytest.mark.parametrize(
+    ("name", "other", "gone", "new"),
+    [
+        ("harbour", "harbour-2.txt", ["grey seal", "candles"], ["brown otter"]),
+        ("clock.txt", "glasses.txt", ["钟表"], ["眼镜"]),
+    ],
+)
+def test_english_is_compared_by_words_and_chinese_by_characters(page, name, other, gone, new):
+    table = compare(open_group(page, name), other)
 
-    assert table.locator("del").all_inner_texts() == ["grey seal", "candles"]
-    assert table.locator("ins").all_inner_texts() == ["brown otter"]
-
-
-def test_chinese_is_compared_by_characters(page):
-    table = compare(open_group(page, "clock.txt"), "glasses.txt")
-
-    assert table.locator("del").all_inner_texts() == ["钟表"]
-    assert table.locator("ins").all_inner_texts() == ["眼镜"]
+    assert table.locator("del").all_inner_texts() == gone
+    assert table.locator("ins").all_inner_texts() == new
 
 
 def test_equal_passages_are_folded_and_can_be_unfolded(page):

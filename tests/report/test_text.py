@@ -555,12 +555,7 @@ def test_differences_worked_by_hand():
     right = "Same here.\n\nNew words! Same there."
 
     assert list(diff.render(left, right, ("a", "b\n"))) == [
-        "--- a",
-        "+++ b\\n",
-        "@@ -1,3 +1,3 @@",
-        " Same here.",
-        "-Old words?",
-        "+New words!",
+        *("--- a", "+++ b\\n", "@@ -1,3 +1,3 @@", " Same here.", "-Old words?", "+New words!"),
         " Same there.",
     ]
 
@@ -670,13 +665,8 @@ def test_a_share_just_below_1_is_not_shown_as_100_per_cent():
 @pytest.mark.parametrize(
     ("number", "shown"),
     [
-        (1000, "1.0 kB"),
-        (99_499, "99.5 kB"),
-        (99_500, "100 kB"),
-        (999_499, "999 kB"),
-        (999_500, "1.0 MB"),
-        (10**12, "1.0 TB"),
-        (5 * 10**15, "5000 TB"),
+        *((1000, "1.0 kB"), (99_499, "99.5 kB"), (99_500, "100 kB"), (999_499, "999 kB")),
+        *((999_500, "1.0 MB"), (10**12, "1.0 TB"), (5 * 10**15, "5000 TB")),
     ],
 )
 def test_sizes(number, shown):
