@@ -28,12 +28,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The first example of a test may build tables that take longer than a deadline allows.
 settings.register_profile("simdup", deadline=None)
-# Where Linux has a file system in memory, and the bytes that the stores of tests need at most.
-MEMORY, ENOUGH_MEMORY = "/dev/shm", 1 << 30
-
 # What `make quick` asks for.
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("simdup")
+
+# Where Linux has a file system in memory, and the bytes that the stores of tests need at most.
+MEMORY, ENOUGH_MEMORY = "/dev/shm", 1 << 30
 
 # A file that marks all its tests as slow.
 SLOW_FILE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow\b", re.MULTILINE)
