@@ -101,10 +101,42 @@ class Kind(Enum):
 
     IDENTICAL_BYTES = "identical bytes"
     IDENTICAL_TEXT = "identical text"
-    """Equal characters once decoded; byte-order marks and line endings are ignored."""
+    """Equal characters of two text files, all of them decoded; byte-order marks and line endings
+    are ignored. The files may be packed."""
+    SAME_WORDS = "same words"
+    """The same words in the same order, in another layout, punctuation or format."""
     NEAR = "near"
     SAME_PATTERN = "same pattern"
     """Alike, but not duplicates: other documents share most of their common wording."""
+
+
+class Identity(NamedTuple):
+    """What is equal in documents that are the same, as digests or what represents unknown ones."""
+
+    words: object
+    """Equal for the same words in the same order."""
+    text: object
+    """Equal for identical text. A document that a reader extracted has its bytes here, since a
+    reader may overlook something."""
+    bytes: object
+
+    def kind_with(self, other: Identity) -> Kind:
+        """The kind of a match with another document, at least a near-duplicate."""
+        if self.bytes == other.bytes:
+            return Kind.IDENTICAL_BYTES
+        if self.text == other.text:
+            return Kind.IDENTICAL_TEXT
+        return Kind.SAME_WORDS if self.words == other.words else Kind.NEAR
+
+
+class Unread(NamedTuple):
+    """What a document holds of one kind besides the text that its reader gives."""
+
+    kind: str
+    """A word in the plural, such as "attachments"."""
+    number: int
+    digest: str
+    """16 hexadecimal digits, equal for equal content."""
 
 
 class Document(NamedTuple):
@@ -133,6 +165,10 @@ class Document(NamedTuple):
     file inside."""
     doubt: str | None = None
     """Why the text may not be what its author wrote: one of the names in `text.doubt`."""
+    words_digest: bytes = b""
+    """The digest of the sequence of folded tokens; empty if unknown."""
+    unread: tuple[Unread, ...] = ()
+    """The content that is not part of the text, by kind."""
 
     @property
     def path(self) -> str:
@@ -176,15 +212,33 @@ class Document(NamedTuple):
         return not (self.encoding.startswith(".") or self.damaged or self.doubt)
 
     @property
+    def is_whole_text(self) -> bool:
+        """Whether it is a text file, perhaps packed, with every character read."""
+        return self.format == "text" and not self.damaged and not self.doubt
+
+    @property
+    def identity(self) -> Identity:
+        """What decides how it is the same as another document."""
+        text = self.text_digest if self.is_whole_text else self.bytes_digest
+        return Identity(self.words_digest or text, text, self.bytes_digest)
+
+    @property
     def is_short(self) -> bool:
         """Whether the document has so few features that a distance says little."""
         return self.features < SHORT
 
     def kind_with(self, other: Document) -> Kind:
         """The kind of a match with another document, at least a near-duplicate."""
+        return self.identity.kind_with(other.identity)
+
+    def other_unread(self, other: Document) -> tuple[str, ...]:
+        """The kinds of content that was not read and differs from another document's."""
         if self.bytes_digest == other.bytes_digest:
-            return Kind.IDENTICAL_BYTES
-        return Kind.IDENTICAL_TEXT if self.text_digest == other.text_digest else Kind.NEAR
+            return ()
+        kinds = {each.kind for each in {*self.unread} ^ {*other.unread}}
+        if self.damaged or other.damaged:
+            kinds.add("damaged characters")
+        return tuple(sorted(kinds))
 
 
 def without_text(
@@ -211,10 +265,10 @@ class Member(NamedTuple):
     """The part of its wording in common with the representative that no other has, 0 to 1; None if
     unknown."""
     set_id: int | None = None
-    """The number of its identical set: all documents in groups with exactly its text; see
-    `findings.identical`. None if no other document has this text."""
+    """The number of its set: all documents in groups with the same words; see
+    `findings.identical`. None if no other document has these words."""
     set_kind: Kind | None = None
-    """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
+    """The weakest kind among the documents of that set: bytes, text or words."""
 
 
 class Part(NamedTuple):

@@ -131,7 +131,8 @@ def _id(document: Document) -> FileId:
     times = source.mtime_ns, source.ctime_ns
     digests = document.bytes_digest, document.text_digest
     where = source.path, source.device, source.inode, source.size
-    return FileId(*where, *times, *digests, source.links)
+    content = document.words_digest, document.is_whole_text
+    return FileId(*where, *times, *digests, source.links, *content)
 
 
 def _ranked(document: Document, roots: tuple[str, ...], *, is_first: bool) -> Ranked:

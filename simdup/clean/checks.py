@@ -183,11 +183,15 @@ def check_same(
         return
     (one, features), (other, others) = (_read(each, reading) for each in files)
     refusal = near_refusal if kind is Kind.NEAR else text_refusal
-    if why := refusal(one, other, consents, action.act):
-        is_unfit = why in {UNCERTAIN, SHORT}
-        raise RefusedError(Refusal.UNFIT if is_unfit else Refusal.NOT_ALLOWED, why)
+    why = refusal(one, other, consents, action.act)
+    if why in {UNCERTAIN, SHORT}:
+        raise RefusedError(Refusal.UNFIT, why)
     if kind is Kind.IDENTICAL_TEXT and one.text_digest != other.text_digest:
         raise RefusedError(Refusal.NOT_THE_SAME, "their texts differ")
+    if kind is Kind.SAME_WORDS and one.kind_with(other) is Kind.NEAR:
+        raise RefusedError(Refusal.NOT_THE_SAME, "their words differ")
+    if why:
+        raise RefusedError(Refusal.NOT_ALLOWED, why)
     if kind is Kind.NEAR:
         alike = similarity(features, others)
         if consents.near is None or alike < consents.near:

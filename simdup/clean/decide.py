@@ -1,6 +1,7 @@
 """Decides which files of a group go, and for which other file each one goes.
 
-Copies are decided first: a file goes for one with the same bytes or, with consent, the same text.
+Copies are decided first: a file goes for one with the same bytes or, with consent, the same text
+or the same words.
 Files that must stay are kept first, since they stay anyway. Then a file that is merely similar
 goes, with consent, for the one file that the rules prefer to all others of its group: never for
 a file that only happens to be protected.
@@ -18,17 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from simdup.clean.candidates import Candidate
-    from simdup.clean.records import Action, Consents
+    from simdup.clean.records import Action, Consents, FileId
     from simdup.records import Document
 
 #: Why the file that the rules prefer to all others of its group stays, if none goes for it.
 PREFERRED = "stays: the rules prefer it to the others"
 NEAR_ASKS = "near: wants --near FLOOR, or --review"
 TEXT_ASKS = "identical text, other bytes: wants --text"
-FORMATS_ASKS = "identical text, a document or packed: wants --formats-too"
-SAME_TEXT_ASKS = "identical text: wants --text, or --formats-too for a document"
+FORMATS_ASKS = "identical text, packed: wants --formats-too"
+WORDS_ASKS = "same words, another layout or format: wants --formats-too"
+OTHER_CONTENT = "same words; other "
+SAME_TEXT_ASKS = "identical text: wants --text, or --formats-too for a packed file"
 BYTES_ONLY = "not identical in bytes"
 UNCERTAIN = "its text is damaged, doubtful or came from --convert"
+NEAR_OTHER_CONTENT = "similar; other "
 NEAR_FORMATS_ASKS = "near, a document or packed: wants --near FLOOR and --formats-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
@@ -68,15 +72,21 @@ def consent_refusal(action: Action, consents: Consents) -> str:
         return BYTES_ONLY
     if kind is Kind.IDENTICAL_TEXT:
         return "" if consents.text or consents.formats else SAME_TEXT_ASKS
+    if kind is Kind.SAME_WORDS:
+        return "" if consents.formats else WORDS_ASKS
     return NEAR_ASKS if consents.near is None else ""
 
 
 def text_refusal(one: Document, other: Document, consents: Consents, act: Act) -> str:
-    """Why a file does not go for another one with the same text and other bytes; "" if it does."""
+    """Why a file does not go for another one with the same text or words; "" if it does."""
     if act.is_of_bytes:
         return BYTES_ONLY
     if not (one.is_certain and other.is_certain):
         return UNCERTAIN
+    if one.kind_with(other) is not Kind.IDENTICAL_TEXT:
+        if others := one.other_unread(other):
+            return OTHER_CONTENT + ", ".join(others)
+        return "" if consents.formats else WORDS_ASKS
     if one.is_plain and other.is_plain:
         return "" if consents.text else TEXT_ASKS
     return "" if consents.formats else FORMATS_ASKS
@@ -92,29 +102,37 @@ def near_refusal(one: Document, other: Document, consents: Consents, act: Act) -
         return NEAR_FORMATS_ASKS
     if not (one.is_certain and other.is_certain):
         return UNCERTAIN
+    if others := one.other_unread(other):
+        return NEAR_OTHER_CONTENT + ", ".join(others)
     return SHORT if one.is_short or other.is_short else ""
 
 
-def with_text(files: Iterable[Candidate], digest: bytes) -> list[Candidate]:
-    """The first file with this text of each sort that `near_refusal` tells apart."""
-    found: dict[tuple[bool, bool], Candidate] = {}
+def with_words(files: Iterable[Candidate], known: FileId) -> list[Candidate]:
+    """The first file with the words of a known one of each sort that refusals tell apart."""
+    found: dict[object, Candidate] = {}
     for each in files:
-        if each.id.text_digest == digest:
-            found.setdefault((each.document.is_certain, each.document.is_plain), each)
+        if each.id.content.words == known.content.words:
+            found.setdefault(_sort(each), each)
     return list(found.values())
+
+
+def _sort(file: Candidate) -> object:
+    """Equal for files with the same words that the refusals above do not tell apart."""
+    document = file.document
+    return document.is_certain, document.is_plain, document.identity.text, document.unread
 
 
 def decide_group(
     pool: Sequence[Candidate],
     copy_of: Mapping[str, str],
-    alike: Mapping[bytes, float],
+    alike: Mapping[object, float],
     consents: Consents,
     act: Act = Act.TRASH,
 ) -> Decided:
     """Decide about the files of a group; the first one is the one that the rules prefer.
 
     `copy_of` has the files whose whole folder goes, each with its copy in the folder that stays.
-    `alike` has, for each text that no `near_refusal` rules out, its similarity to the first file,
+    `alike` has, for all words that no `near_refusal` rules out, their similarity to the first file,
     unless one of them changed: then the file is to go, and will be refused by name.
     """
     if len(pool) < 2:
@@ -147,11 +165,11 @@ class _Group:
         self.kept: dict[str, Candidate] = {}
         """All files that stay so far, with or without such a reason."""
         self._by_bytes: dict[bytes, Candidate] = {}
-        # Of each text the first file of each sort that `text_refusal` tells apart.
-        self._by_text: dict[bytes, dict[tuple[bool, bool], Candidate]] = {}
+        # With the same words, the first file of each sort.
+        self._by_words: dict[object, dict[object, Candidate]] = {}
 
     def decide_copy(self, file: Candidate, preferred: str) -> None:
-        """Let a file go for one that is kept and has the same bytes or text, or keep it.
+        """Let a file go for one that is kept and has the same bytes, text or words, or keep it.
 
         It goes for the kept file at the path `preferred` rather than for another one.
         """
@@ -166,13 +184,12 @@ class _Group:
             self.left[file.id.path] = file, why
         self.kept[file.id.path] = file
         self._by_bytes.setdefault(file.id.byte_digest, file)
-        sort = file.document.is_certain, file.document.is_plain
-        self._by_text.setdefault(file.id.text_digest, {}).setdefault(sort, file)
+        self._by_words.setdefault(file.id.content.words, {}).setdefault(_sort(file), file)
 
     def _copy_of(self, file: Candidate, preferred: str) -> tuple[Candidate | None, str]:
-        """The kept file with the same bytes or else text, and why a file does not go for it."""
+        """The kept file with the same bytes or else words, and why a file does not go for it."""
         digest = file.id.byte_digest
-        found = self._by_text.get(file.id.text_digest, {}).values()
+        found = self._by_words.get(file.id.content.words, {}).values()
         refusal, other = "", None
         for each in (self.kept.get(preferred), self._by_bytes.get(digest), *found):
             if each is None:
@@ -186,13 +203,13 @@ class _Group:
                 other, refusal = each, why
         return other, refusal
 
-    def decide_near(self, first: Candidate, alike: Mapping[bytes, float]) -> None:
+    def decide_near(self, first: Candidate, alike: Mapping[object, float]) -> None:
         """Let the kept files go that are similar enough to the one that the rules prefer."""
-        # All files with the preferred text that stay; that one itself may go for one of them.
+        # All files with the preferred words that stay; that one itself may go for one of them.
         by_rules = sorted(self.kept.values(), key=lambda each: (each.is_changed, each.key))
-        tops = with_text(by_rules, first.id.text_digest)
+        tops = with_words(by_rules, first.id)
         for file in list(self.kept.values()):
-            if file.id.text_digest == first.id.text_digest:
+            if file.id.content.words == first.id.content.words:
                 continue
             refusals = [
                 near_refusal(file.document, each.document, self.consents, self.act) for each in tops
@@ -201,7 +218,7 @@ class _Group:
                 self.left.setdefault(file.id.path, (file, file.stays or refusals[0]))
                 continue
             unknown = None if file.is_changed else 0.0
-            similarity, floor = alike.get(file.id.text_digest, unknown), self.consents.near
+            similarity, floor = alike.get(file.id.content.words, unknown), self.consents.near
             if similarity is not None and similarity < (floor or 0):
                 why = f"near: only {similarity:.3f} alike"
                 self.left.setdefault(file.id.path, (file, why))

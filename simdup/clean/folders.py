@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from simdup.clean.candidates import Candidate
 from simdup.clean.decide import text_refusal
 from simdup.fields import printable
+from simdup.records import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -127,9 +128,10 @@ def _preferred(copies: Copies, parts: int | None) -> int:
 
 
 def _may_go(file: Candidate, copy: Candidate, consents: Consents, act: Act) -> bool:
-    if file.stays or file.id.text_digest != copy.id.text_digest:
+    kind = file.id.kind_with(copy.id)
+    if file.stays or kind is Kind.NEAR:
         return False
-    is_same = file.id.byte_digest == copy.id.byte_digest
+    is_same = kind is Kind.IDENTICAL_BYTES
     return is_same or not text_refusal(file.document, copy.document, consents, act)
 
 

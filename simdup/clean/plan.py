@@ -30,8 +30,8 @@ VERSION = 1
 # No line of a plan is longer. Only a header with very many roots is long.
 _LONGEST_LINE = 1 << 24
 
-_FILE = ("path", "path_base64", "id", "bytes", "text", "links")
-_KINDS = {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT, Kind.NEAR}
+_FILE = ("path", "path_base64", "id", "bytes", "text", "words", "whole", "links")
+_KINDS = {*Kind} - {Kind.SAME_PATTERN}
 _FIELD = 2**64 - 1
 _TIME = 2**63 - 1
 
@@ -87,7 +87,11 @@ def _left_fields(left: Left) -> dict[str, Any]:
 
 
 def _file_fields(file: FileId) -> dict[str, Any]:
-    several = {"links": file.links} if file.links > 1 else {}
+    several: dict[str, Any] = {"links": file.links} if file.links > 1 else {}
+    if file.words_digest:
+        several["words"] = file.words_digest.hex()
+    if not file.is_whole_text:
+        several["whole"] = False
     return path_fields(file.path) | {
         "id": list(file.state),
         "bytes": file.byte_digest.hex(),
@@ -210,7 +214,9 @@ def _file(fields: Fields) -> FileId:
     digests = fields.digest("bytes"), fields.digest("text")
     if not all(digests):
         raise fields.wrong("bytes", "and text must be 32 hexadecimal digits")
-    return FileId(_path(fields), *numbers, *digests, fields.known("links") or 1)
+    is_whole = fields.truth("whole") if fields.has("whole") else True
+    links, words = fields.known("links") or 1, fields.digest("words")
+    return FileId(_path(fields), *numbers, *digests, links, words, is_whole)
 
 
 def _path(fields: Fields) -> str:

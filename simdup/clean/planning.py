@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
-from simdup.clean.decide import decide_group, near_refusal, with_text
+from simdup.clean.decide import decide_group, near_refusal, with_words
 from simdup.clean.folders import whole_folders
 from simdup.clean.narrow import reason_with
 from simdup.clean.protection import Protection
@@ -101,26 +101,26 @@ def numbered(actions: Iterable[Action], left: Iterable[Left], header: Header) ->
 
 def _compared(
     pools: Sequence[Sequence[Candidate]], consents: Consents, act: Act
-) -> tuple[list[list[Candidate]], list[dict[bytes, float]]]:
+) -> tuple[list[list[Candidate]], list[dict[object, float]]]:
     """For each group its files, and the similarities of its texts to its first file.
 
     Only files are compared for which it may matter; these have the documents that they are now.
     """
     asked = list[tuple[int, Candidate, Candidate]]()
     for place, pool in enumerate(pools):
-        texts = {pool[0].id.text_digest} if pool else set[bytes]()
-        tops = with_text(pool, pool[0].id.text_digest) if pool else []
+        texts = {pool[0].id.content.words} if pool else set[object]()
+        tops = with_words(pool, pool[0].id) if pool else []
         for file in pool:
-            if file.id.text_digest in texts or file.is_changed:
+            if file.id.content.words in texts or file.is_changed:
                 continue
             if any(not near_refusal(file.document, t.document, consents, act) for t in tops):
-                texts.add(file.id.text_digest)
+                texts.add(file.id.content.words)
                 asked.append((place, pool[0], file))
     pairs = [(one.document, two.document) for _, one, two in asked]
     values, now = similarities(pairs, consents.encoding)
-    found: list[dict[bytes, float]] = [{} for _ in pools]
+    found: list[dict[object, float]] = [{} for _ in pools]
     for (place, _, file), value in zip(asked, values, strict=True):
-        found[place][file.id.text_digest] = value
+        found[place][file.id.content.words] = value
     read = [
         [replace(each, document=now.get(each.document.path, each.document)) for each in pool]
         for pool in pools

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from simdup.records import Kind
+from simdup.records import Identity, Kind
 
 
 class Act(Enum):
@@ -47,6 +47,10 @@ class FileId:
     """The digest of the text, as `Document.text_digest`."""
     links: int = 1
     """The number of hard links that the file had; with several, removing one frees nothing."""
+    words_digest: bytes = b""
+    """The digest of the words, as `Document.words_digest`; empty if unknown."""
+    is_whole_text: bool = True
+    """As `Document.is_whole_text`."""
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -58,11 +62,15 @@ class FileId:
         """Device, inode, size and both times in ns, which tell whether the file changed."""
         return self.device, self.inode, self.size, self.mtime_ns, self.ctime_ns
 
+    @property
+    def content(self) -> Identity:
+        """What decides how it is the same as another file, as `Document.identity`."""
+        text = self.text_digest if self.is_whole_text else self.byte_digest
+        return Identity(self.words_digest or text, text, self.byte_digest)
+
     def kind_with(self, other: FileId) -> Kind:
         """How the two files are the same by their digests."""
-        if self.byte_digest == other.byte_digest:
-            return Kind.IDENTICAL_BYTES
-        return Kind.IDENTICAL_TEXT if self.text_digest == other.text_digest else Kind.NEAR
+        return self.content.kind_with(other.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +143,7 @@ class Consents:
     text: bool = False
     """Act on plain text with the same characters as the kept file, but other bytes."""
     formats: bool = False
-    """Act on documents, such as PDF, with the same text as the kept file."""
+    """Act on packed files with the same text as the kept file, and on files with the same words."""
     near: float | None = None
     """Act on files at least this similar to the kept file; None: on no merely similar file."""
     encoding: str | None = None

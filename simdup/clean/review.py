@@ -19,6 +19,7 @@ from simdup.clean.decide import (
     NEAR_FORMATS_ASKS,
     PREFERRED,
     TEXT_ASKS,
+    WORDS_ASKS,
 )
 from simdup.clean.planning import numbered
 from simdup.clean.records import Act, Action, FileId, Left, Plan
@@ -40,6 +41,7 @@ _OPEN = {
     NEAR_FORMATS_ASKS,
     TEXT_ASKS,
     FORMATS_ASKS,
+    WORDS_ASKS,
     BYTES_ONLY,
     NOT_REVIEWED,
 }

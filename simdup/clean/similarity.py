@@ -54,7 +54,12 @@ class Reading:
             features, lost = all_features([text.text], _RECIPE), count_lost(text.text)
         about = *text.encoding, lost, int(features.counts[0])
         digests = text.bytes_digest, text.text_digest, b""
-        return Document(source, *about, *digests, text.noise, text.packing, text.doubt), features
+        words = b"" if features.words is None else features.words[0].tobytes()
+        others = text.noise, text.packing, text.doubt
+        document = Document(
+            source, *about, *digests, *others, words_digest=words, unread=text.unread
+        )
+        return document, features
 
 
 def similarity(one: Features, other: Features) -> float:

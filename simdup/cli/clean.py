@@ -382,7 +382,7 @@ def _needed(plan: Plan, target: str, asked: Clean) -> str:
     words = [printable(target)]
     if Kind.IDENTICAL_TEXT in kinds:
         words.append("--text")
-    if kinds & {Kind.IDENTICAL_TEXT, Kind.NEAR}:
+    if kinds - {Kind.IDENTICAL_BYTES}:
         words.append("--formats-too")  # a plan does not say which of its files are documents
     if Kind.NEAR in kinds:
         least = min(each.similarity or 0 for each in plan.actions if each.kind is Kind.NEAR)

@@ -329,6 +329,21 @@ def digests(ids: Words, weights: Words, offsets: Indices) -> Words:
 
 
 @_compiled
+def word_digests(ids: Words, offsets: Indices, before: int) -> Words:
+    """`tokens.word_digests`."""
+    sums = np.empty((len(offsets) - 1, 2), np.uint64)
+    for document in range(len(sums)):
+        first = second = _ZERO
+        begin = offsets[document] - before
+        for i in range(offsets[document], offsets[document + 1]):
+            mixed = _mix(ids[i] + np.uint64(i - begin) * _STEP)
+            first += mixed
+            second += mixed * (mixed >> _HALF)
+        sums[document, 0], sums[document, 1] = first, second
+    return sums
+
+
+@_compiled
 def shared_products(
     ids: Words, weights: Floats, offsets: Indices, i: Indices, j: Indices, dots: Floats
 ) -> None:
@@ -694,6 +709,7 @@ def _samples() -> dict[Callable[..., object], tuple[object, ...]]:
         votes_of_ones: (numbers, places, 8),
         votes_of_weights: (wide, places, places, 8),
         digests: (numbers, numbers, places),
+        word_digests: (numbers, places, 0),
         shared_products: (numbers, sums, places, places[:0], places[:0], sums),
         shared_values: (read_only, places, places, found, found),
         shared_weights: (read_only, places, places, found, small, found, found),

@@ -233,7 +233,9 @@ def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int)
     encoding, features = text.encoding, int(prints.counts[row])
     digests = text.bytes_digest, text.text_digest, prints.digests[row].tobytes()
     about = encoding.name, encoding.confidence, lost, features
-    document = Document(source, *about, *digests, text.noise, text.packing, text.doubt)
+    words = b"" if prints.words is None else prints.words[row].tobytes()
+    others = text.noise, text.packing, text.doubt
+    document = Document(source, *about, *digests, *others, words_digest=words, unread=text.unread)
     sketch = None if prints.sketches is None else prints.sketches[row]
     return _Made(document, prints.rows[row], sketch)
 

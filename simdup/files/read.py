@@ -21,7 +21,7 @@ from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
 from simdup.extract.readers import NO_READERS, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sniff import TEXTS, Format
-from simdup.records import Reason, Skipped, Source, without_text
+from simdup.records import Reason, Skipped, Source, Unread, without_text
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text.chunking import chunks_of
 from simdup.text.doubt import DAMAGED, JUNK, MANGLED, damage, is_damaged
@@ -65,6 +65,8 @@ class Text(NamedTuple):
     packing: str | None = None
     """See `records.Document`."""
     doubt: str | None = None
+    """See `records.Document`."""
+    unread: tuple[Unread, ...] = ()
     """See `records.Document`."""
 
 

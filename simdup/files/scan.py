@@ -36,6 +36,7 @@ from simdup.findings.result import with_findings
 from simdup.fingerprint.collected import Collected
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.fingerprint.sketch import is_dense, read_back
+from simdup.fingerprint.tokens import WORDS_EDITION
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.match.results import CODE
 from simdup.progress import Progress, silent
@@ -302,7 +303,7 @@ def _cache(store: Store, settings: Settings) -> RecipeCache:
     recipe = sieve_recipe(settings.recipe)
     read = edition(settings.encoding, settings.formats, settings.converters)
     key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION}
-    key |= {"noise": NOISE_EDITION} | read
+    key |= {"noise": NOISE_EDITION, "words": WORDS_EDITION} | read
     return RecipeCache(store, json.dumps(key), recipe.bits // 8)
 
 

@@ -1,7 +1,8 @@
-"""Numbers the identical sets in groups and in answers to questions.
+"""Numbers the sets of documents with the same words in groups and in answers to questions.
 
-An identical set is all documents of a result with exactly the same text. Its number shows that they
-are copies, even in a group of near-duplicates, where they may be little like the first document.
+A set is all documents of a result with exactly the same words; often they have the same text or
+bytes too. Its number shows that they belong together, even in a group of near-duplicates, where
+they may be little like the first document.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from simdup.records import Document, Group, Kind
+from simdup.records import Document, Group, Identity, Kind
 
 AnyFound = TypeVar("AnyFound", bound="Found")
 
@@ -42,24 +43,17 @@ class Found(Protocol):
 
     @property
     def set_id(self) -> int | None:
-        """The number of its identical set; None if no other document has its text."""
+        """The number of its set; None if no other document has its words."""
 
     @property
     def set_kind(self) -> Kind | None:
-        """Whether all of the set have the same bytes, or only the same text."""
-
-
-class Identity(NamedTuple):
-    """Equal for documents with the same text or bytes: digests, or stand-ins for unknown ones."""
-
-    text: object
-    bytes: object
+        """Whether all of the set have the same bytes, or only the same text or words."""
 
 
 def with_sets(
     groups: Sequence[Group], patterns: Sequence[Group] = ()
 ) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
-    """The groups and families, with the number of its identical set in each member.
+    """The groups and families, with the number of its set in each member.
 
     Sets are numbered from 1, in the order of their first members in the groups; the members of a
     set stand together. A family has one document of each text, which has the number of the set
@@ -80,19 +74,22 @@ def numbered(
 ) -> list[tuple[AnyFound, ...]]:
     """Return the lists and then the others, with the number of its set in each document.
 
-    Within a list the documents of a set follow its first one, and equal bytes stand together.
+    Within a list the documents of a set follow its first one; equal texts stand together, and among
+    these equal bytes.
     Documents in `others` get the numbers of sets that are in `lists`, and make no new ones.
     """
     made = [_together(each, nth) for nth, each in enumerate(lists)]
     sets = _sets([(identity, each.document.path) for one in made for identity, each in one])
     made += [_together(each, nth) for nth, each in enumerate(others, len(made))]
-    return [tuple(_marked(each, sets.get(identity.text)) for identity, each in one) for one in made]
+    return [
+        tuple(_marked(each, sets.get(identity.words)) for identity, each in one) for one in made
+    ]
 
 
 def entries(found: Sequence[AnyFound]) -> list[list[list[AnyFound]]]:
     """The documents of a list that `numbered` returned, as reports show them.
 
-    Each entry is an identical set in pieces of equal bytes, or a single document.
+    Each entry is a set in pieces of equal bytes, or a single document.
     """
     made = list[list[list[AnyFound]]]()
     # A document without a set has a negative number of its own.
@@ -115,25 +112,41 @@ def identical_bytes(groups: Iterable[Group]) -> list[list[str]]:
 def _together(found: Sequence[AnyFound], nth: int) -> list[tuple[Identity, AnyFound]]:
     """The documents of the nth list, by identity in the order of first occurrence."""
     identified = [(identity_of(each, nth), each) for each in found]
-    if len({identity.text for identity, _ in identified}) == len(found):
+    if len({identity.words for identity, _ in identified}) == len(found):
         return identified
-    text_at, bytes_at = dict[object, int](), dict[object, int]()
+    first = dict[Identity, int]()
     for position, (identity, _) in enumerate(identified):
-        text_at.setdefault(identity.text, position)
-        bytes_at.setdefault(identity, position)
-    return sorted(identified, key=lambda each: (text_at[each[0].text], bytes_at[each[0]]))
+        for each in (identity, identity._replace(bytes=None), Identity(identity.words, None, None)):
+            first.setdefault(each, position)
+
+    def order(each: tuple[Identity, AnyFound]) -> tuple[int, int, int]:
+        identity, _ = each
+        of_text = first[identity._replace(bytes=None)]
+        return first[Identity(identity.words, None, None)], of_text, first[identity]
+
+    return sorted(identified, key=order)
 
 
 def _sets(found: Sequence[tuple[Identity, str]]) -> dict[object, tuple[int, Kind]]:
-    """The number and the kind of each identical set of documents with these paths, by text."""
+    """The number and the kind of each set of documents with these paths, by words."""
     # Two questions may find one document, which is not a copy of itself.
-    sizes = Counter(text for text, _ in dict.fromkeys((each.text, path) for each, path in found))
-    contents = Counter(text for text, _ in dict.fromkeys(identity for identity, _ in found))
-    several = (text for text, size in sizes.items() if size > 1)
+    sizes = Counter(words for words, _ in dict.fromkeys((each.words, path) for each, path in found))
+    several = [words for words, size in sizes.items() if size > 1]
+    texts, contents = dict[object, set[object]](), dict[object, set[object]]()
+    for each, _ in found:
+        texts.setdefault(each.words, set()).add(each.text)
+        contents.setdefault(each.words, set()).add(each)
     return {
-        text: (number, Kind.IDENTICAL_BYTES if contents[text] == 1 else Kind.IDENTICAL_TEXT)
-        for number, text in enumerate(several, 1)
+        words: (number, _weakest(len(texts[words]), len(contents[words])))
+        for number, words in enumerate(several, 1)
     }
+
+
+def _weakest(texts: int, contents: int) -> Kind:
+    """The weakest kind in a set of so many texts and contents."""
+    if texts > 1:
+        return Kind.SAME_WORDS
+    return Kind.IDENTICAL_TEXT if contents > 1 else Kind.IDENTICAL_BYTES
 
 
 def _marked(found: AnyFound, known: tuple[int, Kind] | None) -> AnyFound:
@@ -150,11 +163,9 @@ def identity_of(found: Found, nth: int = 0) -> Identity:
     A saved result may lack digests. Then the kind says what the document has in common with the
     first of its list, and nothing is known about other lists.
     """
-    document, kind = found.document, found.kind
-    text: object = document.text_digest
-    same: object = document.bytes_digest
-    if not text:
-        text = nth if kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT} else document.path
-    if not same:
-        same = nth if kind is Kind.IDENTICAL_BYTES else document.path
-    return Identity(text, same)
+    document, strength = found.document, [*Kind].index(found.kind)
+    known = document.identity
+    if all(known):
+        return known
+    unknown = (nth if strength <= at else document.path for at in (2, 1, 0))
+    return Identity(*(each or other for each, other in zip(known, unknown, strict=True)))

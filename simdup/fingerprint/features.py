@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simdup.arrays import Floats, Hashes, Indices
+from simdup.arrays import Digests, Floats, Hashes, Indices
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import gram_hashes, mix64, span_hashes
-from simdup.fingerprint.tokens import Tokens, token_ids, tokens, voting_hashes
+from simdup.fingerprint.tokens import Tokens, token_ids, tokens, voting_hashes, word_digests
 from simdup.recipe import MAX_FIELD_WEIGHT, FeatureKind, Recipe, WeightKind
 from simdup.text.chunking import batches, chunks_of, is_long, pieces
 from simdup.text.fields import separated
@@ -45,6 +45,8 @@ class Features(NamedTuple):
     """(documents + 1,)"""
     hashes: Hashes | None = None
     """(m, w): w words of 64 bits that vote, highest bit first; None: `ids` vote."""
+    words: Digests | None = None
+    """(documents, 2): see `word_digests`; None for records with fields."""
 
     @property
     def counts(self) -> Indices:
@@ -66,10 +68,19 @@ def features(texts: Sequence[str], recipe: Recipe) -> Features:
     if recipe.fields:
         return _field_features(texts, recipe)
     if recipe.features is FeatureKind.KEYWORDS:
-        return _keyword_features(texts, recipe)
+        return _keyword_features(texts, recipe)._replace(words=word_digests(_words(texts, recipe)))
     if any(map(is_long, texts)):
         raise ValueError("a text this long goes through `segments`")
-    return _counted(tokens(texts, recipe), recipe)
+    found = tokens(texts, recipe)
+    words = word_digests(_words(texts, recipe, found))
+    return _counted(found, recipe)._replace(words=words)
+
+
+def _words(texts: Sequence[str], recipe: Recipe, found: Tokens | None = None) -> Tokens:
+    """The folded tokens of texts, of which the recipe may make others: `found`."""
+    if found is not None and recipe.features is FeatureKind.SHINGLES:
+        return found
+    return tokens(texts, Recipe(fold_variants=recipe.fold_variants))
 
 
 def segments(chunks: Iterable[str], recipe: Recipe) -> Iterator[Features]:
@@ -77,18 +88,22 @@ def segments(chunks: Iterable[str], recipe: Recipe) -> Iterator[Features]:
 
     Where the chunks are cut makes no difference; they must be no longer than the chunks of
     `chunks_of`. A text without a token yields nothing.
+    The digests of the words of all segments add up to the digest of the text.
     """
     if _needs_whole_text(recipe):
         yield features(["".join(chunks)], recipe)
         return
-    kept = tokens([], recipe)
+    kept, digest, count = tokens([], recipe), np.zeros((1, 2), np.uint64), 0
     for piece in pieces(chunks, recipe):
-        kept = kept.followed_by(tokens([piece], recipe))
+        found = tokens([piece], recipe)
+        words = _words([piece], recipe, found)
+        digest, count = digest + word_digests(words, count), count + len(words.ids)
+        kept = kept.followed_by(found)
         while len(kept.ids) >= SEGMENT:
-            yield _counted(kept.slice(0, SEGMENT), recipe)
-            kept = kept.slice(SEGMENT, len(kept.ids))
-    if len(kept.ids):
-        yield _counted(kept, recipe)
+            yield _counted(kept.slice(0, SEGMENT), recipe)._replace(words=digest)
+            kept, digest = kept.slice(SEGMENT, len(kept.ids)), np.zeros_like(digest)
+    if len(kept.ids) or digest.any():
+        yield _counted(kept, recipe)._replace(words=digest)
 
 
 def all_features(texts: Sequence[str], recipe: Recipe) -> Features:
@@ -110,7 +125,14 @@ def concatenated(parts: Sequence[Features]) -> Features:
         weights,
         np.concatenate([np.zeros(1, np.int64), *ends]),
         np.concatenate(hashes) if hashes else None,
+        joined_words([part.words for part in parts]),
     )
+
+
+def joined_words(parts: Sequence[Digests | None]) -> Digests | None:
+    """The digests of the words of several batches; None if one has none."""
+    known = [each for each in parts if each is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
 
 
 def merged(parts: Iterable[Features], recipe: Recipe) -> Features:
@@ -119,7 +141,8 @@ def merged(parts: Iterable[Features], recipe: Recipe) -> Features:
     ids, first, inverse = np.unique(every.ids, return_index=True, return_inverse=True)
     weights = np.bincount(inverse, every.weights, len(ids)).astype(np.int64)
     hashes = None if every.hashes is None else every.hashes[first]
-    return Features(ids, weights, np.array([0, len(ids)]), hashes)
+    words = None if every.words is None else every.words.sum(axis=0, keepdims=True)
+    return Features(ids, weights, np.array([0, len(ids)]), hashes, words)
 
 
 def _needs_whole_text(recipe: Recipe) -> bool:

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simdup.arrays import Digests, Floats, Hashes, Indices, Mask, Rows
+from simdup.arrays import Digests, Floats, Indices, Mask, Rows
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import mix64, widened
-from simdup.fingerprint.features import Features, features, segments
+from simdup.fingerprint.features import Features, features, joined_words, segments
 from simdup.fingerprint.sketch import LEVELS, Sketches, joined, sampled, sketches
+from simdup.fingerprint.tokens import sums_of
 from simdup.recipe import FeatureKind, HashKind, Recipe
 from simdup.text.chunking import batches, chunks_of, is_long
 
@@ -43,6 +44,8 @@ class Fingerprints(NamedTuple):
     """(n, 2): equal for texts with the same features and weights, else different."""
     sketches: Sketches | None = None
     """None unless they were asked for."""
+    words: Digests | None = None
+    """(n, 2): equal for texts with the same sequence of tokens; None for records with fields."""
 
 
 def fingerprint_texts(
@@ -62,6 +65,7 @@ def fingerprint_texts(
         joined([each.sketches for each in made if each.sketches is not None])
         if is_sketched
         else None,
+        joined_words([each.words for each in made]),
     )
 
 
@@ -73,11 +77,13 @@ def fingerprint_chunks(
 ) -> Fingerprints:
     """The fingerprint of one text that comes in chunks, none longer than a chunk of `chunks_of`."""
     sums, count, digest = np.zeros((1, recipe.bits)), 0, np.zeros((1, 2), np.uint64)
-    kept = np.empty(0, np.uint64)
+    kept, words = np.empty(0, np.uint64), np.zeros((1, 2), np.uint64)
     for segment in segments(chunks, recipe):
         sums += votes(segment, recipe.bits)
         count += len(segment.ids)
         digest += digests(segment)
+        if segment.words is not None:
+            words += segment.words
         if is_sketched:
             kept = sampled(np.concatenate((kept, segment.ids)), count, most_levels)
     counts = np.array([count])
@@ -85,7 +91,7 @@ def fingerprint_chunks(
     if is_sketched:
         whole = Features(kept, None, np.array([0, len(kept)]))
         sketch = sketches(whole, counts, most_levels)
-    return from_votes(sums, counts, digest, recipe, sketch)
+    return from_votes(sums, counts, digest, recipe, sketch)._replace(words=words)
 
 
 def simhash(
@@ -97,7 +103,8 @@ def simhash(
     """The fingerprints of documents, from their features."""
     sums = votes(features, recipe.bits)
     sketched = sketches(features, most_levels=most_levels) if is_sketched else None
-    return from_votes(sums, features.counts, digests(features), recipe, sketched)
+    made = from_votes(sums, features.counts, digests(features), recipe, sketched)
+    return made._replace(words=features.words)
 
 
 def votes(features: Features, bits: int) -> Floats:
@@ -212,11 +219,7 @@ def digests(features: Features) -> Digests:
         weights = np.ones(1, np.int64) if features.weights is None else features.weights
         return kernels.digests(features.ids, weights.view(np.uint64), features.offsets)
     mixed = mix64(features.ids + mix64(features.weights_or_ones.view(np.uint64)))
-    sums = np.zeros((len(mixed) + 1, 2), np.uint64)
-    np.cumsum(mixed, out=sums[1:, 0])
-    np.cumsum(widened(mixed, 1), out=sums[1:, 1])
-    ends: Hashes = sums[features.offsets[1:]] - sums[features.offsets[:-1]]
-    return ends
+    return sums_of(mixed, widened(mixed, 1), features.offsets)
 
 
 def _of_batch(

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simdup.arrays import CodePoints, Hashes, Indices, Mask
+from simdup.arrays import CodePoints, Digests, Hashes, Indices, Mask
 from simdup.compute.compiled import loaded_kernels
-from simdup.compute.hashing import blake2b_hashes, span_hashes, string_hashes
+from simdup.compute.hashing import WORD_STEP, blake2b_hashes, mix64, span_hashes, string_hashes
 from simdup.recipe import FeatureKind, HashKind, Recipe
 from simdup.text.jieba_words import cutter, read_stop_words
 from simdup.text.unicode import (
@@ -32,6 +32,10 @@ from simdup.text.unicode import (
 # Runs of Han are given to jieba in parts of at most this length: its memory grows with the run,
 # and no sentence is as long. Part of the recipe.
 LONGEST_HAN_RUN = 1 << 12
+
+
+#: Raised with every change of `word_digests`.
+WORDS_EDITION = 1
 
 
 class Tokens(NamedTuple):
@@ -78,6 +82,29 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
         starts, ends, ids = starts[kept], ends[kept], ids[kept]
     hashes = voting_hashes(codes, starts, ends, ids, recipe)
     return Tokens(ids, np.searchsorted(starts, documents), hashes)
+
+
+def word_digests(words: Tokens, before: int = 0) -> Digests:
+    """128 bits that identify the sequence of tokens of each document; (documents, 2).
+
+    The sum over tokens of a hash of token and place, so the digests of the parts of a document
+    add up. `before` is the number of its tokens in earlier parts.
+    """
+    if kernels := loaded_kernels():
+        return kernels.word_digests(words.ids, words.offsets, before)
+    counts = np.diff(words.offsets)
+    places = np.arange(before, before + len(words.ids)) - np.repeat(words.offsets[:-1], counts)
+    mixed = mix64(words.ids + places.astype(np.uint64) * np.uint64(WORD_STEP))
+    return sums_of(mixed, mixed * (mixed >> np.uint64(32)), words.offsets)
+
+
+def sums_of(first: Hashes, second: Hashes, offsets: Indices) -> Digests:
+    """The sums of two hashes over each document; (documents, 2)."""
+    sums = np.zeros((len(first) + 1, 2), np.uint64)
+    np.cumsum(first, out=sums[1:, 0])
+    np.cumsum(second, out=sums[1:, 1])
+    found: Digests = sums[offsets[1:]] - sums[offsets[:-1]]
+    return found
 
 
 def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Indices, Indices]:

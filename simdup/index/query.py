@@ -21,7 +21,7 @@ from simdup.files.walk import listed
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.findings.identical import numbered
 from simdup.fingerprint.features import Features, all_features, concatenated
-from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.fingerprint.simhash import Fingerprints, fingerprint_texts
 from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches
 from simdup.index.records import Answer, Match
 from simdup.match.candidates import search_distance
@@ -102,7 +102,7 @@ def of_texts(
         most_levels=DENSE_LEVELS if are_dense else LEVELS,
     )
     found = tuple(
-        _document(name, text, int(made.counts[row]), made.digests[row].tobytes())
+        _document(name, text, made, row)
         if made.counts[row]
         else Skipped(name, Reason.EMPTY, "no letter or digit")
         for row, (name, text) in enumerate(zip(names, texts, strict=True))
@@ -122,13 +122,16 @@ def of_rows(rows: Rows) -> Queries:
     return Queries(tuple(row.tobytes().hex() for row in rows), rows, (None,) * len(rows))
 
 
-def _document(name: str, text: str, count: int, of_features: bytes) -> Document:
+def _document(name: str, text: str, made: Fingerprints, row: int) -> Document:
     """Return the document of a text, as if it were a file in UTF-8."""
     data = text.encode("utf-8", "surrogatepass")
     unified = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     of_text = digest(unified.encode("utf-8", "surrogatepass"))
     source, lost = Source(name, len(data), 0, 0, 0, 0), count_lost(text)
-    return Document(source, "utf-8", 1.0, lost, count, digest(data), of_text, of_features)
+    about = "utf-8", 1.0, lost, int(made.counts[row]), digest(data), of_text
+    words = b"" if made.words is None else made.words[row].tobytes()
+    of_features = made.digests[row].tobytes()
+    return Document(source, *about, of_features, words_digest=words)
 
 
 def reach(settings: Settings, n: int) -> int:

@@ -19,10 +19,10 @@ class Match(NamedTuple):
     is_exact: bool
     """Whether `similarity` was computed from the texts; if not, it is estimated from `distance`."""
     set_id: int | None = None
-    """The number of its identical set: all documents found that have the same text. None if no
-    other has it."""
+    """The number of its set: all documents found that have the same words. None if no other has
+    them."""
     set_kind: Kind | None = None
-    """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
+    """The weakest kind among the documents of that set: bytes, text or words."""
 
     @property
     def own_share(self) -> None:

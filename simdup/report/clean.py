@@ -33,6 +33,7 @@ _ENDS = {
 _KINDS = {
     Kind.IDENTICAL_BYTES: "with identical bytes",
     Kind.IDENTICAL_TEXT: "with identical text",
+    Kind.SAME_WORDS: "with the same words",
     Kind.NEAR: "similar",
 }
 

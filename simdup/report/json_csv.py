@@ -35,7 +35,7 @@ SCHEMA_VERSION = 2
 
 COLUMNS = (
     *("group", "kind", "representative", "similarity", "own_share", "distance", "size"),
-    *("encoding", "path", "set", "set_kind", "byte_digest"),
+    *("encoding", "path", "set", "set_kind", "byte_digest", "words_digest", "unread"),
 )
 #: Further columns of a scan that looked for parts. In the line of a part, the first columns say
 #: that it is one, which share of it stands in the larger file, and its own path.
@@ -142,6 +142,8 @@ def found_cells(found: Found) -> dict[str, object]:
         "encoding": document.written_in,
         "path": printable(document.path),
         "byte_digest": document.bytes_digest.hex(),
+        "words_digest": document.words_digest.hex(),
+        "unread": ", ".join(f"{each.number} {each.kind}" for each in document.unread),
     }
 
 
@@ -216,8 +218,10 @@ def part_fields(part: Part) -> dict[str, Any]:
 
 def _group(group: Group, settings: Settings) -> dict[str, Any]:
     bits = settings.recipe.bits
+    representative = group.members[0].document
     first, *others = (
         _member(member, bits, containments(group, place, settings))
+        | {"other_unread": member.document.other_unread(representative)}
         for place, member in enumerate(group.members)
     )
     first["representative"] = True
@@ -249,9 +253,9 @@ def _member(member: Member, bits: int, shares: tuple[float | None, ...]) -> dict
 
 
 def set_fields(found: Found) -> dict[str, Any]:
-    """The identical set of a document, and the kind of the set; null if it is in none."""
+    """The set of a document, and what is the same in all of it; null if it is in none."""
     kind = found.set_kind
-    return {"set": found.set_id, "set_kind": kind and kind.value.removeprefix("identical ")}
+    return {"set": found.set_id, "set_kind": kind and kind.value.split()[-1]}
 
 
 def settings_fields(settings: Settings) -> dict[str, Any]:
@@ -293,6 +297,8 @@ def document_fields(document: Document) -> dict[str, Any]:
         "short": document.is_short,
         "byte_digest": document.bytes_digest.hex() or None,
         "text_digest": document.text_digest.hex() or None,
+        "words_digest": document.words_digest.hex() or None,
+        "unread": [each._asdict() for each in document.unread],
     }
 
 

@@ -31,6 +31,7 @@ from simdup.records import (
     Skipped,
     Source,
     Stats,
+    Unread,
     Version,
 )
 from simdup.report.json_csv import FOLDER_COUNTS, SCHEMA_VERSION
@@ -282,6 +283,11 @@ def _document(fields: Fields) -> Document:
         b"",
         packing=packing,
         doubt=fields.maybe("doubt", lambda _: _doubt(fields)),
+        words_digest=fields.digest("words_digest") if fields.has("words_digest") else b"",
+        unread=tuple(
+            Unread(each.text("kind"), each.count("number"), each.text("digest"))
+            for each in fields.each_if_any("unread")
+        ),
     )
 
 

@@ -68,6 +68,8 @@ class Repeated(NamedTuple):
     """Files with the same bytes as a file that stays."""
     text: Pile = Pile()
     """Files with the same text, but other bytes."""
+    words: Pile = Pile()
+    """Files with the same words in another layout or format."""
     near: Pile = Pile()
     """Files with a similar text."""
 
@@ -92,12 +94,13 @@ def _repeating(group: Group) -> Iterator[tuple[str, int]]:
     The references of a group stay, or else its first member. Files that no command may touch count
     neither as files that stay nor as files that can go.
     """
-    texts, contents = set[object](), set[object]()
+    seen = {name: set[object]() for name in ("identical", "text", "words")}
     members = [each for each in group.members if each.document.untouchable is None]
     for member in sorted(members, key=lambda each: not each.document.source.is_reference):
-        text, content = identity_of(member)
-        if contents and not member.document.source.is_reference:
-            how = "identical" if content in contents else "text" if text in texts else "near"
-            yield how, member.document.source.size
-        texts.add(text)
-        contents.add(content)
+        words, text, content = identity_of(member)
+        known = {"identical": content, "text": text, "words": words}
+        if seen["words"] and not member.document.source.is_reference:
+            how = (name for name, each in known.items() if each in seen[name])
+            yield next(how, "near"), member.document.source.size
+        for name, each in known.items():
+            seen[name].add(each)

@@ -25,12 +25,12 @@ from simdup.report.json_csv import (
     skipped_fields,
 )
 from simdup.report.terminal import HEADING, PLAIN, TerminalStyle
-from simdup.report.text import entry_lines, null_names
+from simdup.report.text import entry_lines, null_names, other_content
 from simdup.report.wording import count, path_fields, percent, printable, size
 
 COLUMNS = (
     *("question", "kind", "similarity", "exact", "distance", "size", "encoding", "path"),
-    *("set", "set_kind", "byte_digest"),
+    *("set", "set_kind", "byte_digest", "words_digest", "unread"),
 )
 
 # The most characters shown of a text that was asked for; the number of answers follows it.
@@ -53,6 +53,7 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
                 heading=None if files == 1 or has_its_bytes else "the question",
                 same=alike if has_its_bytes else "same",
                 noun="document",
+                remark=other_content(first.document, answer.document or first.document),
             )
         yield from _part_lines(answer.parts)
 
@@ -161,6 +162,7 @@ def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
             "similarity": match.similarity,
             "exact": match.is_exact,
             **set_fields(match),
+            "other_unread": match.document.other_unread(answer.document or match.document),
         }
         for match in answer.matches
     ]

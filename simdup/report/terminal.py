@@ -15,9 +15,15 @@ REMOVED, ADDED, PLACE = "31", "32", "36"
 KINDS = {
     Kind.IDENTICAL_BYTES: "32",
     Kind.IDENTICAL_TEXT: "36",
+    Kind.SAME_WORDS: "35",
     Kind.NEAR: "33",
     Kind.SAME_PATTERN: "34",
 }
+
+
+def kind_in_words(kind: Kind) -> str:
+    """The name of a kind, with an explanation where the name does not say enough."""
+    return kind.value + ", another layout or format" * (kind is Kind.SAME_WORDS)
 
 
 class TerminalStyle(NamedTuple):

@@ -6,12 +6,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, groupby, islice, takewhile
+from itertools import accumulate, groupby, islice, pairwise, takewhile
+from itertools import chain as chained
 from typing import TypeVar
 
 import numpy as np
 
-from simdup.findings.identical import Found, entries, identical_bytes
+from simdup.findings.identical import Found, entries, identical_bytes, identity_of
 from simdup.match.own_share import least_similarity
 from simdup.records import (
     Candidates,
@@ -28,7 +29,16 @@ from simdup.records import (
     Version,
 )
 from simdup.report.order import WHOLE, View, ranked, repeated
-from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
+from simdup.report.terminal import (
+    ASIDE,
+    HEADING,
+    KINDS,
+    PLAIN,
+    REMARK,
+    TerminalStyle,
+    kind_in_words,
+    width,
+)
 from simdup.report.wording import (
     EXPECTED,
     count,
@@ -308,7 +318,7 @@ def _common(texts: list[str]) -> str:
 
 def _heading(group: Group, bits: int, look: TerminalStyle) -> str:
     """The number of a group, how alike its files are, their number, and how much can be freed."""
-    kind = group.kind.value if group.kind is not Kind.NEAR else _alike(group, bits)
+    kind = _alike(group, bits) if group.kind is Kind.NEAR else kind_in_words(group.kind)
     if group.versions:
         kind = f"versions, {kind}"
     heading = (
@@ -387,11 +397,11 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
     `alike` is how much the set or document is like `heading`, such as "the first"; with a
     `heading`, a line above the set says so. In the lines of a set after the first, `same` stands
     for the similarity, and a word says whether a document has the bytes of the line above, or
-    only its text.
+    only its text or words.
     """
     first = entry[0][0]
     if heading is not None:
-        words = set_in_words(list(map(len, entry)), noun)
+        words = set_in_words(list(map(len, entry)), noun, first.set_kind)
         if alike:
             words += f", {alike} like {heading}"
         if look.is_verbose and first.kind is Kind.NEAR:
@@ -400,13 +410,17 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
         alike = ""
     figures = first.distance, look, first.own_share, remark
     yield document_line(first.document, first.kind, alike, *figures)
-    copies = (
-        (Kind.IDENTICAL_BYTES if place else Kind.IDENTICAL_TEXT, each)
-        for piece in entry
-        for place, each in enumerate(piece)
-    )
-    for kind, each in islice(copies, 1, None):
-        yield document_line(each.document, kind, same, 0, look)
+    for before, each in pairwise(chained.from_iterable(entry)):
+        kind = identity_of(each).kind_with(identity_of(before))
+        remark = other_content(each.document, first.document)
+        yield document_line(each.document, kind, same, 0, look, remark=remark)
+
+
+def other_content(one: Document, other: Document) -> str:
+    """A remark on the content that was not read and differs, if the words are the same."""
+    if one.kind_with(other) is not Kind.SAME_WORDS:
+        return ""
+    return ", ".join(f"other {kind}" for kind in one.other_unread(other))
 
 
 def _inside(group: Group, place: int, settings: Settings) -> str:
@@ -422,8 +436,8 @@ def _inside(group: Group, place: int, settings: Settings) -> str:
     return f"{percent(of_first)} of the first in it"
 
 
-def set_in_words(copies: Sequence[int], noun: str) -> str:
-    """How many documents have one text, and how many of them the same bytes.
+def set_in_words(copies: Sequence[int], noun: str, kind: Kind | None = None) -> str:
+    """How many documents have one text or the same words, and how many of them the same bytes.
 
     `copies` has the number of documents with each content.
 
@@ -438,6 +452,8 @@ def set_in_words(copies: Sequence[int], noun: str) -> str:
     if len(copies) == 1:
         return count(number, f"identical {noun}")
     words = f"{count(number, noun)} with the same text"
+    if kind is Kind.SAME_WORDS:
+        words = f"{count(number, noun)} with the {kind_in_words(kind)}"
     several = [each for each in copies if each > 1]
     if not several:
         return words
@@ -483,10 +499,10 @@ def likeness(similarity: float | None, distance: int, bits: int) -> str:
 
 
 def closeness(kind: Kind, distance: int, *, is_verbose: bool) -> str:
-    """The word "bytes" or "text" for an identical document; else the bits apart if verbose."""
+    """The word "bytes", "text" or "words" for what is the same; else the bits apart if verbose."""
     if distance or kind in {Kind.NEAR, Kind.SAME_PATTERN}:
         return count(distance, "bit") if is_verbose else ""
-    return kind.value.removeprefix("identical ")
+    return kind.value.split()[-1]
 
 
 def _remarks(document: Document, own_share: float | None = None, first: str = "") -> str:
@@ -619,11 +635,19 @@ def what_to_do(result: ScanResult) -> list[str]:
         if pile.files
     ]
     versions = sum(bool(group.versions) for group in result.groups)
-    near = f"{size(found.near.bytes)} in {count(found.near.files, 'near-duplicate')}"
+    others = [
+        f"{size(pile.bytes)} in {words}"
+        for pile, words in (
+            (found.words, f"{count(found.words.files, 'file')} with the same words"),
+            (found.near, count(found.near.files, "near-duplicate")),
+        )
+        if pile.files
+    ]
     lines = [f"can go: {', '.join(copies)}"] if copies else []
+    look = ", ".join(others)
     if versions:
-        near += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"
-    return [*lines, f"needs a look: {near}"] if found.near.files else lines
+        look += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"
+    return [*lines, f"needs a look: {look}"] if others else lines
 
 
 def _work(stats: Stats) -> str:
@@ -741,7 +765,8 @@ def _distance(comparison: Comparison) -> Iterator[str]:
 def _verdict(comparison: Comparison) -> str:
     settings, kind = comparison.settings, comparison.kind
     if kind not in {None, Kind.NEAR}:
-        return kind.value
+        others = other_content(comparison.left, comparison.right)
+        return "; ".join(filter(None, (kind_in_words(kind), others)))
     features = min(comparison.left.features, comparison.right.features)
     asked = float(least_similarity(settings.similarity, np.array([features]))[0])
     least, bits = percent(asked), count(settings.distance, "bit")

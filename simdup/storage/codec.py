@@ -4,7 +4,8 @@ An entry begins with the file's inode, size and times. A letter says what follow
 
 - a document; the letter also says its `noise`. Then come its confidence, damage, features
   and digests, its fingerprint if that is kept here, the length of its sketch, the sketch, and its
-  packing and encoding, as in "gz, utf-8". A second line says why the text is doubtful, if it is.
+  packing and encoding, as in "gz, utf-8". A second line says why the text is doubtful, or is empty;
+  others say what was not read: count, digest and kind.
 - a skipped file: the reason and its detail.
 - a document without text: the digest of its bytes, its encoding, and then the reason and detail.
 """
@@ -16,7 +17,7 @@ import struct
 from functools import lru_cache
 from typing import TypeAlias
 
-from simdup.records import Document, Reason, Skipped, Source, without_text
+from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
 from simdup.settings import PACKINGS
 from simdup.text.noise import NUMBERS, REDIRECTION
 
@@ -30,7 +31,7 @@ _STATUS = struct.Struct("<Qqqq")
 #: The bytes of a `status`, with which an entry begins.
 STATUS_SIZE = _STATUS.size
 
-_DOCUMENT = struct.Struct("<dqq16s16s16s")
+_DOCUMENT = struct.Struct("<dqq16s16s16s16s")
 _LENGTH = struct.Struct("<I")
 _IS_SKIPPED, _IS_WITHOUT_TEXT = b"s", b"t"
 _DOCUMENT_OF = {None: b"d", NUMBERS: b"n", REDIRECTION: b"r"}
@@ -75,9 +76,11 @@ def entry(source: Source, outcome: Outcome, row: bytes, sketch: bytes = b"") -> 
         outcome.bytes_digest,
         outcome.text_digest,
         outcome.features_digest,
+        outcome.words_digest,
     )
     sketched = _LENGTH.pack(len(sketch)) + sketch
-    written = _encoding(outcome) + (f"\n{outcome.doubt}" if outcome.doubt else "")
+    unread = [f"{each.number} {each.digest} {each.kind}" for each in outcome.unread]
+    written = "\n".join((_encoding(outcome), outcome.doubt or "", *unread)).rstrip("\n")
     letter = _DOCUMENT_OF[outcome.noise]
     return status(source) + letter + numbers + row + sketched + written.encode()
 
@@ -88,13 +91,19 @@ def _encoding(document: Document) -> str:
 
 
 @lru_cache
-def _read_back(written: bytes) -> tuple[str, str | None, str | None]:
-    """The encoding, the packing and the doubt in an entry, which are the same for many files."""
-    line, _, doubt = written.decode().partition("\n")
+def _read_back(written: bytes) -> tuple[str, str | None, str | None, tuple[Unread, ...]]:
+    """The encoding, packing, doubt and unread content in an entry, the same for many files."""
+    line, doubt, *lines = *written.decode().split("\n"), ""
     packing, _, encoding = line.partition(", ")
+    unread = tuple(_unread(each) for each in lines if each)
     if packing in PACKINGS and encoding:
-        return encoding, packing, doubt or None
-    return line, None, doubt or None
+        return encoding, packing, doubt or None, unread
+    return line, None, doubt or None, unread
+
+
+def _unread(line: str) -> Unread:
+    count, digest, kind = line.split(" ", 2)
+    return Unread(kind, int(count), digest)
 
 
 def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes | None, bytes]:
@@ -110,18 +119,23 @@ def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes 
         return Skipped(source.path, Reason(reason), detail), None, b""
     if letter == _IS_WITHOUT_TEXT:
         written, why = data[at + _DIGEST :].split(b"\n", 1)
-        encoding, packing, _ = _read_back(written)
+        encoding, packing, *_ = _read_back(written)
         file = without_text(source, encoding, data[at : at + _DIGEST], packing)
         reason, detail = why.decode().split("\n", 1)
         return Skipped(source.path, Reason(reason), detail, file), None, b""
     numbers = _DOCUMENT.unpack_from(data, at)
-    confidence, damaged, features, of_bytes, of_text, of_features = numbers
+    confidence, damaged, features, of_bytes, of_text, of_features, of_words = numbers
     if of_bytes == of_text:
         of_text = of_bytes  # one object for plain UTF-8, as when it is read
     middle = at + _DOCUMENT.size + width
     (length,), begin = _LENGTH.unpack_from(data, middle), middle + _LENGTH.size
-    encoding, packing, doubt = _read_back(data[begin + length :])
+    encoding, packing, doubt, unread = _read_back(data[begin + length :])
     about = encoding, confidence, damaged, features
     digests = of_bytes, of_text, of_features
-    document = Document(source, *about, *digests, _NOISE_OF.get(letter), packing, doubt)
+    document = Document(
+        *(source, *about, *digests),
+        *(_NOISE_OF.get(letter), packing, doubt),
+        words_digest=of_words if any(of_words) else b"",
+        unread=unread,
+    )
     return document, data[middle - width : middle], data[begin : begin + length]

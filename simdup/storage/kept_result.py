@@ -35,6 +35,7 @@ from simdup.records import (
     Skipped,
     Source,
     Stats,
+    Unread,
     Version,
     doubtful,
     without_text,
@@ -53,13 +54,14 @@ _VOID = f"V{_DIGEST}"
 #: A document of a result: what is known of it besides the file.
 DOCUMENT = np.dtype(
     [
-        ("about", "<i4"),  # the number of its encoding, noise, packing and doubt
+        ("about", "<i4"),  # the number of its encoding, noise, packing, doubt and unread content
         ("text", "<i4"),  # the number of the digest of its text in a list; -1: as of its bytes
         ("confidence", "<f8"),
         ("damaged", "<i8"),
         ("features", "<i8"),
         ("bytes_digest", _VOID),
         ("features_digest", _VOID),
+        ("words_digest", _VOID),  # zeros if unknown
     ]
 )
 
@@ -241,20 +243,21 @@ def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) 
 
 def _told_documents(
     documents: Sequence[Document],
-) -> tuple[NDArray[Any], NDArray[Any], list[tuple[str | None, ...]]]:
+) -> tuple[NDArray[Any], NDArray[Any], list[tuple[object, ...]]]:
     """The records of documents, the digests of texts other than of bytes, and the `abouts`."""
-    abouts: dict[tuple[str | None, ...], int] = {}
+    abouts: dict[tuple[object, ...], int] = {}
     texts: list[bytes] = []
     records = np.empty(len(documents), DOCUMENT)
     for number, each in enumerate(documents):
-        said = each.encoding, each.noise, each.packing, each.doubt
+        said = each.encoding, each.noise, each.packing, each.doubt, each.unread
         about = abouts.setdefault(said, len(abouts))
         text = -1
         if each.text_digest != each.bytes_digest:
             text = len(texts)
             texts.append(each.text_digest)
         numbers = each.confidence, each.damaged, each.features
-        records[number] = about, text, *numbers, each.bytes_digest, each.features_digest
+        digests = each.bytes_digest, each.features_digest, each.words_digest or bytes(_DIGEST)
+        records[number] = about, text, *numbers, *digests
     return records, np.frombuffer(b"".join(texts), _VOID), list(abouts)
 
 
@@ -264,13 +267,15 @@ def _documents(
     """Yield the document of each source."""
     if not sources:
         return ()
-    about, text, *numbers, of_bytes, of_features = _columns(records)
+    about, text, *numbers, of_bytes, of_features, of_words = _columns(records)
     others = texts.tolist()
     of_text = of_bytes.copy()  # the same objects, as of plain UTF-8, take less memory
     for position in np.flatnonzero(records["text"] >= 0).tolist():
         of_text[position] = others[text[position]]
-    encoding, *more = zip(*map(abouts.__getitem__, about), strict=True)
-    columns = encoding, *numbers, of_bytes, of_text, of_features, *more
+    known = [[*each, tuple(Unread(*one) for one in unread)] for *each, unread in abouts]
+    encoding, *more, unread = zip(*map(known.__getitem__, about), strict=True)
+    words = [each if any(each) else b"" for each in of_words]
+    columns = encoding, *numbers, of_bytes, of_text, of_features, *more, words, unread
     return map(partial(_new, Document), zip(sources, *columns, strict=True))
 
 

@@ -22,6 +22,7 @@ from simdup.clean.decide import (
     SHORT,
     TEXT_ASKS,
     UNCERTAIN,
+    WORDS_ASKS,
 )
 from simdup.clean.journal import Journal, begun, locked, read_journal
 from simdup.clean.narrow import narrowed
@@ -289,7 +290,7 @@ def test_consents_come_from_the_command_line_alone():
     assert reasons(apply(made, Consents())) == [
         *map(lacking, (SAME_TEXT_ASKS, NEAR_ASKS, SAME_TEXT_ASKS))
     ]
-    assert reasons(apply(made, Consents(text=True)))[1:] == [lacking(FORMATS_ASKS)]
+    assert reasons(apply(made, Consents(text=True)))[1:] == [lacking(WORDS_ASKS)]
     assert not os.path.lexists("b")
     assert reasons(apply(made, Consents(formats=True))) == [lacking(NEAR_ASKS), "gone already"]
     assert not os.path.lexists("h")
@@ -320,7 +321,7 @@ def test_the_consent_that_is_lacking_is_the_one_for_both_files():
     plain = apply(plan(("a", "b")), Consents(formats=True))
 
     lacking = "not allowed on the command line ({})"
-    assert reasons(document) == [lacking.format(FORMATS_ASKS)]
+    assert reasons(document) == [lacking.format(WORDS_ASKS)]
     assert reasons(plain) == [lacking.format(TEXT_ASKS)]
 
 

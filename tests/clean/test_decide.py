@@ -7,13 +7,13 @@ import pytest
 from simdup.clean.candidates import Candidate
 from simdup.clean.decide import (
     BYTES_ONLY,
-    FORMATS_ASKS,
     NEAR_ASKS,
     NEAR_FORMATS_ASKS,
     PREFERRED,
     SHORT,
     TEXT_ASKS,
     UNCERTAIN,
+    WORDS_ASKS,
     decide_group,
     near_refusal,
     text_refusal,
@@ -32,9 +32,11 @@ def file(place, text="t", content="", encoding="utf-8", stays="", **fields):
     given = {"damaged": 0, "features": 900} | fields
     document = Document(
         source, encoding, 1.0, bytes_digest=digests[0], text_digest=digests[1],
-        features_digest=b"", **given,
+        features_digest=b"", words_digest=text.encode(), **given,
     )  # fmt: skip
-    return Candidate(document, FileId(path, 1, inode, 9, 0, 0, *digests), (inode,), stays, path)
+    content = document.words_digest, document.is_whole_text
+    known = FileId(path, 1, inode, 9, 0, 0, *digests, 1, *content)
+    return Candidate(document, known, (inode,), stays, path)
 
 
 def decided(*pool, alike=None, copy_of=None, **consents):
@@ -77,7 +79,7 @@ def test_of_several_refusals_the_one_that_the_lesser_consent_lifts_is_given(orde
     _, left = decided(first, second, file("c"))
 
     assert left["c"] == TEXT_ASKS
-    assert FORMATS_ASKS in left.values()
+    assert WORDS_ASKS in left.values()
 
 
 def test_what_is_preferred_is_left_first_unless_it_goes_or_something_goes_for_it():

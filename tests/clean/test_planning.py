@@ -20,6 +20,7 @@ from simdup.clean.decide import (
     SHORT,
     TEXT_ASKS,
     UNCERTAIN,
+    WORDS_ASKS,
 )
 from simdup.clean.narrow import LINKED, narrowed
 from simdup.clean.plan import parsed_plan, plan_lines
@@ -148,7 +149,7 @@ def test_a_document_with_the_same_text_goes_only_with_consent(tree):
 
     assert names(planned(result, "format=html", text=True)) == {"c": "a"}
     assert left(planned(result, "format=html", text=True)) == {}
-    assert left(planned(result, "format=text", text=True)) == {"b.html": FORMATS_ASKS}
+    assert left(planned(result, "format=text", text=True)) == {"b.html": WORDS_ASKS}
     plan = planned(result, "format=html", text=True, formats=True)
     assert names(plan) == {"a": "b.html", "c": "b.html"}
 

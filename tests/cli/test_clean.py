@@ -64,7 +64,7 @@ def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
         "  leave    wide.txt\n"
         "             identical text, other bytes: wants --text\n"
         "  leave    page.html\n"
-        "             identical text, a document or packed: wants --formats-too\n"
+        "             same words, another layout or format: wants --formats-too\n"
         "  leave    edited.txt\n"
         "             near: wants --near FLOOR, or --review\n"
         "\n"
@@ -72,7 +72,7 @@ def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
     assert ended.err.decode().splitlines() == [
         "1 file of 829 B would go to the trash (1 with identical bytes); 1 file stays for them",
         "left: 1 file: identical text, other bytes: wants --text",
-        "left: 1 file: identical text, a document or packed: wants --formats-too",
+        "left: 1 file: same words, another layout or format: wants --formats-too",
         "left: 1 file: near: wants --near FLOOR, or --review",
         "nothing was changed; --apply acts, -o plan.jsonl writes a plan",
     ]

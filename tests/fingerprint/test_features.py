@@ -287,3 +287,15 @@ def test_concatenated_keeps_documents_apart():
     both = concatenated([a, b])
     assert both.counts.tolist() == [1, 0, 2]
     assert by_id(both, 2) == by_id(b)
+
+
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("kind", ["shingles", "words", "tokens", "keywords"])
+def test_the_digest_of_the_words_is_the_same_for_any_recipe_and_in_segments(kind):
+    recipe, text = Recipe(features=kind), "b a c 你好，" * 60
+    plain = all_features([text[:60]], Recipe(fold_variants=recipe.fold_variants)).words
+
+    whole, parts = features([text[:60]], recipe).words, list(segments(_cut(text[:60], 16), recipe))
+
+    assert (whole == plain).all()
+    assert (merged(parts, recipe).words == plain).all()

@@ -126,3 +126,34 @@ def test_placed_tokens_are_the_tokens_in_their_places(tokens_of, text):
     assert (starts < ends).all()
     assert (ends[:-1] <= starts[1:] + 1).all()
     assert all(0 <= end <= len(text) for end in ends.tolist())
+
+
+def test_a_digest_of_words_tells_their_order_and_number_and_nothing_else(tokens_of):
+    texts = "a b a c", "A, b: a\nC!", "a c a b", "a b a c a", "", "test " * 10, "test " * 500
+
+    assert tokens_of(*texts)
+    found = tokens.word_digests(tokens.tokens(texts, Recipe())).tolist()
+
+    assert found[0] == found[1]
+    assert len({*map(tuple, found)}) == len(texts) - 1
+    assert found[4] == [0, 0]
+
+
+def test_the_digests_of_words_of_parts_add_up(tokens_of):
+    words = tokens.tokens(["one two three two one"], Recipe())
+
+    assert tokens_of("one")
+    parts = [tokens.word_digests(words.slice(at, at + 2), at) for at in (0, 2, 4)]
+
+    assert (sum(parts) == tokens.word_digests(words)).all()
+
+
+def test_kernels_and_numpy_give_equal_digests_of_words(monkeypatch):
+    if (kernels := fast.load_kernels()) is None:
+        pytest.skip("needs the extra 'fast'")
+    words = tokens.tokens(["b a b", "", "你好 a"], Recipe())
+    monkeypatch.setattr(tokens, "loaded_kernels", lambda: kernels)
+    compiled = tokens.word_digests(words, 7)
+    monkeypatch.setattr(tokens, "loaded_kernels", lambda: None)
+
+    assert (compiled == tokens.word_digests(words, 7)).all()

@@ -123,7 +123,7 @@ def test_every_kind_is_told_apart(tree):
     result = scan([root])
     assert groups(result, root) == [["a1", "a2"], ["b1", "b2"], ["c1", "c2"], ["d1", "d2"]]
     assert [g.kind.value for g in result.groups] == [
-        "identical bytes", "identical text", "near", "near",
+        "identical bytes", "identical text", "same words", "near",
     ]  # fmt: skip
     assert [g.diameter == 0 for g in result.groups] == [True, True, True, False]
 

@@ -57,7 +57,7 @@ def test_each_file_that_repeats_something_counts_once():
         ]
     )
 
-    assert found == Repeated(Pile(2, 101 + 104), Pile(2, 102 + 105), Pile(1, 103))
+    assert found == Repeated(Pile(2, 101 + 104), Pile(2, 102 + 105), near=Pile(1, 103))
     assert found.total == Pile(5, 515)
 
 
@@ -79,7 +79,7 @@ def test_references_stay():
 
 
 def test_a_result_without_digests_repeats_what_its_kinds_say():
-    kinds = FIRST, FIRST, Kind.IDENTICAL_TEXT, Kind.NEAR, Kind.NEAR
+    kinds = FIRST, FIRST, Kind.IDENTICAL_TEXT, Kind.SAME_WORDS, Kind.NEAR, Kind.NEAR
     members = [
         member(f"in/{number}", kind, bytes_digest=b"", text_digest=b"")
         for number, kind in enumerate(kinds)
@@ -87,7 +87,7 @@ def test_a_result_without_digests_repeats_what_its_kinds_say():
 
     found = repeated([Group(1, Kind.NEAR, 0, tuple(members))])
 
-    assert found == Repeated(Pile(1, 1234), Pile(1, 1234), Pile(2, 2468))
+    assert found == Repeated(Pile(1, 1234), Pile(1, 1234), Pile(1, 1234), Pile(2, 2468))
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.booleans()), min_size=1))

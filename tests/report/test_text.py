@@ -104,7 +104,7 @@ def test_text_worked_by_hand():
             (
                 member("in/a", Kind.IDENTICAL_BYTES),
                 member("in/b", Kind.IDENTICAL_BYTES),
-                member("in/c", Kind.IDENTICAL_TEXT, damaged=2),
+                member("in/c", Kind.IDENTICAL_TEXT),
             ),
         ),
         Group(
@@ -131,7 +131,7 @@ def test_text_worked_by_hand():
         "Group 1: identical text, 3 files, 2.5 kB can go\n"
         "                 gb18030        1.2 kB  in/a\n"
         "    100 %  bytes gb18030        1.2 kB  in/b\n"
-        "    100 %  text  gb18030        1.2 kB  in/c  (2 characters damaged)\n"
+        "    100 %  text  gb18030        1.2 kB  in/c\n"
         "\n"
     )
     verbose = TerminalStyle(is_verbose=True)
@@ -377,6 +377,9 @@ def test_json_worked_by_hand():
         "short": False,
         "byte_digest": "62" * 16,
         "text_digest": "74" * 16,
+        "words_digest": None,
+        "unread": [],
+        "other_unread": [],
         "fingerprint": "03ff",
         "kind": "near",
         "distance": 3,
@@ -450,15 +453,15 @@ def test_csv_worked_by_hand():
     digest = {each.path: each.bytes_digest.hex() for each in documents}.__getitem__
     groups = (
         "group,kind,representative,similarity,own_share,distance,size,encoding,path"
-        ",set,set_kind,byte_digest\n"
-        f"1,near,1,1.000000,,0,1234,gb18030,in/a,,,{digest('in/a')}\n"
-        f'1,near,0,0.750000,0.625000,3,1234,gb18030,"in/""b"",c",,,{digest(names[1])}\n'
+        ",set,set_kind,byte_digest,words_digest,unread\n"
+        f"1,near,1,1.000000,,0,1234,gb18030,in/a,,,{digest('in/a')},,\n"
+        f'1,near,0,0.750000,0.625000,3,1234,gb18030,"in/""b"",c",,,{digest(names[1])},,\n'
     )
 
     assert rendered(data.render_csv(found)) == groups
     assert rendered(data.render_csv(found, siblings=True)) == groups + (
-        f"2,same pattern,1,1.000000,1.000000,0,1234,gb18030,in/0,,,{digest('in/0')}\n"
-        f"2,same pattern,0,0.620000,0.120000,4,1234,gb18030,in/1,,,{digest('in/1')}\n"
+        f"2,same pattern,1,1.000000,1.000000,0,1234,gb18030,in/0,,,{digest('in/0')},,\n"
+        f"2,same pattern,0,0.620000,0.120000,4,1234,gb18030,in/1,,,{digest('in/1')},,\n"
     )
 
 

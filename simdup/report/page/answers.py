@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from simdup.findings.identical import entries
 from simdup.index.records import Answer, Searched
 from simdup.records import Document, Kind, Skipped
 from simdup.report.page.frame import ANSWERS
@@ -17,6 +16,7 @@ from simdup.report.page.groups import (
     group_page,
     member_fields,
     part_fields,
+    sets_of,
     settings_fields,
     skipped_fields,
 )
@@ -113,9 +113,9 @@ def _group(number: int, answer: Answer, names: Names) -> list[Any]:
         member_fields(match, match.similarity, names, is_exact=match.is_exact, fingerprint=None)
         for match in answer.matches
     ]
-    sets = [[len(piece) for piece in entry] for entry in entries(answer.matches)]
     kind = answer.matches[0].kind.value if answer.matches else ""
-    return [number, kind, 0, [_question(answer, names), *matches], [[1], *sets], None]
+    members, sets = [_question(answer, names), *matches], [[1], *sets_of(answer.matches)]
+    return [number, kind, 0, members, sets, None]
 
 
 def _question(answer: Answer, names: Names) -> list[Any]:

@@ -1,6 +1,6 @@
 // The groups that the page was given, as objects with names.
 
-const KINDS = ['identical bytes', 'identical text', 'near'];
+const KINDS = ['identical bytes', 'identical text', 'same words', 'near'];
 
 // Between a folder and a name, or the file of a row and its number.
 const SEPARATOR = data.page === 'rows' ? ':' : '/';
@@ -39,17 +39,21 @@ function memberOf([place, name, bytes, mtime, coding, features, short, damaged, 
   };
 }
 
-/** Tell each member its set, if its text has copies here, and how it is the same as the one before. */
+/**
+ * Tell each member its set, if its words have copies here, and how it is the same as the one before.
+ * A set has the number of files with each content, below 0 where the text differs from the one before.
+ */
 function placeInSets(members, sets) {
   let place = 0;
-  for (const [number, contents] of sets.entries()) {
+  for (const [number, signed] of sets.entries()) {
+    const contents = signed.map(Math.abs);
     const size = contents.reduce((sum, count) => sum + count, 0);
     const isHeaded = size > 1 && (size < members.length || (contents.length > 1 && contents.length < size));
-    if (isHeaded) members[place].heads = contents;
+    if (isHeaded) members[place].heads = signed;
     for (const member of members.slice(place, place + size)) Object.assign(member, { text: number, inSet: isHeaded });
     contents.forEach((count, content) => {
       for (let copy = 0; copy < count; copy += 1, place += 1) {
-        if (copy || content) members[place].same = copy ? 'identical bytes' : 'identical text';
+        if (copy || content) members[place].same = KINDS[copy ? 0 : signed[content] > 0 ? 1 : 2];
       }
     });
   }
@@ -57,7 +61,7 @@ function placeInSets(members, sets) {
 
 /** How many of these files have the same bytes as another one; `sets` as in placeInSets. */
 function identicalOf(sets) {
-  return sets.flat().filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
+  return sets.flat().map(Math.abs).filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
 function groupOf([id, kind, diameter, list, sets, chain, sharing, more]) {
@@ -76,7 +80,7 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing, more]) {
     id,
     kind,
     // The kinds of sameness that there are in it.
-    kinds: [...ofAnswers, kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', sets.some((contents) => contents.length > 1) ? KINDS[1] : ''],
+    kinds: [...ofAnswers, kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', ...KINDS.slice(1, 3).filter((_, place) => sets.some((contents) => contents.slice(1).some((count) => count < 0 === Boolean(place))))],
     identical,
     diameter,
     // Names of versions from the oldest to the newest, and what changed; null for other groups.

@@ -29,10 +29,12 @@ function sameness(group, place, other) {
   const [file, keep] = [group.members[place].file, group.members[other].file];
   if (file.bytes === keep.bytes) return { kind: KINDS[0], similarity: null };
   if (!file.certain || !keep.certain) return { refusal: 'uncertain' };
-  if (file.text === keep.text) return { kind: KINDS[1], similarity: null };
+  if (file.whole && keep.whole && file.text === keep.text) return { kind: KINDS[1], similarity: null };
+  if (file.unread !== keep.unread) return { refusal: 'otherContent' };
+  if (file.words && file.words === keep.words) return { kind: KINDS[2], similarity: null };
   if (file.isShort || keep.isShort) return { refusal: 'tooShort' };
   if (!data.settings.verified) return { refusal: 'unverified' };
-  return { kind: KINDS[2], similarity: alikeOf(group, place, other).alike };
+  return { kind: KINDS[3], similarity: alikeOf(group, place, other).alike };
 }
 
 /** The file that stays for one that goes: {place, kind, similarity}, or {refusal}. */
@@ -156,12 +158,16 @@ function goneBy(group, rules, weakest) {
   const gone = new Map();
   for (const place of [...pool.filter((each) => file(each).stays), ...pool.filter((each) => !file(each).stays)]) {
     const copy = kept.find((each) => file(each).bytes === file(place).bytes)
-      ?? (weakest > 0 ? kept.find((each) => sameness(group, place, each).kind === KINDS[1]) : undefined);
+      ?? (weakest > 0 ? kept.find((each) => [KINDS[1], KINDS[weakest > 1 ? 2 : 1]].includes(sameness(group, place, each).kind)) : undefined);
     if (copy !== undefined && !file(place).stays) gone.set(place, copy);
     else kept.push(place);
   }
-  if (weakest > 1 && pool.length) addNear(group, pool[0], kept, gone);
+  if (weakest > 2 && pool.length) addNear(group, pool[0], kept, gone);
   return gone;
+}
+
+function isCopy(one, other) {
+  return one.words ? one.words === other.words : one.text === other.text;
 }
 
 /** Let near files go too, for the one file that the rules prefer to all others. */
@@ -170,9 +176,9 @@ function addNear(group, first, kept, gone) {
   const { file: best } = group.members[first];
   for (const place of kept) {
     const { file } = group.members[place];
-    if (place === top || file.text === best.text || file.stays) continue;
+    if (place === top || isCopy(file, best) || file.stays) continue;
     const { kind, similarity } = sameness(group, place, top);
-    if (kind !== KINDS[2] || similarity < LEAST_IN_BULK) continue;
+    if (kind !== KINDS[3] || similarity < LEAST_IN_BULK) continue;
     for (const [other, keep] of gone) if (keep === place) gone.set(other, top);
     gone.set(place, top);
   }

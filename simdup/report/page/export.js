@@ -19,11 +19,11 @@ function planOf(actions) {
 function commandOf(actions) {
   const has = (kind, isText) => actions.some((each) => each.kind === kind
     && (isText === undefined || isText === (each.file.format === 'text' && each.keep.format === 'text')));
-  const near = actions.filter(({ kind }) => kind === KINDS[2]).map(({ similarity }) => similarity);
+  const near = actions.filter(({ kind }) => kind === KINDS[3]).map(({ similarity }) => similarity);
   return [
     'simdup clean plan.jsonl',
     has(KINDS[1], true) ? '--text' : '',
-    has(KINDS[1], false) ? '--formats-too' : '',
+    has(KINDS[1], false) || has(KINDS[2]) ? '--formats-too' : '',
     near.length ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : '',
   ].filter(Boolean).join(' ');
 }

@@ -6,12 +6,11 @@ const PARTS = 'parts';
 function drawFacets() {
   // Answers are no duplicates of each other.
   if (data.page === 'answers') return;
-  const [identical, text, near] = data.repeated;
-  const sameText = [KINDS[1], ...text];
+  const [identical, text, words, near] = data.repeated.map((counts, place) => [KINDS[place], ...counts]);
   const versions = groups.filter((group) => group.chain).length;
   const blocks = [
-    ['safe', data.page === 'rows' ? [sameText] : [[KINDS[0], ...identical]]],
-    ['look', [...(data.page === 'rows' ? [] : [sameText]), [VERSIONS, versions], [KINDS[2], ...near], [PARTS, data.allParts], [SAME_PATTERN, patterns.length]]],
+    ['safe', [identical, text]],
+    ['look', [words, [VERSIONS, versions], near, [PARTS, data.allParts], [SAME_PATTERN, patterns.length]]],
   ];
   byId('facets').replaceChildren(...blocks.map(([name, list]) => blockOf(name, list.filter(([, count]) => count))));
 }

@@ -5,7 +5,7 @@ if (data.plan) data.plan.files.forEach((list, at) => list.forEach((fields, place
   member.file = fileOf(fields, member);
 }));
 
-function fileOf([folder, name, id, bytes, text, links, format, root, certain, unfit, stays, base64], member) {
+function fileOf([folder, name, id, bytes, text, words, whole, unread, links, format, root, certain, unfit, stays, base64], member) {
   const { folders, sep } = data.plan;
   const shown = folders[folder].replace(/[\\/]?$/, sep) + name;
   const raw = base64 ? Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)) : null;
@@ -18,6 +18,10 @@ function fileOf([folder, name, id, bytes, text, links, format, root, certain, un
     id,
     bytes,
     text,
+    words,
+    // Whether all of it is text that was read, and what else it holds.
+    whole: Boolean(whole),
+    unread,
     links,
     format,
     encoding: member.coding,
@@ -43,5 +47,7 @@ function rawPath(file) {
 function fileInPlan(file) {
   const base64 = file.base64 ? `, "path_base64": "${file.base64}"` : '';
   const links = file.links > 1 ? `, "links": ${file.links}` : '';
-  return `{"path": ${JSON.stringify(file.shown)}${base64}, "id": [${file.id}], "bytes": "${file.bytes}", "text": "${file.text}"${links}}`;
+  const words = file.words ? `, "words": "${file.words}"` : '';
+  const whole = file.whole ? '' : ', "whole": false';
+  return `{"path": ${JSON.stringify(file.shown)}${base64}, "id": [${file.id}], "bytes": "${file.bytes}", "text": "${file.text}"${words}${whole}${links}}`;
 }

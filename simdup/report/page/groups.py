@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from simdup.findings.identical import Found
-from simdup.records import Part, Skipped
+from simdup.findings.identical import Found, entries, identity_of
+from simdup.records import Kind, Part, Skipped
 from simdup.report import json_csv
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, Page, page_bytes, page_lines
@@ -30,7 +30,7 @@ NOTHING: dict[str, Any] = {
     "version": version("simdup"),
     "complete": True,
     "places": [],
-    "repeated": [[0, 0], [0, 0], [0, 0]],
+    "repeated": [[0, 0], [0, 0], [0, 0], [0, 0]],
     "figures": None,
     "narrowed": None,
     "recall": None,
@@ -123,6 +123,24 @@ def member_fields(
         None if member.own_share is None else round(member.own_share, 6),
         fingerprint and b64encode(fingerprint).decode(),
     ]
+
+
+def sets_of(found: Sequence[Found]) -> list[list[int]]:
+    """For each set of a list, or single document, how many documents have each content.
+
+    A number is negative where the text differs from that of the content before.
+    """
+    return [
+        [
+            len(piece) * (-1 if _is_other_text(piece[0], before[0]) else 1)
+            for before, piece in zip([entry[0], *entry], entry, strict=False)
+        ]
+        for entry in entries(found)
+    ]
+
+
+def _is_other_text(one: Found, other: Found) -> bool:
+    return identity_of(one).kind_with(identity_of(other)) is Kind.SAME_WORDS
 
 
 def estimate(distance: int, bits: int) -> float:

@@ -40,9 +40,10 @@ function addMembers(body, group, from) {
 
 /** The heading of an identical set, before its first member. */
 function setRow(group, member, place) {
-  const size = member.heads.reduce((sum, count) => sum + count, 0);
-  const words = member.heads.length === 1 ? t('identicalFiles', size)
-    : t('sameText', size, identicalOf([member.heads]), member.heads.filter((count) => count > 1).length);
+  const contents = member.heads.map(Math.abs);
+  const size = contents.reduce((sum, count) => sum + count, 0);
+  const words = contents.length === 1 ? t('identicalFiles', size)
+    : t(member.heads.some((count) => count < 0) ? 'sameWords' : 'sameText', size, identicalOf([contents]), contents.filter((count) => count > 1).length);
   return make('tr', { class: 'set' },
     make('th', { colspan: columnsOf(group).length, scope: 'row' }, words, place ? t('likeFirst', likeness(member.alike, member.exact)) : ''));
 }

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from simdup.files.read import digest
-from simdup.findings.identical import entries
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.order import repeated
 from simdup.report.page.deciding import plan_fields
@@ -22,6 +21,7 @@ from simdup.report.page.groups import (
     group_page,
     member_fields,
     part_fields,
+    sets_of,
     settings_fields,
     skipped_fields,
 )
@@ -96,10 +96,10 @@ def _data(result: ScanResult) -> dict[str, Any]:
 def _group(group: Group, bits: int, names: Names) -> list[Any]:
     """A group as data.js reads it: its members, sets and chain, and for siblings their figures.
 
-    The sets say for each identical set, or single file, how many members have each content.
+    For the sets see `sets_of`.
     """
     members = [_member(member, bits, names) for member in group.members]
-    sets = [[len(piece) for piece in entry] for entry in entries(group.members)]
+    sets = sets_of(group.members)
     chain = chain_parts(group.versions) if group.versions else None
     fields: list[Any] = [group.id, group.kind.value, group.diameter, members, sets, chain]
     if group.kind is Kind.SAME_PATTERN:
@@ -138,6 +138,5 @@ def _places(result: ScanResult) -> list[str]:
 
 
 def _repeated(result: ScanResult) -> list[list[int]]:
-    """The files and bytes that repeat another file's bytes, its text, or nearly its text."""
-    found = repeated(result.groups)
-    return [[each.files, each.bytes] for each in (found.identical, found.text, found.near)]
+    """The files and bytes that repeat another file's bytes, text, words, or nearly its text."""
+    return [[each.files, each.bytes] for each in repeated(result.groups)]

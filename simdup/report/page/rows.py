@@ -183,7 +183,7 @@ def _together(digests: np.ndarray) -> tuple[list[int], list[list[int]]]:
 
 
 def _repeated(result: CorpusResult) -> list[list[int]]:
-    """Rows and characters that repeat a row's bytes (always 0), its text, or nearly its text."""
+    """Rows and characters that repeat bytes and words (both always 0), texts, or nearly texts."""
     groups, lengths = result.groups, result.rows.lengths[result.groups.members]
     of_group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
     keys = np.column_stack((of_group.astype(np.uint64), result.prints.text_digests))
@@ -191,7 +191,9 @@ def _repeated(result: CorpusResult) -> list[list[int]]:
     is_new[np.unique(keys, axis=0, return_index=True)[1]] = True
     is_near = is_new.copy()
     is_near[groups.offsets[:-1]] = False
-    return [[0, 0], *([int(each.sum()), int(lengths[each].sum())] for each in (~is_new, is_near))]
+    none = np.zeros_like(is_new)
+    piles = none, ~is_new, none, is_near
+    return [[int(each.sum()), int(lengths[each].sum())] for each in piles]
 
 
 def _faulty(result: CorpusResult) -> list[list[str]]:

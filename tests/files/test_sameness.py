@@ -1,0 +1,93 @@
+"""The kind of sameness of two files: how they are told apart, and what a report says of them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from simdup import Kind, compare, scan
+from simdup.report import json_csv, text
+from simdup.report.order import repeated
+from tests import makers
+
+TEXT = "One line of a text that is long enough to be compared with any other.\nA second line.\n"
+
+# The same words in all formats that makers.py writes without further parts.
+SAME_WORDS = {
+    "a.txt": TEXT.encode(),
+    "b.txt": TEXT.upper().replace(".", " !").encode(),
+    "c.html": makers.html_page(TEXT),
+    "d.docx": makers.docx(TEXT),
+    "e.odt": makers.odt(TEXT),
+    "f.rtf": makers.rtf(TEXT),
+    "g.eml": makers.eml(TEXT),
+}
+
+
+def kind(tmp_path, one, other, names=("a.txt", "b.txt")):
+    paths = [tmp_path / name for name in names]
+    for path, data in zip(paths, (one, other), strict=True):
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return compare(*paths).kind
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (TEXT, TEXT, Kind.IDENTICAL_BYTES),
+        (TEXT, TEXT.encode("utf-16"), Kind.IDENTICAL_TEXT),
+        (TEXT, TEXT.replace("\n", "\r\n"), Kind.IDENTICAL_TEXT),
+        (TEXT, gzip.compress(TEXT.encode()), Kind.IDENTICAL_TEXT),
+        (TEXT, TEXT.replace(".", "!"), Kind.SAME_WORDS),
+        (TEXT, TEXT.replace(" ", "\n"), Kind.SAME_WORDS),
+        ("test " * 10, "test " * 500, Kind.NEAR),
+        ("a b a c a b " * 9, "a b a c a b " * 8 + "a c a b a b", Kind.NEAR),
+    ],
+)
+def test_two_text_files(tmp_path, one, other, expected):
+    assert kind(tmp_path, one, other) is expected
+
+
+def test_text_with_a_damaged_byte_is_never_identical(tmp_path):
+    lost = TEXT.replace("second", "se\ufffdcond")
+
+    assert kind(tmp_path, lost, lost.encode("utf-16")) is Kind.SAME_WORDS
+
+
+def test_documents_that_a_reader_extracted_are_identical_in_bytes_or_not_at_all(tmp_path):
+    page = makers.html_page(TEXT)
+    names = "a.html", "b.html"
+
+    assert kind(tmp_path, page, page, names) is Kind.IDENTICAL_BYTES
+    assert kind(tmp_path, page, page.replace(b"<p>", b"<p class='x'>"), names) is Kind.SAME_WORDS
+
+
+def test_the_same_words_in_all_formats_are_one_set_that_wants_a_look(tmp_path):
+    for name, data in SAME_WORDS.items():
+        (tmp_path / name).write_bytes(data)
+
+    result = scan([tmp_path])
+
+    (group,) = result.groups
+    assert {each.set_id for each in group.members} == {1}
+    assert {each.set_kind for each in group.members} == {Kind.SAME_WORDS}
+    found = repeated(result.groups)
+    assert (found.words.files, found.total.files) == (len(SAME_WORDS) - 1, len(SAME_WORDS) - 1)
+    assert next(text.render(result)).startswith(
+        "Group 1: same words, another layout or format, 7 files"
+    )
+    (look,) = text.what_to_do(result)
+    assert look.startswith("needs a look: ")
+    assert look.endswith("in 6 files with the same words")
+
+
+def test_json_has_the_digest_of_the_words(tmp_path):
+    for name in ("a.txt", "d.docx"):
+        (tmp_path / name).write_bytes(SAME_WORDS[name])
+
+    (group,) = json.loads("".join(json_csv.render_json(scan([tmp_path]))))["groups"]
+
+    assert len({each["words_digest"] for each in group["members"]}) == 1
+    assert {each["set_kind"] for each in group["members"]} == {"words"}
