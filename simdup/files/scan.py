@@ -247,7 +247,7 @@ class _Found:
 
     def result(self, made: Fingerprinted) -> ScanResult:
         """Return the result without groups."""
-        return unmatched(self.settings, made, self.skipped, len(self.sources), self.from_store)
+        return unmatched(self.settings, made, self.skipped, len(self.outcomes), self.from_store)
 
 
 class _Memory:

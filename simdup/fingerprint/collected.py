@@ -19,6 +19,7 @@ class Collected:
         self._pile = SketchPile() if is_sketched else None
         # With sketches, two more columns: where each begins in the pile, and its size.
         none = np.empty(0, np.int64)
+        self._added = 0
         self._parts = [[each] for each in (*columns, *([none, none] if is_sketched else []))]
 
     def add(self, sketches: Sketches | None, *columns: NDArray[Any]) -> None:
@@ -27,6 +28,7 @@ class Collected:
             columns = (*columns, self._pile.add(sketches), sketches.sizes)
         for parts, column in zip(self._parts, columns, strict=True):
             parts.append(column)
+        self._added += 1
 
     def columns(self) -> list[NDArray[Any]]:
         """Return each column, without the sketches.
@@ -34,9 +36,9 @@ class Collected:
         The parts of one column are freed before the next column is joined, since the columns of a
         corpus may take half of the memory.
         """
-        complete = min(map(len, self._parts))  # Ctrl-C may have come between two columns
         for parts in self._parts:
-            parts[:] = [np.concatenate(parts[:complete])]
+            if len(parts) > 1:  # Ctrl-C may have come between two columns, here or in `add`
+                parts[:] = [np.concatenate(parts[: self._added + 1])]
         joined = [each for (each,) in self._parts]
         return joined if self._pile is None else joined[:-2]
 
