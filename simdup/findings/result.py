@@ -15,7 +15,7 @@ class Matching(Protocol):
 
     @property
     def documents(self) -> Sequence[Document]:
-        """These documents."""
+        """Return these documents."""
 
     def similarities(self, pairs: Sequence[tuple[Document, Document]]) -> Sequence[float]:
         """Compute the exact similarities of some of these documents, whose texts are read again."""
