@@ -1,8 +1,8 @@
 r"""The text of a TeX or LaTeX file, as far as it can be told without running TeX.
 
 Commands are left out and the text in their braces stays, except for arguments that are not text
-(of `\label`, `\usepackage`, definitions). Comments, drawings and everything before
-`\begin{document}` except the title are left out. Formulas stay, with the signs that commands
+(of `\label`, `\usepackage`, definitions). Comments, drawings, the text of `\iffalse` and everything
+before `\begin{document}` except the title are left out. Formulas stay, with the signs that commands
 such as `\alpha` mean. `\input` is not followed.
 """
 
@@ -88,9 +88,28 @@ _SYMBOLS = {"\\": "\n", " ": " ", "\n": " ", ",": " ", ";": " ", ":": " ", "-": 
 _SYMBOLS |= dict.fromkeys("!()[]@", "")
 _CHARACTERS = {"``": "“", "''": "”", "---": "—", "--": "–", "~": " ", "&": " "}
 
-_DOCUMENT = re.compile(r"\\begin[ \t]*\{document\}")
-_END = re.compile(r"\\end[ \t]*\{document\}")
-_ABOUT = re.compile(r"\\(?:title|subtitle|author)[ \t]*(?=\{)")
+_ABOUT = {"title", "subtitle", "author"}
+
+# Conditions, of which `\fi` ends each; `\newif` declares more of them.
+_BRANCH = re.compile(r"%.*|\\newif\s*\\[A-Za-z@]+|\\(if0(?!0)|[A-Za-z@]+|[\s\S])[ \t]*")
+_NEW_CONDITION = re.compile(r"\\newif\s*\\([A-Za-z@]+)")
+_NEVER, _ALWAYS = ("iffalse", "if0"), "iftrue"
+_CONDITIONS = {
+    *(
+        "if",
+        "ifcat",
+        "ifnum",
+        "ifdim",
+        "ifodd",
+        "ifvmode",
+        "ifhmode",
+        "ifmmode",
+        "ifinner",
+        "ifvoid",
+    ),
+    *("ifhbox", "ifvbox", "ifx", "ifeof", "iftrue", "iffalse", "if0", "ifcase", "ifdefined"),
+    *("ifcsname", "iffontchar"),
+}
 
 
 def text(data: bytes) -> str:
@@ -101,14 +120,11 @@ def text(data: bytes) -> str:
     """
     source = characters(data)
     reader = _Reader(source)
-    if begin := _DOCUMENT.search(source):
-        place = 0
-        while about := _ABOUT.search(source, place, begin.start()):
-            place = max(reader.after_group(about.end()), about.end())
-            reader.read(about.end(), min(place, begin.start()))
-            reader.found.add("\n")
-    end = _END.search(source, begin.end() if begin else 0)
-    reader.read(begin.end() if begin else 0, end.start() if end else len(source))
+    begin, titles = reader.begin()
+    for title in titles:
+        reader.read(title, reader.after_group(title))
+        reader.found.add("\n")
+    reader.read(begin, len(source))
     return unless_empty(unwrapped(str(reader.found)))
 
 
@@ -123,12 +139,28 @@ def _partners(source: str) -> dict[int, int]:
     return closed
 
 
+def _skips(source: str) -> dict[int, int]:
+    r"""Map the place of each `\iffalse`, and `\else` of `\iftrue`, to the end of their text."""
+    conditions = _CONDITIONS.union(_NEW_CONDITION.findall(source))
+    opened, skips = list[tuple[str, int]](), dict[int, int]()
+    for token in _BRANCH.finditer(source):
+        if token[1] in conditions:
+            opened.append((token[1], token.start()))
+        elif token[1] in {"else", "fi"} and opened:
+            condition, place = opened.pop()
+            if condition in _NEVER:
+                skips[place] = token.end()
+            if token[1] == "else":
+                opened.append((_NEVER[0] if condition == _ALWAYS else "", token.start()))
+    return skips
+
+
 class _Reader:
     """Collects the text of a source."""
 
     def __init__(self, source: str) -> None:
         self.found = TextBuilder()
-        self._source, self._partners = source, _partners(source)
+        self._source, self._partners, self._skips = source, _partners(source), _skips(source)
         self._ends: dict[str, int] = {}
 
     def read(self, begin: int, end: int) -> None:
@@ -139,12 +171,29 @@ class _Reader:
             begin = self._after(token)
         found.add(source[begin:end])
 
+    def begin(self) -> tuple[int, list[int]]:
+        r"""The place after `\begin{document}` and the places of the title before it.
+
+        A source without that line begins at once.
+        """
+        place, titles, found = 0, list[int](), False
+        while not found and (token := _TOKEN.search(self._source, place)):
+            place = self._after(token)
+            found = token["edge"] == "begin" and token["name"] == "document"
+            if token["word"] in _ABOUT and self.after_group(place) > place:
+                titles.append(place)
+                place = self.after_group(place)
+        self.found, self._ends = TextBuilder(), {}
+        return (place, titles) if found else (0, [])
+
     def after_group(self, place: int) -> int:
         """The place after the group in braces that begins here; this place if none does."""
         return self._partners.get(place, place)
 
     def _after(self, token: re.Match[str]) -> int:
         """Add the text of a token; return where to go on."""
+        if token.start() in self._skips:
+            return self._skips[token.start()]
         if token["word"]:
             return self._after_command(token["word"], token.end())
         if token["edge"]:
@@ -195,7 +244,7 @@ class _Reader:
         self.found.add("\n")
         name, place = token["name"], token.end()
         if token["edge"] == "end":
-            return place
+            return len(self._source) if name == "document" else place
         if name in _VERBATIM or name in _HIDDEN:
             end = self._end_of(name, place)
             if end < 0:

@@ -43,6 +43,10 @@ from simdup.extract.tex import text
         (r"\unknown{a}{b}[c]", "ab[c]"),
         (r"\textbf{never closed", "never closed"),
         (r"closed} again}", "closed again"),
+        (r"a \iffalse b \ifx\x y c \fi d \else e \fi f", "a e f"),
+        ("a \\iffalse b %\\fi\n c \\iff d\\fi e \\iftrue f\\else g\\fi h", "a e fh"),
+        (r"\newif\ifdraft a \if0 b \ifdraft c\fi d\fi\iffalse e \verb|f|", "a e f"),
+        (r"a \verb|\iffalse| b \iffalse c\fi d", "a \\iffalse b d"),
     ],
 )
 def test_what_is_read(source, expected):
@@ -62,6 +66,32 @@ no
 """
 
     assert text(source.encode()) == "On Tea\nAnn\nWarm the pot."
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("a\n%\\end{document}\nb", "a\nb"),
+        (r"a \lstinline+\end{document}+ b", r"a \end{document} b"),
+        (r"\begin{lstlisting}\end{document}\end{lstlisting} b", "\\end{document}\nb"),
+        (r"\begin{comment}\end{document}\end{comment} b", "b"),
+        (r"\newcommand{\x}{\end{document}} b", "b"),
+        (r"a \iffalse \end{document} \fi b", "a b"),
+    ],
+)
+@pytest.mark.parametrize(
+    "before",
+    [
+        "no",
+        "no\n% \\begin{document} no\n",
+        r"\begin{filecontents}{a.tex}\begin{document}no\end{document}\end{filecontents}no",
+        r"\iffalse\title{no}\begin{document}\fi",
+    ],
+)
+def test_a_document_begins_and_ends_where_tex_says(before, body, expected):
+    source = rf"{before}\begin{{document}}{body}\end{{document}}no"
+
+    assert text(source.encode()) == expected
 
 
 def test_a_style_has_no_text():
