@@ -7,7 +7,6 @@ gives a character's code point; the bytes after it are for older readers.
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import dataclass, replace
 
@@ -19,33 +18,45 @@ _TOKEN = re.compile(
     \\(?P<word>[a-zA-Z]{1,32})(?P<number>-?[0-9]{1,10})?[ ]?
   | (?P<hex>(?:\\'[0-9a-fA-F]{2}){1,1000})
   | \\(?P<symbol>[^a-zA-Z])
-  | (?P<brace>[{}])
+  | (?P<brace>[{}])(?P<star>(?<=\{)[\r\n]*\\\*[\r\n]*(?:\\(?!bin)(?P<starred>[a-zA-Z]{1,32})[ ]?)?)?
   | [\r\n\0]+
   | (?P<bytes>[^\\{}\r\n\0]+)
     """,
     re.DOTALL | re.VERBOSE,
 )
 
-# Groups that hold no text of the document; groups that begin with \* hold none either.
+# Groups that hold no text of the document; other groups that begin with \* hold none either, and
+# of drawings only the text boxes are read.
 _HIDDEN = frozenset(
     b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl"
     b" footerr footerf listtable listoverridetable revtbl rsidtbl themedata colorschememapping"
     b" datastore latentstyles xmlnstbl fldinst filetbl generator bkmkstart bkmkend nonshppict"
-    b" listtext pntext".split()
+    b" listtext pntext shprslt nonesttables xe tc tcn rxe txe".split()
 )
+_DRAWINGS, _BOXES = (b"shpinst", b"do"), (b"shptxt", b"dptxbxtext")
+_SHOWN_STARRED = (b"nesttableprops",)
+_UNSEEN = frozenset((b"v", b"deleted", b"mvf"))
 _CHARACTERS = {
-    **dict.fromkeys((b"par", b"sect", b"page", b"line", b"row"), "\n"),
-    **dict.fromkeys((b"tab", b"cell"), "\t"),
+    **dict.fromkeys(b"par sect page line row nestrow column lbr".split(), "\n"),
+    **dict.fromkeys((b"tab", b"cell", b"nestcell"), "\t"),
     **dict.fromkeys((b"emspace", b"enspace", b"qmspace"), " "),
     **dict(zip((b"lquote", b"rquote", b"ldblquote", b"rdblquote"), "‘’“”", strict=True)),
     **dict(zip((b"emdash", b"endash", b"bullet"), "—–•", strict=True)),
+    **dict.fromkeys((b"ltrmark", b"rtlmark", b"zwbo"), ""),
+    **dict(zip((b"zwj", b"zwnj"), "\u200d\u200c", strict=True)),
 }
+_BREAKS = ("\n", "\t")
+_ENCODINGS = (b"deff", b"ansicpg", b"cpg", b"fcharset")
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-", b"\n": "\n", b"\r": "\n"}
-# Encodings by a font's \fcharset; 0, "ANSI", means the encoding of the file.
+# Encodings by a font's \fcharset, the Macintosh's up to 89; 0, "ANSI", means that of the file.
 _CHARSETS = {
-    77: "mac-roman",
+    **dict(zip(range(77, 82), ["mac-roman", "shift_jis", "euc_kr", "gb2312", "big5"], strict=True)),
+    **dict(zip(range(84, 87), ["mac-arabic", "mac-greek", "mac-turkish"], strict=True)),
+    88: "mac-latin2",
+    89: "mac-cyrillic",
     128: "cp932",
     129: "cp949",
+    130: "johab",
     134: "gb18030",
     136: "cp950",
     161: "cp1253",
@@ -57,7 +68,30 @@ _CHARSETS = {
     204: "cp1251",
     222: "cp874",
     238: "cp1250",
+    254: "cp437",
+    255: "cp850",
 }
+_HEADS = {b"ansi": "cp1252", b"mac": "mac-roman", b"pc": "cp437", b"pca": "cp850"}
+# Code pages for which Python has another name.
+_CODE_PAGES = {
+    10000: "mac-roman",
+    10001: "shift_jis",
+    10002: "big5",
+    10003: "euc_kr",
+    10004: "mac-arabic",
+    10006: "mac-greek",
+    10007: "mac-cyrillic",
+    10008: "gb2312",
+    10010: "mac-romanian",
+    10017: "mac-cyrillic",
+    10029: "mac-latin2",
+    10079: "mac-iceland",
+    10081: "mac-turkish",
+    10082: "mac-croatian",
+    20866: "koi8-r",
+    21866: "koi8-u",
+    54936: "gb18030",
+} | {28590 + part: f"iso8859-{part}" for part in range(1, 16) if part != 12}
 # How deep groups may be nested: real files have up to 15 levels.
 _DEEPEST = 10_000
 
@@ -69,8 +103,12 @@ class _State:
     is_hidden: bool = False
     is_fonts: bool = False
     """Whether this is the table of fonts, which names their encodings."""
-    is_unseen: bool = False
-    """Whether the characters are not shown."""
+    is_drawing: bool = False
+    """Whether this is a drawing, outside of its text boxes."""
+    is_box: bool = False
+    """Whether this is a text box, whose text goes to the end."""
+    unseen: frozenset[bytes] = frozenset()
+    """The properties for which the characters are not shown."""
     font: int | None = None
     """The font's number; None: the file's default font."""
     fallback: int = 1
@@ -105,14 +143,16 @@ class _Reader:
         self._state, self._outer = _State(), list[_State]()
         self._ansi, self._encodings = encoding_named("cp1252"), dict[int | None, Encoding]()
         self._default_font: int | None = None
-        self._text, self._bytes = TextBuilder(), bytearray()
+        self._text, self._boxes, self._bytes = TextBuilder(), TextBuilder(), bytearray()
         self._fallback_left = 0
 
     def text(self) -> str:
         """The text read so far."""
         self._decode_bytes()
         # Characters beyond the first 65,536 come as two halves.
-        return str(self._text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return f"{self._text}\n{self._boxes}".encode("utf-16", "surrogatepass").decode(
+            "utf-16", "replace"
+        )
 
     def read(self, token: re.Match[bytes]) -> None:
         """Carry out one token."""
@@ -122,16 +162,20 @@ class _Reader:
             self._add_bytes(bytes.fromhex(token["hex"].decode("ascii").replace("\\'", "")))
         elif token["brace"]:
             self._fallback_left = 0
-            self._begin() if token["brace"] == b"{" else self._end()
+            self._begin(token) if token["brace"] == b"{" else self._end()
         elif token["symbol"]:
-            self._symbol(token["symbol"])
+            self._add_character(_SYMBOLS.get(token["symbol"], ""))
         elif token["word"]:
             self._word(token["word"], int(token["number"] or 1))
 
-    def _begin(self) -> None:
+    def _begin(self, token: re.Match[bytes]) -> None:
         if len(self._outer) == _DEEPEST:
             raise NotReadable("nested too deep")
         self._outer.append(self._state)
+        if token["starred"] in _DRAWINGS:
+            self._change(replace(self._state, is_drawing=True))
+        elif token["star"] and token["starred"] not in _SHOWN_STARRED:
+            self._change(replace(self._state, is_hidden=True))
 
     def _end(self) -> None:
         self._change(self._outer.pop() if self._outer else _State())
@@ -140,35 +184,30 @@ class _Reader:
         self._decode_bytes()
         self._state = state
 
-    def _symbol(self, symbol: bytes) -> None:
-        if symbol == b"*":
-            self._change(replace(self._state, is_hidden=True))
-        else:
-            self._add(_SYMBOLS.get(symbol, ""))
-
     def _word(self, word: bytes, number: int) -> None:
-        state = self._state
         if word == b"u":
             self._add(chr(number & 0xFFFF))
-            self._fallback_left = state.fallback
-        elif word == b"uc":
-            self._change(replace(state, fallback=max(number, 0)))
-        elif word == b"f":
-            self._change(replace(state, font=number))
-        elif word == b"deff":
+            self._fallback_left = self._state.fallback
+        elif word in _CHARACTERS:
+            self._add_character(_CHARACTERS[word])
+        elif word in _HEADS or word in _ENCODINGS:
+            self._note_encoding(word, number)
+        elif (state := _after(self._state, word, number)) is not self._state:
+            self._change(state)
+
+    def _note_encoding(self, word: bytes, number: int) -> None:
+        r"""Note the encoding of the file or of a font; `\cpg` is more exact than `\fcharset`."""
+        font = self._state.font
+        if word == b"deff":
             self._default_font = number
-        elif word == b"v":
-            self._change(replace(state, is_unseen=number != 0))
-        elif word == b"plain":
-            self._change(replace(state, font=None, is_unseen=False))
+        elif word in _HEADS:
+            self._ansi = encoding_named(_HEADS[word])
         elif word == b"ansicpg":
-            self._ansi = _encoding(f"cp{number}", self._ansi)
-        elif word == b"fcharset" and state.is_fonts and number in _CHARSETS:
-            self._encodings[state.font] = encoding_named(_CHARSETS[number])
-        elif word in _HIDDEN:
-            self._change(replace(state, is_hidden=True, is_fonts=word == b"fonttbl"))
-        else:
-            self._add(_CHARACTERS.get(word, ""))
+            self._ansi = _of_code_page(number) or self._ansi
+        elif self._state.is_fonts and word == b"cpg":
+            self._encodings[font] = _of_code_page(number) or self._ansi
+        elif self._state.is_fonts and number in _CHARSETS:
+            self._encodings.setdefault(font, encoding_named(_CHARSETS[number]))
 
     def _add_bytes(self, found: bytes) -> None:
         r"""Collect bytes of text, except the ones that replace `\u` in older readers."""
@@ -177,27 +216,55 @@ class _Reader:
         if not self._is_hidden():
             self._bytes += found[skipped:]
 
+    def _add_character(self, found: str) -> None:
+        r"""Add a character, unless it replaces `\u` in older readers."""
+        if self._fallback_left and found not in _BREAKS:
+            self._fallback_left -= 1
+        else:
+            self._fallback_left = 0
+            self._add(found)
+
     def _add(self, found: str) -> None:
         if found and not self._is_hidden():
             self._decode_bytes()
-            self._text.add(found)
+            self._flow().add(found)
 
     def _is_hidden(self) -> bool:
-        return self._state.is_hidden or self._state.is_unseen
+        state = self._state
+        return state.is_hidden or state.is_drawing or bool(state.unseen)
+
+    def _flow(self) -> TextBuilder:
+        return self._boxes if self._state.is_box else self._text
 
     def _decode_bytes(self) -> None:
         """Decode the bytes collected, by the encoding of their font or else of the file."""
         if self._bytes:
             font = self._default_font if self._state.font is None else self._state.font
             encoding = self._encodings.get(font, self._ansi)
-            self._text.add(decode(bytes(self._bytes), encoding))
+            self._flow().add(decode(bytes(self._bytes), encoding))
             self._bytes.clear()
 
 
-def _encoding(name: str, default: Encoding) -> Encoding:
-    """The encoding of a code page, or the default if it is unknown."""
+def _after(state: _State, word: bytes, number: int) -> _State:
+    """The properties that hold after a control word."""
+    if word == b"uc":
+        return replace(state, fallback=max(number, 0))
+    if word == b"f":
+        return replace(state, font=number)
+    if word == b"plain":
+        return replace(state, font=None, unseen=frozenset())
+    if word in _UNSEEN:
+        others = state.unseen - {word}
+        return replace(state, unseen=others | {word} if number else others)
+    if word in _BOXES:
+        return replace(state, is_drawing=False, is_box=True)
+    is_hidden = word in _HIDDEN
+    return replace(state, is_hidden=True, is_fonts=word == b"fonttbl") if is_hidden else state
+
+
+def _of_code_page(number: int) -> Encoding | None:
+    """The encoding of a code page of Windows; None if it is unknown."""
     try:
-        codecs.lookup(name)
-        return encoding_named(name)
-    except (LookupError, ValueError):
-        return default
+        return encoding_named(_CODE_PAGES.get(number, f"cp{number}"))
+    except ValueError:
+        return None

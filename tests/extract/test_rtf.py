@@ -56,6 +56,34 @@ from simdup.extract.rtf import text
         (r"{\rtf1\ansi\deff7{\fonttbl{\f0\fcharset134 SimSun;}}\'e9}", "é"),
         (r"{\rtf1 a", "a"),
         (r"{\rtf1 a}}}b}", "ab"),
+        (r"{\rtf1 {\b\*\cs7\f0 a}{ \*b}{\*\cs7 c}{\*d}{\*\bin2 }}e}f}", "a bf"),
+        ("{\\rtf1 {\r\n\\*\\unknown a}{\\i\\*\\unknown b}}", "b"),
+        (
+            r"{\rtf1 a{\shp{\*\shpinst\shpleft0{\sp{\sn no}{\sv 1}}{\shptxt \b box\par}}{\shprslt no}} b}",
+            "a b\nbox",
+        ),
+        (r"{\rtf1 {\*\do\dobxpage{\dptxbxtext\pard caf\'e9\par}no}a}", "a\ncafé"),
+        (r"{\rtf1 {\header{\shp{\*\shpinst{\shptxt no}}}}a{\*\shppict{\pict 00}}}", "a"),
+        (r"{\rtf1\mac caf\'8e}", "café"),
+        (r"{\rtf1\pc{\fonttbl{\f0\fcharset0 A;}}\f0 \'84\'94}", "äö"),
+        (r"{\rtf1\pca \'9b\'d1}", "øÐ"),
+        (r"{\rtf1\ansi\ansicpg10007 \'8f\'f0\'e8}", "При"),
+        (
+            r"{\rtf1\ansi{\fonttbl{\f0\cpg932\fcharset0 A;}{\f1\fcharset204\cpg936 B;}}\f0 \'93\'fa\f1 \'d6\'d0}",
+            "日中",
+        ),
+        (r"{\rtf1\ansi{\fonttbl{\f0\fcharset77 A;}{\f1\cpg99999 B;}}\f0 \'8e\f1 \'e9}", "éé"),
+        (r"{\rtf1 \u8226\bullet a\u8217\rquote b\uc2\u8212\endash\~c}", "•a’b—c"),
+        (r"{\rtf1 \u20013\par a\u25991\b ?b}", "中\na文b"),
+        (
+            r"{\rtf1 1\nestcell 2\nestcell{\*\nesttableprops \trowd\nestrow}{\nonesttables\par no}3\cell\row}",
+            "1\t2\n3",
+        ),
+        (r"{\rtf1 a\column b\lbr3 c}", "a\nb\nc"),
+        (
+            r"{\rtf1 a{\deleted b\v c\v0 d}{\xe e}{\tc f}\deleted g\deleted0 h{\mvf i}\v j\plain k}",
+            "ahk",
+        ),
     ],
 )
 def test_what_a_file_shows(source, expected):
