@@ -145,14 +145,15 @@ def _zipped(
 
 def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
     """The kind of document in a zip file with members of these names."""
-    if any(name.endswith("META-INF/container.xml") for name in names):
+    plain = [name.lower().replace("\\", "/").removeprefix("./") for name in names]
+    if any(name.endswith("meta-inf/container.xml") for name in plain):
         return Format.EPUB  # some lie in a folder of the zip file
-    if "content.xml" in names:
+    if "content.xml" in plain:
         return named if named in _TYPES.values() else None
-    if "[Content_Types].xml" not in names:
+    if "[content_types].xml" not in plain:
         return None
     for folder, found in _OFFICE.items():
-        if any(name.startswith(folder) for name in names):
+        if any(name.startswith(folder) for name in plain):
             return found
     return None
 

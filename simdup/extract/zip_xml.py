@@ -82,10 +82,11 @@ class Package:
             raise NotReadable("encrypted" if _OLE_ENCRYPTED in data else "old Office file")
         self._left, self._zip = allowance(len(data)), zip_file(data)
         self._members = {_plain(info.filename): info for info in self._zip.infolist()}
+        self._folded = {name.lower(): info for name, info in reversed(self._members.items())}
 
     def __contains__(self, name: str) -> bool:
-        """Whether the zip file has a member of this name."""
-        return name in self._members
+        """Whether the zip file has a member of this name, in capitals or small letters."""
+        return name.lower() in self._folded
 
     def __iter__(self) -> Iterator[str]:
         """The names of the members, in the order of the zip file."""
@@ -119,7 +120,7 @@ class Package:
 
         Pieces grow since expat before 2.6 reads a long tag anew with every piece.
         """
-        info = self._members.get(name)
+        info = self._members.get(name) or self._folded.get(name.lower())
         if info is None:
             raise NotReadable(f"damaged: {name} is missing")
         if info.flag_bits & ENCRYPTED:
@@ -165,12 +166,14 @@ def elements(package: Package, name: str, *wanted: str) -> list[tuple[str, dict[
 
 
 def inside(part: str, reference: str) -> str:
-    """The name of the member that a part refers to.
+    r"""The name of the member that a part refers to.
 
-    >>> inside("word/document.xml", "media/a.png"), inside("word/document.xml", "/b.xml")
+    >>> inside("word/document.xml", "media\\a.png"), inside("word/document.xml", "/b.xml")
     ('word/media/a.png', 'b.xml')
     """
-    return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), reference)).lstrip("/")
+    return _plain(
+        posixpath.join("/", posixpath.dirname(part), reference.replace("\\", "/"))
+    ).lstrip("/")
 
 
 def _plain(name: str) -> str:

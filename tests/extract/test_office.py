@@ -12,6 +12,7 @@ from patience import patient
 
 from simdup.extract import office as zipped
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.readers import kind
 
 P = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>".format
 ODT_NS = 'xmlns:text="t"'
@@ -348,11 +349,32 @@ def test_a_member_that_is_missing():
     assert refused(zipped.docx_text, makers.zipped({"a": "b"})) == "damaged: no document in it"
 
 
-def test_names_with_backslashes():
-    data = makers.docx_of(P("a"))
-    out = BytesIO()
-    with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        for name in old.namelist():
-            new.writestr(name.replace("/", "\\"), old.read(name))
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda name: name.replace("/", "\\"),
+        str.upper,
+        lambda name: name.lower().replace("/", "\\"),
+        lambda name: f"./{name.title()}",
+    ],
+)
+@pytest.mark.parametrize(
+    ("ending", "data"),
+    [("docx", makers.docx_of(P("a"))), ("xlsx", makers.xlsx_of(["<c><v>a</v></c>"]))],
+)
+def test_names_of_parts_may_be_written_in_any_way(written, ending, data):
+    with zipfile.ZipFile(BytesIO(data)) as old:
+        renamed = makers.zipped({written(name): old.read(name) for name in old.namelist()})
 
-    assert zipped.docx_text(out.getvalue()) == "a"
+    assert kind(renamed, "a").value == ending
+    assert READERS[ending](renamed) == "a"
+
+
+def test_a_part_is_referred_to_with_backslashes_and_in_capitals():
+    data = makers.xlsx_of(["<c><v>a</v></c>"])
+    with zipfile.ZipFile(BytesIO(data)) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    relations = members["xl/_rels/workbook.xml.rels"]
+    members["xl/_rels/workbook.xml.rels"] = relations.replace(b"/xl/worksheets/a", b"WorkSheets\\A")
+
+    assert zipped.xlsx_text(makers.zipped(members)) == "a"
