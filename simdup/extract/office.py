@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -19,6 +20,7 @@ _CONTAINER = "META-INF/container.xml"
 _CHAPTER_TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 _CHAPTER_ENDINGS = (".xhtml", ".html", ".htm")
 
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _LONGEST_INDEX = 9  # digits; more do not count shared strings
 
 
@@ -89,8 +91,9 @@ class Vocabulary:
 
 _WORD = Vocabulary(
     shown=frozenset({"t"}),
-    # Deleted and moved text, the formatting of paragraphs, and substitutes for older programs.
-    hidden=frozenset({"del", "moveFrom", "pPr", "Fallback"}),
+    # Deleted and moved text, the formatting of paragraphs, substitutes for older programs, and
+    # readings above characters.
+    hidden=frozenset({"del", "moveFrom", "pPr", "Fallback", "rt"}),
     gaps={"p": "\n", "br": "\n", "cr": "\n", "tab": "\t", "tc": "\t", "noBreakHyphen": "-"},
     asides=frozenset({"txbxContent"}),
 )
@@ -170,7 +173,19 @@ class _SharedStrings(_Flow):
         """Keep the string that ends."""
         super().end(name)
         if name == "si":
-            self.strings.append(self.taken())
+            self.strings.append(_unescaped(self.taken()))
+
+
+def _unescaped(text: str) -> str:
+    """A text of a workbook, whose characters that XML cannot hold are written `_x000D_`.
+
+    >>> _unescaped("a_x005F_x0041_ _x00e9__xD83D__xDE00_")
+    'a_x0041_ é😀'
+    """
+    if "_x" not in text:
+        return text
+    found = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class _Cells(_Flow):
@@ -199,11 +214,11 @@ class _Cells(_Flow):
     def _shown_as(self, value: str) -> str:
         """The text that a cell shows; empty for an error or a missing shared string."""
         if self._type == "b":
-            return "TRUE" if value == "1" else "FALSE"
+            return "TRUE" if value.strip().lower() in {"1", "true"} else "FALSE"
         if self._type == "e":
             return ""
         if self._type != "s":
-            return value
+            return _unescaped(value)
         is_index = value.isascii() and value.isdecimal() and len(value) <= _LONGEST_INDEX
         index = int(value) if is_index else len(self._strings)
         return self._strings[index] if index < len(self._strings) else ""

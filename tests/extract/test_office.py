@@ -15,6 +15,7 @@ from simdup.extract.cleanup import NotReadable
 from simdup.extract.readers import kind
 
 P = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>".format
+RUN = "<w:r><w:t>{}</w:t></w:r>".format
 ODT_NS = 'xmlns:text="t"'
 
 
@@ -52,6 +53,16 @@ def refused(reader, data):
         (
             "<w:p><w:r><w:t>春</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>眠</w:t></w:r></w:p>",
             "春眠",
+        ),
+        (
+            f"<w:p><w:r><w:ruby><w:rubyPr/><w:rt>{RUN('かん')}</w:rt><w:rubyBase>{RUN('漢')}"
+            f"</w:rubyBase></w:ruby></w:r>{RUN('字')}</w:p>",
+            "漢字",
+        ),
+        (
+            f"<w:p><w:ruby><w:rubyBase>{RUN('北')}{RUN('京')}</w:rubyBase><w:rt>{RUN('běi')}"
+            f"{RUN('jīng')}</w:rt></w:ruby></w:p>",
+            "北京",
         ),
     ],
 )
@@ -131,6 +142,24 @@ def test_cells_of_every_type():
     )
 
     assert zipped.xlsx_text(data) == "shared\t2.5\ninline\tTRUE\nmade"
+
+
+def test_escapes_and_booleans_of_cells():
+    data = makers.xlsx_of(
+        [
+            "<c t='b'><v>true</v></c><c t='b'><v> TRUE </v></c><c t='b'><v>false</v></c>",
+            "<c t='inlineStr'><is><t>a_x0009_b_x0020_c</t></is></c><c t='str'><v>_x00E9_</v></c>",
+            "<c t='s'><v>0</v></c>",
+        ],
+        "<si><t>one_x000D_\ntwo _x005F_x0041_ _xD83D__xDE00_ _x41_</t></si>",
+    )
+
+    assert zipped.xlsx_text(data).split("\n") == [
+        "TRUE\tTRUE\tFALSE",
+        "a\tb c\té",
+        "one",
+        "two _x0041_ 😀 _x41_",
+    ]
 
 
 READERS = {
