@@ -1,14 +1,18 @@
 """Text as readers collect it in, tidied text out; `NotReadable` says why there is none.
 
 A reader turns the bytes of one kind of file into its text, or raises `NotReadable`, and no
-other error, whatever the bytes are.
+other error, whatever the bytes are. If the file holds more than this text, the text comes
+`with_unread` content.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import TypeAlias
 
-from simdup.records import Reason
+from simdup.records import Reason, Unread
 
 # The longest text of a file, in characters: 3,500 pages of R's manual have 8 million. It stops
 # small files that repeat little text many times (a string that every cell refers to).
@@ -28,10 +32,36 @@ UNSPACED = r"\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U
 _WRAPPED = rf"(?<=[{UNSPACED}])[ \t]*\n[ \t]*(?=[{UNSPACED}])"  # slow to compile
 
 
-class Mangled(str):
+class Extracted(str):  # noqa: SLOT000  (an attribute)
+    """A text, and what the document holds besides it."""
+
+    unread: tuple[Unread, ...] = ()
+
+
+class Mangled(Extracted):
     """A text that may not be what the document shows: its fonts do not say which characters."""
 
-    __slots__ = ()
+
+#: Content that is not part of the text: its kind, a word in the plural, and its bytes.
+Others: TypeAlias = Iterable[tuple[str, bytes]]
+
+
+def with_unread(text: str, others: Others) -> Extracted:
+    """The text with other content; the order of things of one kind does not count."""
+    found: dict[str, list[bytes]] = {}
+    for kind, content in others:
+        found.setdefault(kind, []).append(blake2b(content, digest_size=8).digest())
+    made = type(text)(text) if isinstance(text, Extracted) else Extracted(text)
+    made.unread = tuple(
+        Unread(kind, len(each), blake2b(b"".join(sorted(each)), digest_size=8).hexdigest())
+        for kind, each in sorted(found.items())
+    )
+    return made
+
+
+def unread_of(text: str) -> tuple[Unread, ...]:
+    """What a document holds besides its text, as its reader says."""
+    return text.unread if isinstance(text, Extracted) else ()
 
 
 class NotReadable(Exception):  # noqa: N818  (a property of one file, not a fault)

@@ -7,7 +7,6 @@ the texts of all its mails.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from email import errors
 from email.header import decode_header
 from email.message import Message
@@ -15,7 +14,13 @@ from email.parser import BytesParser
 from typing import TYPE_CHECKING
 
 from simdup.extract import html as html_text
-from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
+from simdup.extract.cleanup import (
+    NotReadable,
+    TextBuilder,
+    unless_empty,
+    unread_of,
+    with_unread,
+)
 from simdup.extract.sniff import mails
 from simdup.text.encodings import Encoding, decode, detect, encoding_named
 
@@ -31,6 +36,12 @@ LONGEST_SUBJECT = 10_000
 # Types of a part that is a mail (RFC 2046 and 6532); other types `message/*` are for programs.
 _MAILS = {"message/rfc822", "message/global"}
 
+# Headers of which a copy of a mail has the same.
+_HEADERS = ("From", "To", "Cc", "Date", "Message-ID")
+
+# The text of a mail is in parts of the first type that it has.
+_READ = ("text/plain", "text/html")
+
 # The parser's errors for damaged mails, found by fuzzing; it recurses into nested parts.
 _TROUBLE = (errors.MessageError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
@@ -41,7 +52,7 @@ def text(data: bytes) -> str:
         raise NotReadable(f"more than {MOST_PARTS:,} parts")
     try:
         message = BytesParser().parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
-        return unless_empty(_subject_and_body(message))
+        return with_unread(unless_empty(_subject_and_body(message)), _others(message))
     except _TROUBLE as error:
         raise NotReadable(f"damaged mail: {error}") from None
 
@@ -51,13 +62,16 @@ def mailbox(data: bytes) -> str:
 
     Raises NotReadable if no mail can be read, or there is too much text.
     """
-    texts = TextBuilder()
+    texts, others = TextBuilder(), list[tuple[str, bytes]]()
     for place in mails(data):
-        found = ""
-        with suppress(NotReadable):
+        try:
             found = text(data[place])
+        except NotReadable:
+            others.append(("mails without text", data[place]))
+            continue
         texts.add(f"{found}\n")
-    return unless_empty(str(texts))
+        others += [(each.kind, repr(each).encode()) for each in unread_of(found)]
+    return with_unread(unless_empty(str(texts)), others)
 
 
 def _subject_and_body(message: Message) -> str:
@@ -86,6 +100,32 @@ def _body(message: Message) -> str:
         elif kind in _MAILS:
             inner += _inner(part)
     return next(filter(str.strip, map(str, (plain, html))), "") or _joined(inner)
+
+
+def _others(message: Message) -> Iterator[tuple[str, bytes]]:
+    """Who wrote a mail to whom and when, and all parts that are not its text."""
+    known = [f"{name}: {message[name]}" for name in _HEADERS if message[name] is not None]
+    if known:
+        yield "mail headers", "\n".join(known).encode("utf-8", "replace")
+    shown = {id(part) for part in _parts(message)}
+    kinds = [part.get_content_type() for part in message.walk() if id(part) in shown]
+    read = next((each for each in _READ if each in kinds), None)
+    for part in message.walk():
+        kind = part.get_content_type()
+        if part.is_multipart() or (id(part) in shown and (kind == read or kind in _MAILS)):
+            continue
+        content = part.get_payload(decode=True)
+        about = f"{part.get_filename()} {kind}\n".encode("utf-8", "replace")
+        yield _kind_of(part), about + (content if isinstance(content, bytes) else b"")
+
+
+def _kind_of(part: Message) -> str:
+    """The word for a part that is not the text of its mail."""
+    if part.get_content_disposition() == "attachment" or part.get_filename():
+        return "attachments"
+    return {"image": "pictures", "text": "other bodies"}.get(
+        part.get_content_maintype(), "attachments"
+    )
 
 
 def _parts(part: Message) -> Iterator[Message]:

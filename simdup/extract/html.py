@@ -16,7 +16,7 @@ from html import unescape
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simdup.extract.cleanup import NotReadable, unless_empty, unwrapped
+from simdup.extract.cleanup import NotReadable, unless_empty, unwrapped, with_unread
 from simdup.extract.frames import Frames
 from simdup.text.encodings import Encoding, NotText, decode, detect, encoding_named
 
@@ -67,6 +67,25 @@ _SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \
 # More digits than any code point has; Python takes no number of more than 4,300 digits.
 _ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
 
+# Attributes whose values are content, and the kind of each.
+_KINDS = {
+    **dict.fromkeys(("src", "srcset", "poster", "data"), "pictures"),
+    **dict.fromkeys(("href", "action", "cite"), "links"),
+    **dict.fromkeys(("value", "checked", "selected"), "form fields"),
+    **dict.fromkeys(("alt", "title", "placeholder", "label"), "hidden text"),
+    "content": "metadata",
+}
+_ATTRIBUTE = re.compile(
+    rf"""(?<![\w:-])(?P<name>{"|".join(_KINDS)})\s*=\s*(?P<value>"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)
+    |(?<![\w:-])(?P<flag>checked|selected)(?=[\s/>])""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_UNSEEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(?P<script>script)(?=[\s/>]).*?(?:</script|\Z)"
+    r"|<(?:template|noscript|iframe|noframes)(?=[\s/>]).*?(?:</(?:template|noscript|iframe|noframes)|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+
 # Where a page says its encoding: in its first bytes, outside of comments.
 _DECLARED_WITHIN = 1 << 13
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
@@ -82,8 +101,25 @@ def text(data: bytes) -> str:
     """
     markup = decoded(data)
     frames = Frames(markup)
-    title, _ = _title_and_pieces(markup, frames)
-    return unless_empty(f"{_characters(title)}\n{_characters(''.join(frames.content()))}")
+    title, pieces = _title_and_pieces(markup, frames)
+    body, whole = "".join(frames.content()), "".join(pieces)
+    text = unless_empty(f"{_characters(title)}\n{_characters(body)}")
+    return with_unread(
+        text, [*others(markup), *([("page frames", _bytes(whole))] * (body != whole))]
+    )
+
+
+def others(markup: str) -> Iterator[tuple[str, bytes]]:
+    """What a page holds besides its visible text."""
+    for found in _ATTRIBUTE.finditer(markup):
+        name, value = found["name"] or found["flag"], found["value"] or ""
+        yield _KINDS[name.lower()], _bytes(value.strip("'\""))
+    for found in _UNSEEN.finditer(markup):
+        yield ("scripts" if found["script"] else "hidden text"), _bytes(found.group())
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def decoded(data: bytes) -> str:

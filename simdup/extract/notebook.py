@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
 from simdup.extract.text_formats import characters
 
 if TYPE_CHECKING:
@@ -26,7 +26,18 @@ def text(data: bytes) -> str:
     cells = TextBuilder()
     for cell in _cells(found):
         cells.add(_source(cell) + "\n\n")
-    return unless_empty(str(cells))
+    return with_unread(unless_empty(str(cells)), _others(found))
+
+
+def _others(notebook: dict[str, object]) -> Iterator[tuple[str, bytes]]:
+    """The outputs and attachments of all cells, and the metadata."""
+    for cell in _cells(notebook):
+        for kind in ("outputs", "attachments"):
+            if value := cell.get(kind):
+                yield kind, json.dumps(value, sort_keys=True).encode()
+    metadata = [each.get("metadata") for each in (notebook, *_cells(notebook))]
+    if any(metadata):
+        yield "metadata", json.dumps(metadata, sort_keys=True).encode()
 
 
 def _cells(notebook: dict[str, object]) -> Iterator[dict[str, object]]:

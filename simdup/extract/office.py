@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from simdup.extract import html as html_text
-from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
 from simdup.extract.zip_xml import Handler, Package, elements, inside
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ def docx_text(data: bytes) -> str:
     package = Package(data)
     main = _main_part(package)
     names = [main, *_related(package, main, "footnotes"), *_related(package, main, "endnotes")]
-    return unless_empty(_flowing(package, names, _WORD))
+    return _flowing(package, names, _WORD)
 
 
 def pptx_text(data: bytes) -> str:
     """The text on the slides of a presentation, in their order."""
     package = Package(data)
-    return unless_empty(_flowing(package, _listed(package, "sldId"), _DRAWING))
+    return _flowing(package, _listed(package, "sldId"), _DRAWING)
 
 
 def xlsx_text(data: bytes) -> str:
@@ -50,7 +50,7 @@ def xlsx_text(data: bytes) -> str:
     cells = _Cells(shared.strings)
     for name in _listed(package, "sheet"):
         package.parse(name, cells)
-    return unless_empty(str(cells.text))
+    return _document(package, str(cells.text), [*shared.others, *cells.others])
 
 
 def odf_text(data: bytes) -> str:
@@ -58,7 +58,7 @@ def odf_text(data: bytes) -> str:
     package = Package(data)
     if "encrypted-package" in package or elements(package, _MANIFEST, "encryption-data"):
         raise NotReadable("encrypted")
-    return unless_empty(_flowing(package, ["content.xml"], _OPEN_DOCUMENT))
+    return _flowing(package, ["content.xml"], _OPEN_DOCUMENT)
 
 
 def epub_text(data: bytes) -> str:
@@ -68,11 +68,12 @@ def epub_text(data: bytes) -> str:
     ciphered = elements(package, _CIPHERED, "CipherReference")
     if {unquote(each.get("URI", "")) for _, each in ciphered}.intersection(chapters):
         raise NotReadable("encrypted")
-    text = TextBuilder()
+    text, others = TextBuilder(), list[tuple[str, bytes]]()
     for name in chapters:
         markup = html_text.decoded(package.read(name))
         text.add(html_text.title_and_body(markup)[1] + "\n")
-    return unless_empty(str(text))
+        others += [each for each in html_text.others(markup) if each[0] != "pictures"]
+    return _document(package, str(text), others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,15 @@ _OPEN_DOCUMENT = Vocabulary(
 )
 
 
+# Elements of Word's form fields, and attributes that are content, in any format.
+_FIELDS = frozenset({"checked", "default", "result", "listEntry"})
+_ATTRIBUTES = {
+    **dict.fromkeys(("current-value", "current-state", "current-selected"), "form fields"),
+    **dict.fromkeys(("descr",), "hidden text"),
+    "href": "links",
+}
+
+
 # The values of cells and the strings they refer to, without the readings above characters.
 _SHEET = Vocabulary(shown=frozenset({"v", "t"}), hidden=frozenset({"rPh"}), gaps={})
 
@@ -121,7 +131,19 @@ def _flowing(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> 
     flow = _Flow(vocabulary)
     for name in names:
         package.parse(name, flow)
-    return f"{flow.main}\n{flow.aside}"
+    return _document(package, f"{flow.main}\n{flow.aside}", flow.others)
+
+
+def _document(package: Package, text: str, others: Sequence[tuple[str, bytes]]) -> str:
+    """The tidied text of a package, with all that was not read."""
+    links = (
+        ("links", each["Target"].encode())
+        for name in package
+        if name.endswith(".rels")
+        for _, each in elements(package, name, "Relationship")
+        if each.get("TargetMode") == "External" and "Target" in each
+    )
+    return with_unread(unless_empty(text), [*package.unread(), *links, *others])
 
 
 class _Flow(Handler):
@@ -131,10 +153,18 @@ class _Flow(Handler):
         self.main, self.aside = TextBuilder(), TextBuilder()
         self._vocabulary = vocabulary
         self._shown = self._hidden = self._asides = 0
+        self.others = list[tuple[str, bytes]]()
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         """Enter an element."""
         self._enter(name, 1)
+        for key, value in attributes.items():
+            plain = key.rpartition(":")[2]
+            if name in _FIELDS or plain in _ATTRIBUTES:
+                kind = _ATTRIBUTES.get(plain, "form fields")
+                # An anchor or a member of the package is no link.
+                if kind != "links" or ":" in value:
+                    self.others.append((kind, value.encode("utf-8", "surrogatepass")))
 
     def end(self, name: str) -> None:
         """Add the element's gap, and leave the element."""
@@ -143,7 +173,9 @@ class _Flow(Handler):
         self._enter(name, -1)
 
     def characters(self, data: str) -> None:
-        """Add characters of a visible element."""
+        """Add characters of a visible element; note hidden ones."""
+        if self._hidden and not data.isspace():
+            self.others.append(("hidden text", data.encode("utf-8", "surrogatepass")))
         if self._shown:
             self._add(data)
 

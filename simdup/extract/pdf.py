@@ -17,14 +17,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from contextlib import closing
-from ctypes import c_float
+from contextlib import closing, suppress
+from ctypes import POINTER, c_float, c_ushort, cast, create_string_buffer
 from dataclasses import dataclass
 from itertools import islice
 from math import hypot, log2
 from typing import TYPE_CHECKING, Any
 
-from simdup.extract.cleanup import Mangled, NotReadable, check_length, unless_empty, unwrapped
+from simdup.extract.cleanup import (
+    Mangled,
+    NotReadable,
+    check_length,
+    unless_empty,
+    unwrapped,
+    with_unread,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,6 +117,7 @@ def text(data: bytes) -> str:
     try:
         with closing(PdfDocument(data)) as document:
             pages = list(_pages(document, unmapped))
+            others = _others(document)
     except PdfiumError as error:
         is_locked = error.err_code in {_PASSWORD, _SECURITY}
         raise NotReadable("encrypted" if is_locked else "damaged PDF") from None
@@ -117,7 +125,58 @@ def text(data: bytes) -> str:
         line if line.endswith(_PARTING) else f"{line}\n" for line in _without_running_lines(pages)
     )
     found = unless_empty(unwrapped(_joined("".join(lines))), "no text on its pages")
-    return Mangled(found) if unmapped.are_many or is_mangled(found) else found
+    is_doubtful = unmapped.are_many or is_mangled(found)
+    return with_unread(Mangled(found) if is_doubtful else found, others)
+
+
+def _others(document: Any) -> list[tuple[str, bytes]]:  # noqa: ANN401  (pypdfium2 has no types)
+    """What a PDF holds besides its text: pictures, drawings, notes, attachments and the like."""
+    from pypdfium2 import PdfiumError, raw  # noqa: PLC0415
+
+    found = [
+        ("metadata", repr(sorted(document.get_metadata_dict(skip_empty=True).items())).encode())
+    ]
+    for number in range(document.count_attachments()):
+        with suppress(PdfiumError):
+            found.append(("attachments", bytes(document.get_attachment(number).get_data())))
+    for number in range(len(document)):
+        with suppress(PdfiumError), closing(document[number]) as page:
+            found += _others_of(page, raw)
+    return [(kind, content) for kind, content in found if content != b"[]"]
+
+
+def _others_of(page: Any, raw: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401
+    """The pictures, drawings, and notes or fields of a page."""
+    counted, drawings = 0, list[float]()
+    box = [c_float() for _ in range(4)]
+    for kind, each in _objects(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, page.raw):
+        counted += kind == raw.FPDF_PAGEOBJ_TEXT
+        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+            buffer = create_string_buffer(raw.FPDFImageObj_GetImageDataRaw(each, None, 0))
+            raw.FPDFImageObj_GetImageDataRaw(each, buffer, len(buffer))
+            yield "pictures", buffer.raw
+        elif kind in {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING}:
+            raw.FPDFPageObj_GetBounds(each, *box)
+            drawings += [side.value for side in box]
+    if drawings:
+        yield "drawings", repr(drawings).encode()
+    if not counted:
+        yield "pages without text", b""
+    for number in range(raw.FPDFPage_GetAnnotCount(page.raw)):
+        yield "notes and fields", _note(page, number, raw)
+
+
+def _note(page: Any, number: int, raw: Any) -> bytes:  # noqa: ANN401
+    """The kind of a note or field on a page, and its contents."""
+    note = raw.FPDFPage_GetAnnot(page.raw, number)
+    found = [str(raw.FPDFAnnot_GetSubtype(note)).encode()]
+    for key in (b"Contents", b"V", b"T", b"AS"):
+        size = raw.FPDFAnnot_GetStringValue(note, key, None, 0)
+        buffer = create_string_buffer(size)
+        raw.FPDFAnnot_GetStringValue(note, key, cast(buffer, POINTER(c_ushort)), size)
+        found.append(buffer.raw)
+    raw.FPDFPage_CloseAnnot(note)
+    return b"\n".join(found)
 
 
 @dataclass(slots=True)
@@ -197,7 +256,9 @@ def _give_boxes(page: Any) -> None:  # noqa: ANN401
 
     left, bottom, right, top, size = (c_float() for _ in range(5))
     matrix = raw.FS_MATRIX()
-    for each in _texts(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, page.raw):
+    for kind, each in _objects(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, page.raw):
+        if kind != raw.FPDF_PAGEOBJ_TEXT:
+            continue
         raw.FPDFPageObj_GetBounds(each, left, bottom, right, top)
         if min(right.value - left.value, top.value - bottom.value) < _NARROWEST:
             raw.FPDFTextObj_GetFontSize(each, size)
@@ -207,10 +268,10 @@ def _give_boxes(page: Any) -> None:  # noqa: ANN401
             raw.FPDFPageObj_Transform(each, 1, 0, 0, 1, 0, 0)  # has the box computed anew
 
 
-def _texts(
+def _objects(
     count: Callable[[Any], int], get: Callable[[Any, int], Any], holder: object, level: int = 0
-) -> Iterator[Any]:
-    """The text objects of a page or form, as PDFium's handles.
+) -> Iterator[tuple[int, Any]]:
+    """The kind and PDFium's handle of each object of a page or form, without forms themselves.
 
     pypdfium2's own `get_objects` takes twice as long.
     """
@@ -219,10 +280,10 @@ def _texts(
     for index in range(count(holder)):
         found = get(holder, index)
         kind = raw.FPDFPageObj_GetType(found)
-        if kind == raw.FPDF_PAGEOBJ_TEXT:
-            yield found
-        elif kind == raw.FPDF_PAGEOBJ_FORM and level < _MOST_LEVELS:
-            yield from _texts(
+        if kind != raw.FPDF_PAGEOBJ_FORM:
+            yield kind, found
+        elif level < _MOST_LEVELS:
+            yield from _objects(
                 raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, found, level + 1
             )
 

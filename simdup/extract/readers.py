@@ -6,7 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
-from simdup.extract.cleanup import NotReadable, ReaderFailed
+from simdup.extract.cleanup import NotReadable, ReaderFailed, with_unread
 from simdup.extract.packed import can_unpack, packing_of
 from simdup.extract.sniff import TEXTS, ZIP, Format, format_of
 from simdup.records import Reason
@@ -32,6 +32,11 @@ def _late(module: str, name: str) -> Callable[[bytes], str]:
     return reader
 
 
+def _with_source(reader: Callable[[bytes], str], kind: str) -> Callable[[bytes], str]:
+    """A reader that does not say what it leaves out: all of the source counts as unread."""
+    return lambda data: with_unread(reader(data), [(kind, data)])
+
+
 READERS: dict[Format, Callable[[bytes], str]] = {
     Format.HTML: _late("html", "text"),
     Format.EPUB: _late("office", "epub_text"),
@@ -45,13 +50,13 @@ READERS: dict[Format, Callable[[bytes], str]] = {
     Format.PDF: _late("pdf", "text"),
     Format.EML: _late("eml", "text"),
     Format.MBOX: _late("eml", "mailbox"),
-    Format.SRT: _late("subtitles", "srt"),
-    Format.VTT: _late("subtitles", "vtt"),
-    Format.ASS: _late("subtitles", "ass"),
+    Format.SRT: _with_source(_late("subtitles", "srt"), "timings"),
+    Format.VTT: _with_source(_late("subtitles", "vtt"), "timings"),
+    Format.ASS: _with_source(_late("subtitles", "ass"), "timings"),
     Format.MD: _late("text_formats", "markdown"),
     Format.IPYNB: _late("notebook", "text"),
-    Format.TEX: _late("tex", "text"),
-    Format.MAN: _late("roff", "text"),
+    Format.TEX: _with_source(_late("tex", "text"), "commands and comments"),
+    Format.MAN: _with_source(_late("roff", "text"), "commands and comments"),
 }
 # Formats read without a sandbox up to this size: one regular expression cuts them, in time and
 # memory proportional to the file, and the worst files of UNGUARDED_BYTES take some seconds. The
@@ -61,8 +66,8 @@ UNGUARDED_BYTES = 1 << 20
 _PACKAGES = {Format.PDF: "pypdfium2"}
 _INSTALL = "pip install 'simdup[docs]'"
 
-#: Raised with every change that gives the same document another text.
-EDITION = 7
+#: Raised with every change that gives the same document another text or other unread content.
+EDITION = 8
 
 # So many first bytes of a file show its format; a zip file may need more.
 HEAD = 1 << 16
@@ -154,7 +159,8 @@ class Readers:
         if found.converter is not None:
             from simdup.extract.convert import converted  # noqa: PLC0415  few runs have converters
 
-            return converted(found.converter, data, found.name)
+            text = converted(found.converter, data, found.name)
+            return with_unread(text, [("parts that a converter may leave out", data)])
         if found.format is None:
             return None
         package = _PACKAGES.get(found.format)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
 from simdup.text.encodings import Encoding, decode, encoding_named
 
 _TOKEN = re.compile(
@@ -36,6 +36,19 @@ _HIDDEN = frozenset(
 _DRAWINGS, _BOXES = (b"shpinst", b"do"), (b"shptxt", b"dptxbxtext")
 _SHOWN_STARRED = (b"nesttableprops",)
 _UNSEEN = frozenset((b"v", b"deleted", b"mvf"))
+# The kinds of content in hidden groups; other groups are layout.
+_CONTENT = {
+    **dict.fromkeys(b"header headerl headerr headerf".split(), "headers and footers"),
+    **dict.fromkeys(b"footer footerl footerr footerf".split(), "headers and footers"),
+    **dict.fromkeys(b"ffname ffdeftext ffres ffl formfield".split(), "form fields"),
+    **dict.fromkeys(b"annotation atnauthor".split(), "comments"),
+    b"info": "metadata",
+    b"userprops": "metadata",
+    b"pict": "pictures",
+    b"object": "embedded objects",
+    b"objdata": "embedded objects",
+    b"fldinst": "links",
+}
 _CHARACTERS = {
     **dict.fromkeys(b"par sect page line row nestrow column lbr".split(), "\n"),
     **dict.fromkeys((b"tab", b"cell", b"nestcell"), "\t"),
@@ -109,6 +122,8 @@ class _State:
     """Whether this is a text box, whose text goes to the end."""
     unseen: frozenset[bytes] = frozenset()
     """The properties for which the characters are not shown."""
+    kind: str = ""
+    """The kind of content in a hidden group; "" for layout."""
     font: int | None = None
     """The font's number; None: the file's default font."""
     fallback: int = 1
@@ -128,7 +143,10 @@ def text(data: bytes) -> str:
     while token := _TOKEN.search(data, position):
         reader.read(token)
         position = token.end() + _binary(token)
-    return unless_empty(reader.text())
+        reader.note(data[token.end() : position])
+    return with_unread(
+        unless_empty(reader.text()), ((kind, bytes(found)) for kind, found in reader.others.items())
+    )
 
 
 def _binary(token: re.Match[bytes]) -> int:
@@ -145,6 +163,14 @@ class _Reader:
         self._default_font: int | None = None
         self._text, self._boxes, self._bytes = TextBuilder(), TextBuilder(), bytearray()
         self._fallback_left = 0
+        self.others: dict[str, bytearray] = {}
+        """The content that is not shown, by kind."""
+
+    def note(self, found: bytes) -> None:
+        """Keep bytes of a hidden group, unless it is layout."""
+        kind = "hidden text" if self._state.unseen else self._state.kind
+        if kind and found.strip():
+            self.others.setdefault(kind, bytearray()).extend(found)
 
     def text(self) -> str:
         """The text read so far."""
@@ -211,6 +237,8 @@ class _Reader:
 
     def _add_bytes(self, found: bytes) -> None:
         r"""Collect bytes of text, except the ones that replace `\u` in older readers."""
+        if self._is_hidden():
+            self.note(found)
         skipped = min(self._fallback_left, len(found))
         self._fallback_left -= skipped
         if not self._is_hidden():
@@ -225,7 +253,9 @@ class _Reader:
             self._add(found)
 
     def _add(self, found: str) -> None:
-        if found and not self._is_hidden():
+        if found and self._is_hidden():
+            self.note(found.encode("utf-8", "surrogatepass"))
+        elif found:
             self._decode_bytes()
             self._flow().add(found)
 
@@ -245,7 +275,7 @@ class _Reader:
             self._bytes.clear()
 
 
-def _after(state: _State, word: bytes, number: int) -> _State:
+def _after(state: _State, word: bytes, number: int) -> _State:  # noqa: PLR0911  (a table)
     """The properties that hold after a control word."""
     if word == b"uc":
         return replace(state, fallback=max(number, 0))
@@ -258,8 +288,10 @@ def _after(state: _State, word: bytes, number: int) -> _State:
         return replace(state, unseen=others | {word} if number else others)
     if word in _BOXES:
         return replace(state, is_drawing=False, is_box=True)
-    is_hidden = word in _HIDDEN
-    return replace(state, is_hidden=True, is_fonts=word == b"fonttbl") if is_hidden else state
+    if word not in _HIDDEN and not (state.is_hidden and word in _CONTENT):
+        return state
+    kind, is_fonts = _CONTENT.get(word, ""), word == b"fonttbl"
+    return replace(state, is_hidden=True, is_fonts=is_fonts, kind=kind)
 
 
 def _of_code_page(number: int) -> Encoding | None:

@@ -11,6 +11,7 @@ standard input, and where C code lets no thread run, Linux ends the process.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import struct
@@ -19,8 +20,9 @@ import threading
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
 
-from simdup.extract.cleanup import Mangled, NotReadable, ReaderFailed
+from simdup.extract.cleanup import Extracted, Mangled, NotReadable, ReaderFailed, unread_of
 from simdup.extract.sniff import Format
+from simdup.records import Unread
 
 if TYPE_CHECKING:
     import subprocess
@@ -44,7 +46,8 @@ _PROGRAM = (
 # The name of a format, the seconds of processor time, and how many bytes follow.
 _QUESTION = struct.Struct(">8sdQ")
 _ANSWER = struct.Struct(">cQ")  # the kind of data that follows, and its length in bytes
-# A reason why there is no text, an error of the reader, a text, or a `Mangled` text.
+# A reason why there is no text, an error of the reader, a text, or a `Mangled` text. Texts follow a
+# line of JSON about the unread content.
 _REASON, _FAILURE, _TEXT, _MANGLED = b"r", b"f", b"t", b"m"
 
 # Linux's prctl: the signal that a process gets when the thread that started it ends.
@@ -83,7 +86,10 @@ class Guard:
             timer.cancel()
         if kind in {_REASON, _FAILURE}:
             raise (NotReadable if kind == _REASON else ReaderFailed)(answer)
-        return Mangled(answer) if kind == _MANGLED else answer
+        line, _, text = answer.partition("\n")
+        made = Mangled(text) if kind == _MANGLED else Extracted(text)
+        made.unread = tuple(Unread(*each) for each in json.loads(line))
+        return made
 
     def _cause(self, process: subprocess.Popen[bytes], *, is_late: bool) -> str:
         """Close the process that died, and say why it did."""
@@ -198,7 +204,8 @@ def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[bytes, str]:
         return _FAILURE, f"its reader failed: {error}"
     except Exception as error:  # noqa: BLE001  (one file must not end the scan)
         return _REASON, f"damaged: {type(error).__name__}"
-    return _MANGLED if isinstance(text, Mangled) else _TEXT, text
+    answer = f"{json.dumps(unread_of(text))}\n{text}"
+    return _MANGLED if isinstance(text, Mangled) else _TEXT, answer
 
 
 def _limit_memory() -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from simdup.extract.cleanup import NotReadable, check_length
+from simdup.extract.cleanup import NotReadable, check_length, with_unread
 from simdup.text.encodings import NotText, decode, detect
 
 
@@ -136,4 +136,4 @@ def markdown(data: bytes) -> str:
     if not found.strip():
         raise NotReadable("nothing but front matter")
     check_length(len(found))
-    return found
+    return with_unread(found, [("metadata", source[: end.end()].encode("utf-8", "surrogatepass"))])

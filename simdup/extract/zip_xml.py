@@ -8,13 +8,14 @@ can be expanded or fetched. Unpacked bytes are counted and limited.
 from __future__ import annotations
 
 import posixpath
+import re
 import struct
 import zlib
 from io import BytesIO
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 from xml.parsers.expat import errors
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.packed import allowance
@@ -24,6 +25,28 @@ if TYPE_CHECKING:
 
 # Real files have up to 2,900 members. Each costs memory before anything is read.
 MOST_MEMBERS = 10_000
+
+# Members that say how a document looks or is packed, and what the names of others tell.
+_LAYOUT = re.compile(
+    r"(?i)^(\[content_types\]\.xml|mimetype|meta-inf/.*|settings\.xml|layout-cache|configurations2/.*"
+    r"|(word|xl|ppt)/(styles|settings|websettings|fonttable|stylesWithEffects|numbering|presprops"
+    r"|viewprops|tablestyles|calcchain|presentation)\.xml|.*/(theme|slidemasters|slidelayouts|fonts)/.*"
+    r"|.*\.(rels|css|ttf|otf|woff2?|odttf|ncx))$"
+)
+_KINDS = {
+    "metadata": re.compile(r"(?i)^(docprops/|meta\.xml$|.*\.opf$|thumbnails/|manifest\.rdf$)"),
+    "pictures": re.compile(
+        r"(?i)(^|/)(media|pictures)/|\.(png|jpe?g|gif|svg|bmp|tiff?|webp|[ew]mf)$"
+    ),
+    "embedded objects": re.compile(r"(?i)(^|/)(embeddings|activex)/|^object|vbaproject"),
+    "charts": re.compile(r"(?i)(^|/)(charts|diagrams|drawings)/"),
+    "comments": re.compile(r"(?i)comments|annotations"),
+    "notes": re.compile(r"(?i)(^|/)notes(slides|masters)/"),
+    "headers and footers": re.compile(r"(?i)(^|/)(header|footer)\d*\.xml$"),
+    "styles": re.compile(r"(?i)^styles\.xml$"),  # with headers and footers, in OpenDocument
+    "form fields": re.compile(r"(?i)(^|/)ctrlprops/"),
+    "scripts": re.compile(r"(?i)\.js$|^basic/|^scripts/"),
+}
 
 _CHUNK = 1 << 16
 _MEMBER_SIGN = b"PK\x01\x02"
@@ -83,6 +106,7 @@ class Package:
         self._left, self._zip = allowance(len(data)), zip_file(data)
         self._members = {_plain(info.filename): info for info in self._zip.infolist()}
         self._folded = {name.lower(): info for name, info in reversed(self._members.items())}
+        self._read = set[int]()  # where each member that was read begins
 
     def __contains__(self, name: str) -> bool:
         """Whether the zip file has a member of this name, in capitals or small letters."""
@@ -94,10 +118,13 @@ class Package:
 
     def read(self, name: str) -> bytes:
         """The bytes of a member. Raises NotReadable."""
+        self._note_read(name)
         return b"".join(self._chunks(name))
 
-    def parse(self, name: str, handler: Handler) -> None:
+    def parse(self, name: str, handler: Handler, *, is_text: bool = True) -> None:
         """Send the XML events of a member to a handler. Raises NotReadable."""
+        if is_text:
+            self._note_read(name)
         parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = lambda tag, found: handler.start(_local(tag), found)
@@ -120,7 +147,7 @@ class Package:
 
         Pieces grow since expat before 2.6 reads a long tag anew with every piece.
         """
-        info = self._members.get(name) or self._folded.get(name.lower())
+        info = self._info(name)
         if info is None:
             raise NotReadable(f"damaged: {name} is missing")
         if info.flag_bits & ENCRYPTED:
@@ -133,6 +160,21 @@ class Package:
                     size += len(chunk)
         except TROUBLE:
             raise NotReadable(f"damaged: {name}") from None
+
+    def _info(self, name: str) -> ZipInfo | None:
+        return self._members.get(name) or self._folded.get(name.lower())
+
+    def _note_read(self, name: str) -> None:
+        if info := self._info(name):
+            self._read.add(info.header_offset)
+
+    def unread(self) -> Iterator[tuple[str, bytes]]:
+        """The kind of each member that was not read and is no layout, and what tells its bytes."""
+        for name, info in self._members.items():
+            is_read = info.header_offset in self._read or info.is_dir()
+            if not is_read and not _LAYOUT.search(name):
+                kind = next((kind for kind, names in _KINDS.items() if names.search(name)), "")
+                yield kind or "unknown parts", b"%d %d" % (info.CRC, info.file_size)
 
     def _counted(self, chunk: bytes) -> bytes:
         self._left -= len(chunk)
@@ -157,11 +199,11 @@ class _Elements(Handler):
 def elements(package: Package, name: str, *wanted: str) -> list[tuple[str, dict[str, str]]]:
     """Name and attributes of each wanted element of a member; none if the member is missing.
 
-    Raises NotReadable.
+    The member does not count as read. Raises NotReadable.
     """
     found = _Elements(wanted)
     if name in package:
-        package.parse(name, found)
+        package.parse(name, found, is_text=False)
     return found.found
 
 

@@ -16,7 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.errors import SHORTAGES
-from simdup.extract.cleanup import Mangled, NotReadable, check_length
+from simdup.extract.cleanup import Mangled, NotReadable, check_length, unread_of
 from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
 from simdup.extract.readers import NO_READERS, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
@@ -79,6 +79,7 @@ class _Content(NamedTuple):
     doubt: str | None
     is_plain: bool
     """Whether the text is the decoded data."""
+    unread: tuple[Unread, ...] = ()
 
     @property
     def noise(self) -> str | None:
@@ -138,7 +139,8 @@ def read_text(
     encoded = found.text.encode("utf-8", "surrogatepass")
     is_its_text = packing is None and encoded == found.data
     of_text = of_bytes if is_its_text else digest(encoded)
-    return Text(found.text, found.encoding, of_bytes, of_text, found.noise, packing, found.doubt)
+    about = of_bytes, of_text, found.noise, packing, found.doubt
+    return Text(found.text, found.encoding, *about, found.unread)
 
 
 def _read(
@@ -268,7 +270,8 @@ def _extracted(data: bytes, found: Identified, readers: Readers) -> _Content | N
     doubt = MANGLED if isinstance(text, Mangled) else None
     if is_damaged(damage(text), len(text)):
         doubt = DAMAGED
-    return _Content(str(text), Encoding(form, 1.0), data, doubt, is_plain=False)
+    unread = unread_of(text)
+    return _Content(str(text), Encoding(form, 1.0), data, doubt, is_plain=False, unread=unread)
 
 
 class _NoTextError(Exception):

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
+from email.message import EmailMessage
 
+import makers
 import pytest
 
 from simdup import Kind, compare, scan
+from simdup.clean.decide import text_refusal
+from simdup.clean.records import Act, Consents
 from simdup.report import json_csv, text
 from simdup.report.order import repeated
-from tests import makers
+
+ALL = Consents(text=True, formats=True)
 
 TEXT = "One line of a text that is long enough to be compared with any other.\nA second line.\n"
 
@@ -39,7 +44,7 @@ def kind(tmp_path, one, other, names=("a.txt", "b.txt")):
         (TEXT, TEXT, Kind.IDENTICAL_BYTES),
         (TEXT, TEXT.encode("utf-16"), Kind.IDENTICAL_TEXT),
         (TEXT, TEXT.replace("\n", "\r\n"), Kind.IDENTICAL_TEXT),
-        (TEXT, gzip.compress(TEXT.encode()), Kind.IDENTICAL_TEXT),
+        (TEXT, gzip.compress(TEXT.encode(), mtime=0), Kind.IDENTICAL_TEXT),
         (TEXT, TEXT.replace(".", "!"), Kind.SAME_WORDS),
         (TEXT, TEXT.replace(" ", "\n"), Kind.SAME_WORDS),
         ("test " * 10, "test " * 500, Kind.NEAR),
@@ -91,3 +96,59 @@ def test_json_has_the_digest_of_the_words(tmp_path):
 
     assert len({each["words_digest"] for each in group["members"]}) == 1
     assert {each["set_kind"] for each in group["members"]} == {"words"}
+
+
+def mail(attachment, **headers):
+    message = EmailMessage()
+    message["Subject"] = "The plan"
+    for name, value in headers.items():
+        message[name] = value
+    message.set_content(TEXT)
+    message.add_attachment(attachment, maintype="application", subtype="zip", filename="a.zip")
+    return message.as_bytes()
+
+
+# Documents of one format with the same words, and the kind of content in which they differ.
+OTHERS = {
+    "attachments": ("a.eml", mail(b"one"), mail(b"two")),
+    "mail headers": ("a.eml", mail(b"one", To="ada@x.org"), mail(b"one", To="bob@x.org")),
+    "links": ("a.html", *(f"<p><a href='http://{n}.org'>{TEXT}</a>".encode() for n in "ab")),
+    "pictures": ("a.html", *(f"<html><p>{TEXT}<img src='{n}.png'>".encode() for n in "ab")),
+    "form fields": ("a.html", *(f"<html><p>{TEXT}<input value={n}>".encode() for n in "ab")),
+    "hidden text": ("a.html", *(f"<html><!-- {n} --><p>{TEXT}".encode() for n in "ab")),
+    "metadata": ("a.rtf", *(rb"{\rtf1{\info %b}%b}" % (n, TEXT.encode()) for n in (b"a", b"b"))),
+    "comments": (
+        "a.docx",
+        *(makers.docx_of(f"<w:p><w:r><w:t>{TEXT}</w:t></w:r></w:p>", comments=n) for n in "ab"),
+    ),
+    "embedded objects": (
+        "a.odt",
+        *(
+            makers.odf_of(f"<text:p>{TEXT}</text:p>", **{"Object 1/content.xml": f"<{n}/>"})
+            for n in "ab"
+        ),
+    ),
+    "outputs": ("a.ipynb", *(makers.notebook(TEXT).replace(b"unseen", n) for n in (b"x", b"y"))),
+}
+
+
+@pytest.mark.parametrize("differing", OTHERS)
+def test_same_words_with_other_content_are_never_said_to_be_the_same_without_a_remark(
+    tmp_path, differing
+):
+    name, *contents = OTHERS[differing]
+    for folder, data in zip("xy", contents, strict=True):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(data)
+    paths = [tmp_path / folder / name for folder in "xy"]
+
+    comparison, result = compare(*paths), scan([tmp_path])
+
+    assert comparison.kind is Kind.SAME_WORDS
+    assert next(text.render_comparison(comparison)).endswith(f"; other {differing}")
+    assert f"(other {differing}" in "\n".join(text.render(result))
+    (group,) = json.loads("".join(json_csv.render_json(result)))["groups"]
+    assert group["members"][1]["other_unread"] == [differing]
+    one, other = comparison.left, comparison.right
+    assert text_refusal(one, other, ALL, Act.TRASH) == f"same words; other {differing}"
+    assert text_refusal(one, one._replace(bytes_digest=b"x"), ALL, Act.TRASH) == ""
