@@ -177,6 +177,16 @@ class Edges:
         """Return the number of these pairs that each document is in; (n,)."""
         return np.bincount(self.left, minlength=n) + np.bincount(self.right, minlength=n)
 
+    def strongest(self, counting: list[Mask], n: int) -> Indices:
+        """The place of the most alike pair of each document, -1 for none; (n,).
+
+        `counting` says which pairs count for their left document, and which for their right.
+        """
+        place = np.full(n, -1)
+        for one, counts in zip((self.left, self.right), counting, strict=True):
+            np.maximum.at(place, one[counts], np.flatnonzero(counts))
+        return place
+
     def __len__(self) -> int:
         return len(self.left)
 
@@ -261,35 +271,46 @@ def _joined(
 
     `covers` has the results of `_covers` for the left and for the right document of each pair.
     """
-    n, place = len(label), np.arange(len(edges))
     a, b = label[edges.left], label[edges.right]
-    best = np.full(n, -1)
-    best[a] = place
-    np.maximum.at(best, b, place)
-    chosen = np.flatnonzero((best[a] == place) & (best[b] == place))
-    # The pair that each group gathers around, by the place of that pair.
-    core = np.full(n, -1)
-    core[a[chosen]] = core[b[chosen]] = chosen
-    others = np.flatnonzero((best >= 0) & (core < 0))
-    partner = a[best[others]] + b[best[others]] - others
-    around = core.copy()
-    around[others] = core[partner]
+    core, around = _cores(a, b, len(label))
     is_near = (around[a] >= 0) & (around[a] == around[b])
-    sums = sums + edges.take(is_near).sums(order)
-    # Of each two cores, the best document that is alike to all of both.
     is_core = (core[a] >= 0) & (core[a] == core[b])
-    centres = np.concatenate(
-        [one[is_core & each] for (one, _), each in zip(edges.both_ways(), covers, strict=True)]
-    )
-    centres = centres[np.lexsort((order.content[centres], -sums[centres]))]
-    _, first = np.unique(core[label[centres]], return_index=True)
-    is_chosen = np.zeros(n, bool)
-    is_chosen[centres[first]] = True
-    into = np.arange(n)
-    for (one, other), each in zip(edges.both_ways(), covers, strict=True):
-        joins = is_near & each & is_chosen[one]
+    ways = [(*way, covering) for way, covering in zip(edges.both_ways(), covers, strict=True)]
+    # Of each two cores, the best document that is alike to all of both joins them.
+    candidates = np.concatenate([one[is_core & covering] for one, _, covering in ways])
+    sums = sums + edges.take(is_near).sums(order)
+    candidates = candidates[np.lexsort((order.content[candidates], -sums[candidates]))]
+    _, first = np.unique(core[label[candidates]], return_index=True)
+    is_centre = np.zeros(len(label), bool)
+    is_centre[candidates[first]] = True
+    into = np.arange(len(label))
+    for one, other, covering in ways:
+        joins = is_near & covering & is_centre[one]
         into[label[other[joins]]] = label[one[joins]]
     return into[label]
+
+
+def _cores(a: Indices, b: Indices, n: int) -> tuple[Indices, Indices]:
+    """The pair by which each group is a core, and the pair it gathers around; -1 for none; (n,).
+
+    `a` and `b` (m,) are the groups of each pair, the most alike pair last. Two groups that pick
+    each other are cores. A group that picks a core gathers around that one's pair.
+
+    >>> core, around = _cores(np.array([1, 0]), np.array([2, 1]), 4)
+    >>> core.tolist(), around.tolist()
+    ([1, 1, -1, -1], [1, 1, 1, -1])
+    """
+    place, picked = np.arange(len(a)), np.full(n, -1)
+    picked[a] = place
+    np.maximum.at(picked, b, place)
+    mutual = np.flatnonzero((picked[a] == place) & (picked[b] == place))
+    core = np.full(n, -1)
+    core[a[mutual]] = core[b[mutual]] = mutual
+    followers = np.flatnonzero((picked >= 0) & (core < 0))
+    partner = a[picked[followers]] + b[picked[followers]] - followers
+    around = core.copy()
+    around[followers] = core[partner]
+    return core, around
 
 
 def _medoids(edges: Edges, label: Indices, order: Precedence, *, is_star: bool = True) -> Indices:
@@ -328,35 +349,32 @@ def _none_alone(edges: Edges, leader: Indices) -> Indices:
     alike to, makes a group with that copy. Members that are more alike to the copy than to
     their representative follow. Returns `leader` itself where there is nothing to do.
     """
-    n = len(leader)
+    n, both_ends = len(leader), edges.left + edges.right
     is_alone = np.bincount(leader, minlength=n)[leader] == 1
     is_near = edges.weight >= round(NEAR_COPY * UNIT)
-    nearest = np.full(n, -1)
-    for one in (edges.left, edges.right):
-        alone = is_near & is_alone[one]
-        np.maximum.at(nearest, one[alone], np.flatnonzero(alone))
+    nearest = edges.strongest([is_near & is_alone[one] for one, _ in edges.both_ways()], n)
     alone = np.flatnonzero(nearest >= 0)
     if not len(alone):
         return leader
-    copies = (edges.left + edges.right)[nearest[alone]] - alone
+    copies = both_ends[nearest[alone]] - alone
     is_copy = np.zeros(n, bool)
     is_copy[copies] = True
-    # The strongest pair of each other member of their groups with such a copy, and with its
+    # For each other member of a copy's group: its strongest pairs with such a copy, and with its
     # representative.
-    best, own = np.full(n, -1), np.full(n, -1)
-    for one, other in edges.both_ways():
-        follows = is_copy[other] & ~is_copy[one] & (leader[one] == leader[other])
-        np.maximum.at(best, one[follows], np.flatnonzero(follows))
-        is_own = leader[one] == other
-        own[one[is_own]] = np.flatnonzero(is_own)
+    are_together = leader[edges.left] == leader[edges.right]
+    to_copy = edges.strongest(
+        [are_together & is_copy[other] & ~is_copy[one] for one, other in edges.both_ways()], n
+    )
+    to_own = edges.strongest([leader[one] == other for one, other in edges.both_ways()], n)
     made = leader.copy()
     made[copies], made[alone] = copies, copies
     is_first = leader == np.arange(n)
-    moves = np.flatnonzero(~is_first & (best > own))
-    made[moves] = (edges.left + edges.right)[best[moves]] - moves
+    moves = np.flatnonzero(~is_first & (to_copy > to_own))
+    made[moves] = both_ends[to_copy[moves]] - moves
     # A representative that all others left goes with its closest.
-    left = np.flatnonzero(is_first & (best >= 0) & (np.bincount(made, minlength=n) == 1))
-    made[left] = (edges.left + edges.right)[best[left]] - left
+    is_left = is_first & (to_copy >= 0) & (np.bincount(made, minlength=n) == 1)
+    left = np.flatnonzero(is_left)
+    made[left] = both_ends[to_copy[left]] - left
     return made
 
 
