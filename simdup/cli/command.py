@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -141,17 +141,3 @@ class Group(click.Group):
     """A group whose commands are of the class `Command`."""
 
     command_class = Command
-
-
-def contexts_below(context: click.Context) -> Iterator[click.Context]:
-    """Yield the context of a command, or of every command below a group, which imports it."""
-    group = context.command
-    if not isinstance(group, click.Group):
-        yield context
-        return
-    for name in group.list_commands(context):
-        _, command, _ = group.resolve_command(context, [name])
-        if command is not None:
-            settings = command.context_settings
-            inner = click.Context(command, parent=context, info_name=name, **settings)
-            yield from contexts_below(inner)

@@ -19,8 +19,7 @@ from typing import Any
 
 import click
 
-from simdup.cli.command import contexts_below
-from simdup.cli.relations import OF_TREE, TREE_FILE, Argument, Option
+from simdup.cli.relations import OF_TREE, TREE_FILE, Argument, Option, contexts_below
 from simdup.errors import InputError
 from simdup.storage.home import home, if_there_is_one
 

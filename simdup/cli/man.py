@@ -13,7 +13,7 @@ from inspect import cleandoc
 import click
 
 from simdup.cli import commands
-from simdup.cli.command import contexts_below
+from simdup.cli.relations import contexts_below
 
 
 def man_page() -> str:

@@ -203,3 +203,17 @@ def _either(terms: Iterable[str]) -> str:
 
 def _several(value: Any) -> Any:
     return value if isinstance(value, tuple) else (value,)
+
+
+def contexts_below(context: click.Context) -> Iterator[click.Context]:
+    """Yield the context of a command, or of every command below a group, which imports it."""
+    group = context.command
+    if not isinstance(group, click.Group):
+        yield context
+        return
+    for name in group.list_commands(context):
+        _, command, _ = group.resolve_command(context, [name])
+        if command is not None:
+            settings = command.context_settings
+            inner = click.Context(command, parent=context, info_name=name, **settings)
+            yield from contexts_below(inner)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from simdup.cli import SUMMARIES
-from simdup.cli.command import contexts_below
-from simdup.cli.relations import Option, Related
+from simdup.cli.relations import Option, Related, contexts_below
 from tests.cli.test_help import CONTEXT
 
 # The folder in which each command line runs.
