@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-# The program alone, with its four packages.
+# The program alone, with its five packages.
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
@@ -24,7 +24,7 @@ $(VENV)/developing: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --editable '.[corpus,docs,fast,plot]' --group test --group lint
 	touch $@
 
-# The four packages and pytest, no extra.
+# The five packages and pytest, no extra.
 $(PLAIN)/installed: pyproject.toml
 	$(PYTHON) -m venv $(PLAIN)
 	$(PLAIN)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
@@ -52,7 +52,7 @@ coverage: $(VENV)/developing ## run the tests with all extras and say what of si
 	$(BIN)/python -m coverage report
 
 # Without what takes long and is the same whether extras are installed or not.
-test-plain: $(PLAIN)/installed ## run the tests with the four packages alone (but those that extras do not change)
+test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those that extras do not change)
 	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py --ignore=tests/storage \
 		--ignore=tests/index --ignore=tests/corpus --ignore=tests/evaluation --ignore=tests/report \
 		--ignore=tests/clean --ignore=tests/cli/test_clean.py --ignore=tests/cli/test_undo.py \

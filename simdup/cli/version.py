@@ -16,7 +16,7 @@ _OPTIONAL = {
     "matplotlib": ("plot", "no --plot"),
     "pyspark": ("spark", "no --engine spark"),
 }
-_REQUIRED = ("numpy", "jieba", "chardet", "click")
+_REQUIRED = ("numpy", "jieba", "chardet", "click", "tqdm")
 
 
 def version_lines(*, is_verbose: bool) -> list[str]:

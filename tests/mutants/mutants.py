@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 
 # Loaded once, before the processes that test a mutant are forked.
-SLOW_TO_LOAD = ("numpy", "numba", "jieba", "rjieba", "chardet", "pyarrow.parquet", "click")
+SLOW_TO_LOAD = ("numpy", "numba", "jieba", "rjieba", "chardet", "pyarrow.parquet", "click", "tqdm")
 
 # A mutant may take so many times the processor time, or the time, of the unchanged module.
 PATIENCE = 5
