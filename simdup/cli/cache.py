@@ -145,7 +145,7 @@ def _lines(info: Info) -> list[str]:
         f"size          {size(info.bytes)}",
         f"files         {info.files:,} in {count(info.folders, 'folder')}",
         f"similarities  {count(info.similarities, 'pair')}",
-        f"results       {info.results:,} of matching",
+        f"results       {info.results:,} of scans",
     ]
     if info.asked:
         share = percent(info.known / info.asked)

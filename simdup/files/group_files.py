@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from math import isnan
 from typing import NamedTuple, TypeAlias
@@ -26,13 +25,6 @@ from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.engine import TextGroups, find_groups
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, lower_of_two, members_of
-from simdup.match.results import (
-    CODE,
-    result_as_bytes,
-    result_from,
-    result_key,
-    size_of_result,
-)
 from simdup.match.siblings import Siblings
 from simdup.match.similarities import ExactSimilarities
 from simdup.progress import Progress
@@ -50,7 +42,7 @@ from simdup.records import (
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
-from simdup.storage.cached import MOST_OF_RESULTS, RecipeCache
+from simdup.storage.cached import RecipeCache
 
 Pairs: TypeAlias = Sequence[tuple[Document, Document]]
 Figures: TypeAlias = tuple[float | None, float | None]
@@ -167,25 +159,12 @@ class Matching:
         return cls(made, texts, settings, reread, exclusions, progress, cache)
 
     def matched(self) -> TextGroups:
-        """The groups of texts, from the cache if an earlier scan matched exactly these texts."""
-        cache = self.cache
-        matching = partial(
-            find_groups,
+        """The groups of texts."""
+        return find_groups(
             *(self.texts, self.settings, self.reread, self.progress),
             cache=self._known(self.reread),
             exclusions=self.exclusions,
         )
-        # Parts are found by the own shares of all texts, which no cached result has.
-        if cache is None or self.settings.parts is not None or not CODE:
-            return matching()
-        key = result_key(self.texts, self.settings, self.exclusions)
-        known = cache.result(key)
-        if known is not None:
-            return result_from(known)
-        found = matching()
-        if not self.reread.changed and size_of_result(found) <= MOST_OF_RESULTS:
-            cache.keep_result(key, result_as_bytes(found))
-        return found
 
     def _known(self, reread: _RereadDocuments) -> _StoredSimilarities | None:
         return None if self.cache is None else _StoredSimilarities(self.cache, reread.changed)

@@ -38,14 +38,13 @@ from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.fingerprint.sketch import is_dense, read_back
 from simdup.fingerprint.tokens import WORDS_EDITION
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
-from simdup.match.results import CODE
 from simdup.progress import Progress, silent
 from simdup.recipe import Recipe
 from simdup.records import Document, ScanResult, Skipped, Source
 from simdup.settings import Settings
 from simdup.storage.cached import Recalled, RecipeCache
 from simdup.storage.codec import Outcome
-from simdup.storage.kept_result import KeptResult, Walked
+from simdup.storage.kept_result import CODE, KeptResult, Walked
 from simdup.storage.shown_groups import keep_groups
 from simdup.text.noise import EDITION as NOISE_EDITION
 

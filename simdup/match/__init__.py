@@ -10,6 +10,5 @@ Read `engine` first, then `rounds`, which it shares with Spark. The engine has f
 - `grouping` carries the representatives from round to round; `groups` makes stars or components.
 
 `distinct_texts` collapses equal texts, `exclusions` holds the pairs that a user marked as not
-duplicates, and `parts` finds texts that stand in larger ones. `results` keeps what was found for
-the next scan of the same texts.
+duplicates, and `parts` finds texts that stand in larger ones.
 """

@@ -1,4 +1,4 @@
-"""Sketches in, candidate pairs out: texts that share something which few others have.
+"""Sketches in, candidate pairs out: pairs of texts that share rare shingles.
 
 An inverted index lists, for each value of a sketch, the texts that have it (its postings).
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import marshal
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -89,6 +90,30 @@ _OLD_MARSHAL = 2
 
 # About what a document takes in the bytes of a result, besides its groups.
 _BYTES_OF_A_DOCUMENT = 100
+
+
+# The folders whose modules decide what is found; "" is the package itself.
+_DECIDING = "", "compute", "files", "findings", "fingerprint", "match", "search", "storage"
+
+
+def code_in(package: str) -> bytes:
+    """A digest of the code in simdup's folder that decides what is found, and of numpy's version.
+
+    Empty if there is no source code, as in a zip file.
+    """
+    places = [os.path.join(package, folder) for folder in _DECIDING]
+    sources = list[bytes]()
+    for place in filter(os.path.isdir, places):
+        for name in sorted(os.listdir(place)):
+            if name.endswith(".py"):
+                with open(os.path.join(place, name), "rb") as file:
+                    sources.append(file.read())
+    return blake2b(b"".join((*sources, np.__version__.encode()))).digest() if sources else b""
+
+
+#: Digest of the code of this process, so that no other version of simdup uses what this one found.
+#: It is made at import, because the files may have changed when the scan has ended.
+CODE = code_in(os.path.dirname(os.path.dirname(__file__)))
 
 
 class Walked(NamedTuple):

@@ -1,6 +1,6 @@
 """The findings of earlier scans, in one SQLite file.
 
-It has fingerprints of files, similarities of pairs, and results of matching. A file is recognised
+It has fingerprints of files, similarities of pairs, and results of scans. A file is recognised
 by the bytes of its path, its inode, its size and both times of change, under the key of a recipe.
 If anything goes wrong with the store, simdup warns once and works without it from then on: that
 costs time, and never changes an answer.
@@ -65,7 +65,7 @@ class Info(NamedTuple):
     folders: int
     similarities: int
     results: int
-    """Results of matching."""
+    """Results of scans."""
     recipes: tuple[tuple[str, int], ...]
     """The key of each recipe, and the number of its files."""
     asked: int

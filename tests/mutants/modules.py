@@ -30,7 +30,6 @@ MODULES = {
     "simdup/match/postings.py": ["tests/match/test_postings.py"],
     "simdup/match/rounds.py": ["tests/match/test_rounds.py", "tests/match/test_match.py"],
     "simdup/match/exclusions.py": ["tests/match/test_exclusions.py"],
-    "simdup/match/results.py": ["tests/match/test_results.py"],
     "simdup/search/pairs.py": ["tests/search/test_pairs.py"],
     "simdup/storage/kept_result.py": ["tests/storage/test_kept_result.py"],
     "simdup/text/encodings.py": ["tests/text/test_encodings.py"],

@@ -481,3 +481,24 @@ def test_a_damaged_result_is_not_believed(place, tree, lookups):
 
     assert told(scanned(place, tree)) == told(first)
     assert lookups
+
+
+def test_code_is_that_of_the_rooms_that_decide(tmp_path, monkeypatch):
+    """Another version of simdup believes nothing of this one."""
+    rooms = ["compute", "files", "findings", "fingerprint", "match", "report", "search", "storage"]
+    names = ["theory.py", *(f"{room}/name.py" for room in rooms)]
+    assert kept_result.code_in(tmp_path) == b""
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("before")
+
+    codes = [kept_result.code_in(tmp_path)]
+    for name in names:
+        (tmp_path / name).write_text("after")
+        codes.append(kept_result.code_in(tmp_path))
+    of_report = names.index("report/name.py") + 1
+    monkeypatch.setattr(np, "__version__", "0")
+
+    assert codes[of_report] == codes.pop(of_report - 1)
+    assert len({*codes, kept_result.code_in(tmp_path)}) == len(names) + 1
+    assert kept_result.code_in(Path(kept_result.__file__).parents[1]) != kept_result.CODE

@@ -583,7 +583,7 @@ def test_info_counts_what_is_there(place, tree):
     assert info.bytes >= place.stat().st_size > 0
     assert (info.asked, info.known) == (10, 0)
     assert info.similarities > 0
-    assert info.results == 2
+    assert info.results == 1
     ((key, files),) = info.recipes
     assert json.loads(key).keys() == {"recipe", "sketches", "noise", "reader", "documents"}
     assert files == 10
@@ -609,7 +609,7 @@ def test_a_new_store_is_empty(place):
 def test_nothing_is_counted_once_a_store_is_closed(place, tree):
     scanned(place, tree)
     with opened(place) as store:
-        assert store.info().results == 2
+        assert store.info().results == 1
     info = store.info()
 
     assert (info.files, info.folders, info.similarities, info.results) == (0, 0, 0, 0)
@@ -677,12 +677,12 @@ def test_clear_forgets_records_unused_for_some_days(place, tree, write):
 
     with opened(place) as store:
         store.clear(30)
-        assert (store.info().files, store.info().results) == (11, 4)
+        assert (store.info().files, store.info().results) == (11, 2)
 
         store.clear(29)
         info = store.info()
 
-    assert (info.files, info.folders, info.similarities, info.results) == (1, 1, 0, 2)
+    assert (info.files, info.folders, info.similarities, info.results) == (1, 1, 0, 1)
     assert info.asked == 1
     assert scanned(place, "new").stats.from_store == 1
 
@@ -1346,30 +1346,14 @@ def test_an_unchanged_tree_is_verified_without_opening_a_file(place, tree, untou
 @pytest.fixture
 def matchings(monkeypatch):
     """Return the list of the texts of each matching, which grows from scan to scan."""
-    made, real = [], group_files.match
+    made, real = [], group_files.find_groups
 
     def noting(texts, *arguments, **options):
         made.append(len(texts))
         return real(texts, *arguments, **options)
 
-    monkeypatch.setattr(group_files, "match", noting)
+    monkeypatch.setattr(group_files, "find_groups", noting)
     return made
-
-
-def test_texts_that_are_met_again_are_not_matched_again(place, tree, write, matchings):
-    first, again = scanned(place, tree), scanned(place, tree)
-    assert matchings == [7]
-    assert (again.groups, again.candidates) == (first.groups, first.candidates)
-
-    write("in/deep/deeper/none", b"")
-    assert scanned(place, tree).groups == first.groups
-    assert matchings == [7]
-    write("in/new", "a text unlike all the others")
-    assert scanned(place, tree).groups == first.groups
-    assert matchings == [7, 8]
-    Path("in/new").unlink()
-    assert scanned(place, tree).groups == first.groups
-    assert matchings == [7, 8]
 
 
 @pytest.mark.parametrize("chosen", CHOICES.values(), ids=CHOICES)
@@ -1405,21 +1389,19 @@ def test_no_result_is_taken_or_kept_where_the_code_is_not_known(
     place, tree, matchings, monkeypatch
 ):
     scanned(place, tree)
-    for module in (group_files, scanning):
-        monkeypatch.setattr(module, "CODE", b"")
+    monkeypatch.setattr(scanning, "CODE", b"")
     for _ in range(2):
         scanned(place, tree, similarity=0.8)
         scanned(place, tree)
 
     assert matchings == [7] * 5
     with opened(place) as store:
-        assert store.info().results == 2
+        assert store.info().results == 1
 
 
 def test_a_result_that_is_too_large_is_not_even_written(place, tree, matchings, monkeypatch):
-    for module, making in ((group_files, "result_as_bytes"), (kept_result, "whole_as_bytes")):
-        monkeypatch.setattr(module, "MOST_OF_RESULTS", 10)
-        monkeypatch.setattr(module, making, pytest.fail)
+    monkeypatch.setattr(kept_result, "MOST_OF_RESULTS", 10)
+    monkeypatch.setattr(kept_result, "whole_as_bytes", pytest.fail)
 
     for _ in range(2):
         scanned(place, tree)
