@@ -52,6 +52,7 @@ def compare_command(asked: Compare) -> int:
     """
     from simdup.files.among import compare_among
     from simdup.files.compare import compare
+    from simdup.records import Kind
     from simdup.report import diff, text
     from simdup.report import json_csv as data
 
@@ -68,5 +69,6 @@ def compare_command(asked: Compare) -> int:
     else:
         write(text.render_comparison(comparison, shape, verbose=asked.verbose))
     if asked.show_diff:
-        write(diff.render(*comparison.texts, (left, right), shape))
+        by_line = comparison.kind is Kind.SAME_WORDS
+        write(diff.render(*comparison.texts, (left, right), shape, by_line=by_line))
     return 0 if comparison.kind is not None else 1

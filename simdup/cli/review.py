@@ -219,4 +219,5 @@ def _difference(question: Question, pairs: _Pairs, look: TerminalStyle) -> list[
     if isinstance(found, InputError):
         return []
     names = question.keep.path, question.file.path
-    return list(diff.render(*found.texts, names, look))
+    by_line = found.kind is Kind.SAME_WORDS
+    return list(diff.render(*found.texts, names, look, by_line=by_line))

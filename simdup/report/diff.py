@@ -1,4 +1,7 @@
-"""A unified diff of two texts by sentence, with long runs and long lines folded."""
+"""A unified diff of two texts by sentence, with long runs and long lines folded.
+
+Texts with the same words are compared by line, and the words in which lines differ are marked.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +39,29 @@ _WRAPPED_HAN = re.compile(
 )
 
 
+# The parts of a line: a Chinese or Japanese character, another word, blanks, a sign. Longer lines
+# are not marked.
+_PART = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff]|[^\W\u2e80-\u9fff\uf900-\ufaff]+|\s+|[^\w\s]")
+_LONGEST_MARKED = 10_000
+
+
 def render(
-    left: str, right: str, names: tuple[str, str], look: TerminalStyle = PLAIN
+    left: str,
+    right: str,
+    names: tuple[str, str],
+    look: TerminalStyle = PLAIN,
+    *,
+    by_line: bool = False,
 ) -> Iterator[str]:
-    """The lines of the diff; none if the sentences of both texts are the same."""
-    a, b = _sentences(left), _sentences(right)
-    lines = _unified(a, b, (printable(names[0]), printable(names[1])))
+    """The lines of the diff; none if the sentences of both texts are the same.
+
+    With `by_line` the texts have the same words: a line says so, and lines are compared.
+    """
+    a, b = (each.split("\n") if by_line else _sentences(each) for each in (left, right))
+    if by_line:
+        differ = "layout or punctuation" if a != b else "nothing else in their texts"
+        yield f"the same words in the same order; what differs is {differ}"
+    lines = _unified(a, b, (printable(names[0]), printable(names[1])), is_marked=by_line)
     for number, (sign, run) in enumerate(groupby(lines, key=lambda line: line[:1])):
         # The first two lines are the names of the files, and begin like changes.
         colour = HEADING if number < len(names) else _COLOURS.get(sign)
@@ -90,7 +110,9 @@ def _in_both(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
     return found[::-1]
 
 
-def _unified(a: Sequence[str], b: Sequence[str], names: tuple[str, str]) -> Iterator[str]:
+def _unified(
+    a: Sequence[str], b: Sequence[str], names: tuple[str, str], *, is_marked: bool
+) -> Iterator[str]:
     """The lines of a unified diff with one line around changes; no lines if nothing differs."""
     groups = _Matcher(None, a, b).get_grouped_opcodes(1)
     for number, group in enumerate(groups):
@@ -102,8 +124,29 @@ def _unified(a: Sequence[str], b: Sequence[str], names: tuple[str, str]) -> Iter
             if tag == "equal":
                 yield from (f" {each}" for each in a[i:i_end])
             else:
-                yield from (f"-{each}" for each in a[i:i_end])
-                yield from (f"+{each}" for each in b[j:j_end])
+                old, new = a[i:i_end], b[j:j_end]
+                if is_marked and len(old) == len(new):
+                    old, new = zip(*map(_marked, old, new), strict=True)
+                yield from (f"-{each}" for each in old)
+                yield from (f"+{each}" for each in new)
+
+
+def _marked(old: str, new: str) -> tuple[str, str]:
+    """Two lines, with marks around what differs: [-old-] and {+new+}.
+
+    >>> _marked("Wait, then pour.", "Wait then pour!")
+    ('Wait[-,-] then pour[-.-]', 'Wait then pour{+!+}')
+    """
+    if len(old) + len(new) > _LONGEST_MARKED:
+        return old, new
+    a, b = _PART.findall(old), _PART.findall(new)
+    lines = "", ""
+    for tag, i, i_end, j, j_end in _Matcher(None, a, b).get_opcodes():
+        pieces = "".join(a[i:i_end]), "".join(b[j:j_end])
+        if tag != "equal":
+            pieces = pieces[0] and f"[-{pieces[0]}-]", pieces[1] and f"{{+{pieces[1]}+}}"
+        lines = lines[0] + pieces[0], lines[1] + pieces[1]
+    return lines
 
 
 def _range(begin: int, end: int) -> str:

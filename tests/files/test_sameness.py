@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 from email.message import EmailMessage
+from io import BytesIO
+from zipfile import ZipFile
 
 import makers
 import pytest
@@ -12,6 +14,10 @@ import pytest
 from simdup import Kind, compare, scan
 from simdup.clean.decide import text_refusal
 from simdup.clean.records import Act, Consents
+from simdup.extract import zip_xml
+from simdup.extract.cleanup import unread_of
+from simdup.extract.readers import READERS
+from simdup.extract.sniff import Format
 from simdup.report import json_csv, text
 from simdup.report.order import repeated
 
@@ -152,3 +158,52 @@ def test_same_words_with_other_content_are_never_said_to_be_the_same_without_a_r
     one, other = comparison.left, comparison.right
     assert text_refusal(one, other, ALL, Act.TRASH) == f"same words; other {differing}"
     assert text_refusal(one, one._replace(bytes_digest=b"x"), ALL, Act.TRASH) == ""
+
+
+def test_a_diff_of_the_same_words_shows_layout_and_punctuation_with_the_lines_of_the_file(
+    tmp_path, run
+):
+    (tmp_path / "a").write_text(f"A title\n\n{TEXT}春眠，不觉晓\n", "utf-8")
+    (tmp_path / "b").write_text(f"A title\n\n{TEXT}春眠不觉晓\n".replace("A second", "A  second"))
+
+    shown = run("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--diff").out.decode()
+
+    assert shown.splitlines()[-10:] == [
+        "the same words in the same order; what differs is layout or punctuation",
+        f"--- {tmp_path / 'a'}",
+        f"+++ {tmp_path / 'b'}",
+        "@@ -3,4 +3,4 @@",
+        f" {TEXT.splitlines()[0]}",
+        "-A[- -]second line.",
+        "-春眠[-，-]不觉晓",
+        "+A{+  +}second line.",
+        "+春眠不觉晓",
+        " ",
+    ]
+
+
+PACKAGES = {
+    "docx": (Format.DOCX, makers.docx),
+    "odt": (Format.ODT, makers.odt),
+    "epub": (Format.EPUB, makers.ebooklib_epub),
+    "pptx": (Format.PPTX, makers.pptx),
+    "xlsx": (Format.XLSX, makers.xlsx),
+}
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_no_member_of_a_package_changes_unseen(name):
+    kind, make = PACKAGES[name]
+    package = make(TEXT)
+    before = READERS[kind](package)
+    with ZipFile(BytesIO(package)) as file:
+        members = {each: file.read(each) for each in file.namelist()}
+
+    for member in [each for each in members if not zip_xml._LAYOUT.search(each)]:  # noqa: SLF001
+        content = members[member].replace(b"second", b"third")
+        if content == members[member]:
+            content += b" "
+        first = {"mimetype": members["mimetype"]} if "mimetype" in members else {}
+        changed = READERS[kind](makers.zipped({**first, **members, member: content}))
+        is_seen = changed != before or unread_of(changed) != unread_of(before)
+        assert is_seen, member
