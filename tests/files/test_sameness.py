@@ -18,6 +18,8 @@ from simdup.extract import zip_xml
 from simdup.extract.cleanup import unread_of
 from simdup.extract.readers import READERS
 from simdup.extract.sniff import Format
+from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.recipe import Recipe
 from simdup.report import json_csv, text
 from simdup.report.order import repeated
 
@@ -207,3 +209,22 @@ def test_no_member_of_a_package_changes_unseen(name):
         changed = READERS[kind](makers.zipped({**first, **members, member: content}))
         is_seen = changed != before or unread_of(changed) != unread_of(before)
         assert is_seen, member
+
+
+FORMATS = {
+    Format.HTML: makers.html_page,
+    Format.DOCX: makers.docx,
+    Format.ODT: makers.odt,
+    Format.EPUB: makers.ebooklib_epub,
+    Format.RTF: makers.rtf,
+    Format.EML: makers.eml,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FORMATS)
+def test_each_original_has_the_same_words_in_every_format(kind):
+    read = {name: READERS[kind](FORMATS[kind](each)) for name, each in makers.ORIGINALS.items()}
+
+    found = fingerprint_texts([*read.values()], Recipe()).words
+    assert (found == fingerprint_texts([*makers.ORIGINALS.values()], Recipe()).words).all()
