@@ -36,7 +36,8 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | `size`, `mtime_ns` | checked again when planning (`protection.changed_since`) and when acting |
 | `device`, `inode`, `ctime_ns` | if they differ, the bytes decide; then those of now count |
 | `byte_digest` | checked again: the bytes of both files are read when one goes (`checks`) |
-| `text_digest` | chooses what is asked; the texts are read and compared again |
+| `text_digest`, `words_digest` | choose what is asked; the texts are read and compared again |
+| `unread` | proposes; what a file holds besides its text is read again, and a difference refused |
 | `format`, `packing`, `damaged`, `short`, `features` | propose, and order the files; whether texts
   are the same or similar is told from the files as they are now (`similarity.Reading`) |
 | `encoding` | orders files for --prefer encoding; never used to read one |

@@ -17,7 +17,7 @@ class Compare(NamedTuple):
 
     among: Also compute the own share: how much of their common wording no other file under FOLDER
         has. If it is too small, A and B are not near-duplicates.
-    show_diff: Also show the sentences that differ.
+    show_diff: Also show the sentences that differ, or the lines if the words are the same.
     verbose: Also show the fingerprints and how far apart they are, which JSON always has.
     """
 

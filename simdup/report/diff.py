@@ -59,8 +59,8 @@ def render(
     """
     a, b = (each.split("\n") if by_line else _sentences(each) for each in (left, right))
     if by_line:
-        differ = "layout or punctuation" if a != b else "nothing else in their texts"
-        yield f"the same words in the same order; what differs is {differ}"
+        differ = "only layout or punctuation differs" if a != b else "the same layout too"
+        yield f"the same words in the same order; {differ}"
     lines = _unified(a, b, (printable(names[0]), printable(names[1])), is_marked=by_line)
     for number, (sign, run) in enumerate(groupby(lines, key=lambda line: line[:1])):
         # The first two lines are the names of the files, and begin like changes.

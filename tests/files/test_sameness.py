@@ -22,6 +22,7 @@ from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.recipe import Recipe
 from simdup.report import json_csv, text
 from simdup.report.order import repeated
+from simdup.report.page import render
 
 ALL = Consents(text=True, formats=True)
 
@@ -157,6 +158,8 @@ def test_same_words_with_other_content_are_never_said_to_be_the_same_without_a_r
     assert f"(other {differing}" in "\n".join(text.render(result))
     (group,) = json.loads("".join(json_csv.render_json(result)))["groups"]
     assert group["members"][1]["other_unread"] == [differing]
+    (row,) = render._data(result)["groups"]  # noqa: SLF001
+    assert row[-1] == {1: differing}
     one, other = comparison.left, comparison.right
     assert text_refusal(one, other, ALL, Act.TRASH) == f"same words; other {differing}"
     assert text_refusal(one, one._replace(bytes_digest=b"x"), ALL, Act.TRASH) == ""
@@ -171,7 +174,7 @@ def test_a_diff_of_the_same_words_shows_layout_and_punctuation_with_the_lines_of
     shown = run("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--diff").out.decode()
 
     assert shown.splitlines()[-10:] == [
-        "the same words in the same order; what differs is layout or punctuation",
+        "the same words in the same order; only layout or punctuation differs",
         f"--- {tmp_path / 'a'}",
         f"+++ {tmp_path / 'b'}",
         "@@ -3,4 +3,4 @@",

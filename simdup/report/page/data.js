@@ -64,9 +64,11 @@ function identicalOf(sets) {
   return sets.flat().map(Math.abs).filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
-function groupOf([id, kind, diameter, list, sets, chain, sharing, more]) {
+function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
+  // What members hold besides their text, where that is other content than the first one has.
+  for (const [place, others] of Object.entries(remarks ?? {})) members[place].others = others;
   const identical = identicalOf(sets);
   const [first, ...others] = members;
   first.isFirst = true;

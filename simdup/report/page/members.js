@@ -53,6 +53,7 @@ function memberRow(group, member, place) {
     member.own !== null && member.own < EXPECTED ? t('own', percent(member.own)) : null,
     member.short ? t('short') : null,
     member.damaged ? t('damaged', member.damaged) : null,
+    member.others ? t('otherContent', member.others) : null,
     member.doubt ? t('doubtful', inWords(member.doubt)) : null,
   ].filter(Boolean);
   const isFirst = place === 0;

@@ -105,6 +105,14 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         fields.append([least, most, *sharing(*middle)])
+    first = group.members[0].document
+    remarks = {
+        nth: ", ".join(kinds)
+        for nth, each in enumerate(group.members)
+        if each.kind is Kind.SAME_WORDS and (kinds := each.document.other_unread(first))
+    }
+    if remarks:
+        fields += [*[None] * (8 - len(fields)), remarks]
     return fields
 
 
