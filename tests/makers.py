@@ -72,9 +72,17 @@ def docx(text):
 
 
 def docx_of(body, **parts):
-    """A DOCX by hand: the XML of its body, and of other parts by their relation."""
+    """A DOCX by hand: the XML of its body, and of other parts by their relation.
+
+    A part that is no string is a name and contents, and lies beside the document as it is.
+    """
+    files = {name: parts.pop(name) for name, part in [*parts.items()] if not isinstance(part, str)}
     related = "".join(
-        f'<Relationship Id="r{name}" Type="{OFFICE}/{name}" Target="{name}.xml"/>' for name in parts
+        f'<Relationship Id="r{name}" Type="{OFFICE}/{name}" Target="{target}"/>'
+        for name, target in {
+            **{name: f"{name}.xml" for name in parts},
+            **{name: file[0] for name, file in files.items()},
+        }.items()
     )
     return zipped(
         {
@@ -82,11 +90,12 @@ def docx_of(body, **parts):
             "_rels/.rels": f'<Relationships xmlns="{RELATIONS}"><Relationship Id="r1" '
             f'Type="{OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>',
             "word/_rels/document.xml.rels": f"<Relationships>{related}</Relationships>",
-            "word/document.xml": f'<w:document xmlns:w="{WORD}" xmlns:mc="mc"><w:body>{body}</w:body></w:document>',
+            "word/document.xml": f'<w:document xmlns:w="{WORD}" xmlns:mc="mc" xmlns:r="r"><w:body>{body}</w:body></w:document>',
             **{
                 f"word/{name}.xml": f'<w:{name} xmlns:w="{WORD}">{content}</w:{name}>'
                 for name, content in parts.items()
             },
+            **{f"word/{name}": content for name, content in files.values()},
         }
     )
 

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import posixpath
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from simdup.extract import eml, rtf
 from simdup.extract import html as html_text
-from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
-from simdup.extract.zip_xml import Handler, Package, elements, inside
+from simdup.extract.cleanup import (
+    NotReadable,
+    TextBuilder,
+    unless_empty,
+    unread_of,
+    with_unread,
+)
+from simdup.extract.sniff import TEXTS, Format, format_of
+from simdup.extract.zip_xml import Handler, Package, elements, inside, members
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _MANIFEST, _CIPHERED = "META-INF/manifest.xml", "META-INF/encryption.xml"
 _CONTAINER = "META-INF/container.xml"
@@ -25,20 +35,63 @@ _LONGEST_INDEX = 9  # digits; more do not count shared strings
 
 
 def docx_text(data: bytes) -> str:
-    """The text of a Word document, notes at its end; no headers, footers or deletions.
+    """The text of a Word document, notes and charts at its end; no headers, footers or deletions.
 
     Raises NotReadable, like the other functions here.
     """
+    return _docx(data, _CHUNKS)
+
+
+def _docx(data: bytes, readers: Mapping[Format | None, Callable[[bytes], str]]) -> str:
+    """The text of a Word document, and of the files in it for whose formats there are readers."""
     package = Package(data)
     main = _main_part(package)
     names = [main, *_related(package, main, "footnotes"), *_related(package, main, "endnotes")]
-    return _flowing(package, names, _WORD)
+    flow = _Flow(_WORD, cache(lambda name: _chunk(package, name, readers)))
+    for name in names:
+        flow.targets = _targets(package, name)
+        package.parse(name, flow)
+    drawn = _flow(package, _drawn(package, main), _DRAWING)
+    return _document(package, f"{flow}\n{drawn}", [*flow.others, *drawn.others])
+
+
+def _chunk(
+    package: Package, name: str, readers: Mapping[Format | None, Callable[[bytes], str]]
+) -> str:
+    """The text of a file that a Word document takes in whole (altChunk); empty if it has none."""
+    if name not in package:
+        return ""
+    data = package.read(name)
+    found = format_of(data, name, lambda: members(data))
+    with suppress(NotReadable):
+        if found in readers:
+            return readers[found](data)
+        if found is None or found in TEXTS:
+            return html_text.decoded(data)
+    return with_unread("", [("unknown parts", data)])
+
+
+def _page(data: bytes) -> str:
+    """The text of a page without its title, which a Word document does not show."""
+    markup = html_text.decoded(data)
+    return with_unread(html_text.title_and_body(markup)[1], html_text.others(markup))
+
+
+# A document in a document may not take in documents, which could be the same one.
+_PAGES: dict[Format | None, Callable[[bytes], str]] = {
+    Format.HTML: _page,
+    Format.EML: eml.text,
+    Format.RTF: rtf.text,
+}
+_CHUNKS = _PAGES | {Format.DOCX: lambda data: _docx(data, _PAGES)}
 
 
 def pptx_text(data: bytes) -> str:
-    """The text on the slides of a presentation, in their order."""
+    """The text on the slides of a presentation, in their order, each before its charts."""
     package = Package(data)
-    return _flowing(package, _listed(package, "sldId"), _DRAWING)
+    slides = _listed(package, "sldId")
+    names = [name for slide in slides for name in (slide, *_drawn(package, slide))]
+    return _flowing(package, names, _DRAWING)
 
 
 def xlsx_text(data: bytes) -> str:
@@ -98,11 +151,13 @@ _WORD = Vocabulary(
     gaps={"p": "\n", "br": "\n", "cr": "\n", "tab": "\t", "tc": "\t", "noBreakHyphen": "-"},
     asides=frozenset({"txbxContent"}),
 )
+# Slides, and the diagrams and charts of Word documents and slides.
 _DRAWING = Vocabulary(
-    shown=frozenset({"t"}),
+    shown=frozenset({"t", "v", "pt"}),
     hidden=frozenset({"Fallback"}),
-    gaps={"p": "\n", "br": "\n", "tc": "\t"},
+    gaps={"p": "\n", "br": "\n", "tc": "\t", "v": "\n", "pt": "\n"},
 )
+_DRAWN = ("diagramData", "chart", "chartEx")
 _OPEN_DOCUMENT = Vocabulary(
     shown=frozenset({"p", "h"}),
     hidden=frozenset(
@@ -127,11 +182,16 @@ _SHEET = Vocabulary(shown=frozenset({"v", "t"}), hidden=frozenset({"rPh"}), gaps
 
 
 def _flowing(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> str:
-    """The running text of some members, and after it their asides."""
+    """The running text of some members, after it their asides, and what was not read."""
+    flow = _flow(package, names, vocabulary)
+    return _document(package, str(flow), flow.others)
+
+
+def _flow(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> _Flow:
     flow = _Flow(vocabulary)
     for name in names:
         package.parse(name, flow)
-    return _document(package, f"{flow.main}\n{flow.aside}", flow.others)
+    return flow
 
 
 def _document(package: Package, text: str, others: Sequence[tuple[str, bytes]]) -> str:
@@ -149,15 +209,25 @@ def _document(package: Package, text: str, others: Sequence[tuple[str, bytes]]) 
 class _Flow(Handler):
     """Collects the text that a vocabulary shows, and counts the open elements of each sort."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, chunk: Callable[[str], str] | None = None) -> None:
+        """`chunk` is the text of another member that an altChunk takes in."""
         self.main, self.aside = TextBuilder(), TextBuilder()
-        self._vocabulary = vocabulary
+        self.targets: dict[str | None, str] = {}
+        self._vocabulary, self._chunk = vocabulary, chunk
         self._shown = self._hidden = self._asides = 0
         self.others = list[tuple[str, bytes]]()
+
+    def __str__(self) -> str:
+        """The running text, and after it the asides."""
+        return f"{self.main}\n{self.aside}"
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Enter an element."""
         self._enter(name, 1)
+        if name == "altChunk" and self._chunk:
+            chunk = self._chunk(self.targets.get(_identifier(attributes), ""))
+            self._add(f"{chunk}\n")
+            self.others += [(each.kind, repr(each).encode()) for each in unread_of(chunk)]
         for key, value in attributes.items():
             plain = key.rpartition(":")[2]
             if name in _FIELDS or plain in _ATTRIBUTES:
@@ -273,6 +343,18 @@ def _related(package: Package, part: str, kind: str) -> list[str]:
     return [name for name in names if name in package]
 
 
+def _drawn(package: Package, part: str) -> list[str]:
+    """The members with the text of the diagrams and charts of a part."""
+    found = [name for kind in _DRAWN for name in _related(package, part, kind)]
+    return [*found, *(n for each in found for n in _related(package, each, "chartUserShapes"))]
+
+
+def _targets(package: Package, part: str) -> dict[str | None, str]:
+    """The members that a part refers to, by the identifiers of the relationships."""
+    relations = _relations(package, part)
+    return {each.get("Id"): inside(part, each.get("Target", "")) for each in relations}
+
+
 def _main_part(package: Package) -> str:
     """The member that holds the document itself."""
     for name in _related(package, "", "officeDocument"):
@@ -283,9 +365,9 @@ def _main_part(package: Package) -> str:
 def _listed(package: Package, element: str) -> list[str]:
     """The existing members that the main part lists in these elements, in order."""
     main = _main_part(package)
-    targets = {each.get("Id"): each.get("Target", "") for each in _relations(package, main)}
+    targets = _targets(package, main)
     listed = (_identifier(each) for _, each in elements(package, main, element))
-    names = (inside(main, targets[each]) for each in listed if each in targets)
+    names = (targets[each] for each in listed if each in targets)
     return [name for name in dict.fromkeys(names) if name in package]
 
 

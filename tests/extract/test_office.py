@@ -78,6 +78,82 @@ def test_notes_come_after_the_text_and_headers_not_at_all():
     assert zipped.docx_text(data) == "body\nfoot\nend"
 
 
+MAIL = "MIME-Version: 1.0\nContent-Type: "
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.html", "<title>no</title><p>one<p>caf&eacute;", "one\ncafé"),
+        ("a.XHTML", "<?xml version='1.0'?><html><body>one</body></html>", "one"),
+        ("a.mht", f"{MAIL}text/html\n\n<p>one", "one"),
+        (
+            "a.bin",
+            f"{MAIL}multipart/related; boundary=b\n\n--b\nContent-Type: text/html; charset=utf-8\n"
+            "Content-Transfer-Encoding: quoted-printable\n\n<p>caf=C3=A9\n--b--\n",
+            "café",
+        ),
+        ("a.rtf", r"{\rtf1 one\par two}", "one\ntwo"),
+        ("a.txt", "one\ntwo & three", "one\ntwo & three"),
+        ("a.docx", makers.docx_of(P("one")), "one"),
+        ("a.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), ""),
+    ],
+)
+def test_a_word_document_takes_in_files_of_other_formats(name, content, expected):
+    data = makers.docx_of(
+        P("before") + "<w:altChunk r:id='raFChunk'/>" + P("after"), aFChunk=(name, content)
+    )
+
+    assert zipped.docx_text(data) == "\n".join(filter(None, ["before", expected, "after"]))
+
+
+def test_a_document_in_a_document_takes_in_no_third_one():
+    chunk = "<w:altChunk r:id='raFChunk'/>"
+    data = makers.docx_of(P("no"))
+    for text in "cba":
+        data = makers.docx_of(P(text) + chunk, aFChunk=("a.docx", data))
+
+    assert zipped.docx_text(data) == "a\nb"
+
+
+POINT = "<pt><prSet/><t><a:p><a:r><a:t>{}</a:t></a:r></a:p></t></pt>".format
+DRAWINGS = [
+    ("diagramData", POINT("bo<x/>ss") + "<pt type='pres'/>" + POINT("clerk"), "boss\nclerk"),
+    (
+        "chart",
+        "<title><a:p><a:r><a:t>Sales</a:t></a:r></a:p></title><f>no</f><ser><tx><v>Tea</v></tx><cat>"
+        "<strCache><ptCount val='2'/><pt><v>May</v></pt><pt><v>June</v></pt></strCache></cat><val>"
+        "<numCache><formatCode>no</formatCode><pt><v>7</v></pt></numCache></val></ser>",
+        "Sales\nTea\nMay\nJune\n7",
+    ),
+    (
+        "chartEx",
+        "<strDim><lvl><pt idx='0'>North</pt><pt idx='1'>South</pt></lvl></strDim>",
+        "North\nSouth",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "content", "expected"), DRAWINGS)
+def test_diagrams_and_charts_of_a_word_document(kind, content, expected):
+    data = makers.docx_of(P("a"), **{kind: ("x.xml", f"<x xmlns:a='a'>{content}</x>")})
+
+    assert zipped.docx_text(data) == f"a\n{expected}"
+
+
+@pytest.mark.parametrize(("kind", "content", "expected"), DRAWINGS)
+def test_diagrams_and_charts_of_slides(kind, content, expected):
+    with zipfile.ZipFile(BytesIO(makers.pptx("one\n\ntwo"))) as old:
+        show = {name: old.read(name) for name in old.namelist()}
+    relations = "ppt/slides/_rels/slide1.xml.rels"
+    show["ppt/drawn/x.xml"] = f"<x>{content}</x>"
+    show[relations] = show[relations].replace(
+        b"</R", f"<Relationship Type='{makers.OFFICE}/{kind}' Target='../drawn/x.xml'/></R".encode()
+    )
+
+    assert zipped.pptx_text(makers.zipped(show)) == f"one\n{expected}\ntwo"
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
