@@ -125,10 +125,10 @@ def odf_of(body, kind="text", **members):
     return zipped({"content.xml": content, **members}, first)
 
 
-def epub(chapters, **members):
+def epub(chapters, media="application/xhtml+xml", **members):
     """A book by hand, whose files are not stored in reading order."""
     manifest = "".join(
-        f'<item id="c{n}" href="text/ch%20{n}.xhtml" media-type="application/xhtml+xml"/>'
+        f'<item id="c{n}" href="text/ch%20{n}.xhtml" media-type="{media}"/>'
         for n in range(len(chapters))
     )
     spine = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _MANIFEST, _CIPHERED = "META-INF/manifest.xml", "META-INF/encryption.xml"
 _CONTAINER = "META-INF/container.xml"
-_CHAPTER_TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 _CHAPTER_ENDINGS = (".xhtml", ".html", ".htm")
 
+_TAG = re.compile(r"<[!?/A-Za-z]")
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _LONGEST_INDEX = 9  # digits; more do not count shared strings
 
@@ -123,10 +123,24 @@ def epub_text(data: bytes) -> str:
         raise NotReadable("encrypted")
     text, others = TextBuilder(), list[tuple[str, bytes]]()
     for name in chapters:
-        markup = html_text.decoded(package.read(name))
-        text.add(html_text.title_and_body(markup)[1] + "\n")
-        others += [each for each in html_text.others(markup) if each[0] != "pictures"]
+        text.add(_chapter(package.read(name), others) + "\n")
     return _document(package, str(text), others)
+
+
+def _chapter(data: bytes, others: list[tuple[str, bytes]]) -> str:
+    """The text of a chapter: a page, or plain text without any tag; empty for a picture.
+
+    What is not read is added to `others`.
+    """
+    try:
+        markup = html_text.decoded(data)
+    except NotReadable:
+        others.append(("unknown parts", data))
+        return ""
+    if not _TAG.search(markup):
+        return markup
+    others += [each for each in html_text.others(markup) if each[0] != "pictures"]
+    return html_text.title_and_body(markup)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +405,7 @@ def _spine(package: Package, outline: str) -> list[str]:
     items = {
         each.get("id"): inside(outline, unquote(each.get("href", "")))
         for name, each in found
-        if name == "item" and each.get("media-type") in _CHAPTER_TYPES
+        if name == "item"
     }
     order = (items.get(each.get("idref"), "") for name, each in found if name == "itemref")
     return [name for name in dict.fromkeys(order) if name in package]

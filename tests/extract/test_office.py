@@ -199,6 +199,29 @@ def test_chapters_come_in_reading_order_without_titles_of_files():
     )
 
 
+@pytest.mark.parametrize(
+    "media", ["TEXT/HTML", "text/html; charset=utf-8", "application/x-dtbook+xml", "", "image/png"]
+)
+def test_chapters_are_read_whatever_their_media_type(media):
+    assert zipped.epub_text(makers.epub(["<p>one", "<p>two"], media)) == "one\ntwo"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"two\nlines & <3", "two\nlines & <3"),
+        ("<svg xmlns='s'><style>no</style><text>café</text></svg>".encode("utf-16"), "café"),
+        (b"<dtbook><book><level1><p>one<br/>two</p></level1></book></dtbook>", "one\ntwo"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), ""),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(range(256)) * 9, ""),
+    ],
+)
+def test_chapters_are_read_by_their_contents(content, expected):
+    book = makers.epub(["<p>before", "", "<p>after"], **{"OEBPS/text/ch 1.xhtml": content})
+
+    assert zipped.epub_text(book) == "\n".join(filter(None, ["before", expected, "after"]))
+
+
 def test_a_book_whose_outline_is_lost_is_read_as_it_is_stored():
     data = makers.zipped(
         {"book/b.html": "<p>one", "book/a.xhtml": "<p>two"}, "application/epub+zip"
