@@ -119,7 +119,7 @@ def odf_of(body, kind="text", **members):
     """An OpenDocument file by hand: the XML within office:body."""
     content = (
         '<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d"'
-        f' xmlns:svg="s" xmlns:dc="dc"><office:body>{body}</office:body></office:document-content>'
+        f' xmlns:svg="s" xmlns:dc="dc" xmlns:form="f"><office:body>{body}</office:body></office:document-content>'
     )
     first = f"application/vnd.oasis.opendocument.{kind}"
     return zipped({"content.xml": content, **members}, first)

@@ -107,11 +107,13 @@ def xlsx_text(data: bytes) -> str:
 
 
 def odf_text(data: bytes) -> str:
-    """The text of an OpenDocument text, spreadsheet or presentation, notes at its end."""
+    """The text of an OpenDocument file, with the notes and the values of forms at its end."""
     package = Package(data)
     if "encrypted-package" in package or elements(package, _MANIFEST, "encryption-data"):
         raise NotReadable("encrypted")
-    return _flowing(package, ["content.xml"], _OPEN_DOCUMENT)
+    flow = _Document(_OPEN_DOCUMENT)
+    package.parse("content.xml", flow)
+    return _document(package, str(flow), flow.others)
 
 
 def epub_text(data: bytes) -> str:
@@ -175,11 +177,20 @@ _DRAWN = ("diagramData", "chart", "chartEx")
 _OPEN_DOCUMENT = Vocabulary(
     shown=frozenset({"p", "h"}),
     hidden=frozenset(
-        {"tracked-changes", "annotation", "note-citation", "notes", "ruby-text", "title", "desc"}
+        {"tracked-changes", "annotation", "note-citation", "notes", "ruby-text", "svg:desc"}
     ),
     gaps={"p": "\n", "h": "\n", "line-break": "\n", "tab": "\t", "s": " ", "table-cell": "\t"},
     asides=frozenset({"note", "text-box"}),
 )
+# Right within these elements a title is a field; elsewhere it describes a drawing.
+_LINES = ("p", "h", "span", "a", "ruby-base", "meta", "meta-field")
+_CAPTION, _DESCRIPTION = ("title", "desc"), "svg:desc"
+# The controls of forms, and among them those whose value is shown: others have one for programs.
+_VALUED = (
+    *("text", "textarea", "formatted-text", "combobox", "number", "date", "time"),
+    "value-range",
+)
+_CONTROLS = (*_VALUED, "checkbox", "radio", "option", "fixed-text", "button", "frame")
 
 
 # Elements of Word's form fields, and attributes that are content, in any format.
@@ -276,6 +287,43 @@ class _Flow(Handler):
     def _add(self, piece: str) -> None:
         if not self._hidden:
             (self.aside if self._asides else self.main).add(piece)
+
+
+class _Document(_Flow):
+    """The text of an OpenDocument file: fields are text, titles of drawings are none."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        super().__init__(vocabulary)
+        self._path: list[str] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Enter an element, and add the value of a form's control."""
+        if name in _CAPTION and not (self._path and self._path[-1] in _LINES):
+            name = _DESCRIPTION
+        self._path.append(name)
+        super().start(name, attributes)
+        if name in _CONTROLS:
+            self.aside.add(_control(name, attributes))
+
+    def end(self, name: str) -> None:  # noqa: ARG002  (the path has it, or what it means)
+        """Leave an element."""
+        super().end(self._path.pop())
+
+
+def _control(name: str, attributes: dict[str, str]) -> str:
+    """The text that a control of a form shows: its label, and the value that is filled in."""
+    found = {
+        key.removeprefix("form:"): value
+        for key, value in attributes.items()
+        if key.startswith("form:")
+    }
+    chosen = found.get("current-selected", found.get("selected"))
+    if name == "option" and chosen != "true":
+        return ""
+    state = found.get("current-state", found.get("state"))
+    mark = "[x] " if state == "checked" or (name == "radio" and chosen == "true") else ""
+    value = found.get("current-value", found.get("value", "")) if name in _VALUED else ""
+    return f"{mark}{found.get('label', '')}\n{value}\n"
 
 
 class _SharedStrings(_Flow):

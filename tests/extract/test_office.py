@@ -186,6 +186,30 @@ def test_diagrams_and_charts_of_slides(kind, content, expected):
             "<text:p><text:ruby><text:ruby-base>漢</text:ruby-base><text:ruby-text>かん</text:ruby-text></text:ruby>字</text:p>",
             "漢字",
         ),
+        (
+            "<text:p>a <text:title>On Tea</text:title> by <text:span><text:description>b</text:description>"
+            "<text:title>c</text:title></text:span><text:desc>d</text:desc></text:p>",
+            "a On Tea by bcd",
+        ),
+        (
+            "<text:p>a<text:a><draw:custom-shape><svg:title>no</svg:title><svg:desc>no</svg:desc>"
+            "<text:p>box</text:p></draw:custom-shape></text:a></text:p>",
+            "abox",
+        ),
+        (
+            "<office:forms><form:form form:name='no'><form:text form:current-value='Ada' form:value='no'/>"
+            "<form:textarea form:value='by default'/><form:date form:current-value='2024-05-01'/>"
+            "<form:password form:current-value='no'/><form:hidden form:value='no'/></form:form>"
+            "</office:forms><text:p office:value='9'>a</text:p>",
+            "a\nAda\nby default\n2024-05-01",
+        ),
+        (
+            "<form:listbox><form:option form:label='no'/><form:option form:label='beans' form:current-selected"
+            "='true'/></form:listbox><form:checkbox form:label='tea' form:current-state='checked' form:value="
+            "'no'/><form:radio form:label='hot' form:selected='true'/><form:checkbox form:label='milk'"
+            " form:state='unchecked'/><form:combobox form:current-value='x'/>",
+            "beans\n[x] tea\n[x] hot\nmilk\nx",
+        ),
     ],
 )
 def test_what_an_open_document_shows(body, expected):
