@@ -21,6 +21,7 @@ from contextlib import closing, suppress
 from ctypes import POINTER, c_float, c_ushort, cast, create_string_buffer
 from dataclasses import dataclass
 from itertools import islice
+from logging import ERROR, getLogger
 from math import hypot, log2
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +42,11 @@ MOST_PAGES = 10_000
 
 # Running lines are the first or last EDGE_LINES of a page, within EDGE of its height (TeX
 # sets them within 12 %), and recur on REPEATED pages, or on two where there are only a FEW. One
-# number in them may grow with the pages; if all could differ, rows of tables would go too.
+# number in them may grow with the pages; if all could differ, rows of tables would go too. It is
+# the label of the page or its number, or a smaller one where the first pages have none: others are
+# serial numbers, of tickets and invoices.
 EDGE_LINES, EDGE, REPEATED, FEW = 2, 0.2, 3, 5
-_NUMBER = re.compile(r"\d{1,5}")
+_NUMBER = re.compile(r"(?<!\d)\d{1,5}(?!\d)")
 # Numbers of a line that may be its page number: "Chapter 3, page 12 of 40".
 MOST_NUMBERS = 6
 # The heights of characters in one line differ by less than this, in points.
@@ -53,6 +56,11 @@ _LEVEL = 3
 _NARROWEST = 0.01
 # Forms may contain forms; `_give_boxes` looks no deeper than this.
 _MOST_LEVELS = 15
+
+# Bits of a note that is hidden, or not shown on screens; and of a field for a password.
+_HIDDEN_NOTE, _PASSWORD_FIELD = 1 << 1 | 1 << 5, 1 << 13
+# Of the options of a list, only the first ones are looked at.
+_MOST_OPTIONS = 1000
 
 # Of each page, up to this number of characters are checked for a map.
 SAMPLED = 100
@@ -113,9 +121,12 @@ def text(data: bytes) -> str:
     """
     from pypdfium2 import PdfDocument, PdfiumError  # noqa: PLC0415 an extra, slow to load
 
+    getLogger("pypdfium2").setLevel(ERROR)  # it warns of forms that it reads in part
     unmapped = _Unmapped()
     try:
         with closing(PdfDocument(data)) as document:
+            with suppress(PdfiumError):
+                document.init_forms()
             pages = list(_pages(document, unmapped))
             others = _others(document)
     except PdfiumError as error:
@@ -216,7 +227,7 @@ def _pages(
     for number in range(len(document)):
         try:
             with closing(document[number]) as page:
-                lines = _lines(page, number, unmapped)
+                lines = _lines(page, number, unmapped) + list(_filled_in(document, page))
         except trouble:
             broken += 1
             continue
@@ -236,12 +247,67 @@ def _lines(page: Any, number: int, unmapped: _Unmapped) -> list[_Line]:  # noqa:
         heights = {} if page.get_rotation() else _heights(text_page, found)
     _, bottom, _, top = page.get_bbox()
     margin = EDGE * (top - bottom)
-    lines = [_Line(line.group()) for line in found]
+    lines, label = [_Line(line.group()) for line in found], page.pdf.get_page_label(number)
     for index in _outermost({index: top - y for index, y in heights.items()}, margin):
-        lines[index] = _at_edge("^", found[index].group(), number)
+        lines[index] = _at_edge("^", found[index].group(), number, label)
     for index in _outermost({index: y - bottom for index, y in heights.items()}, margin):
-        lines[index] = _at_edge("_", found[index].group(), number)
+        lines[index] = _at_edge("_", found[index].group(), number, label)
     return lines
+
+
+def _filled_in(document: Any, page: Any) -> Iterator[_Line]:  # noqa: ANN401
+    """The values of the form fields of a page, and the notes that are written right on it."""
+    from pypdfium2 import raw  # noqa: PLC0415
+
+    size = 0
+    for index in range(raw.FPDFPage_GetAnnotCount(page)):
+        note = raw.FPDFPage_GetAnnot(page, index)
+        if not note:
+            continue
+        kind, found = raw.FPDFAnnot_GetSubtype(note), ""
+        if raw.FPDFAnnot_GetFlags(note) & _HIDDEN_NOTE:
+            pass
+        elif kind == raw.FPDF_ANNOT_FREETEXT:
+            found = _string(raw.FPDFAnnot_GetStringValue, note, b"Contents")
+        elif kind == raw.FPDF_ANNOT_WIDGET:
+            found = _value(document.formenv, note)
+        raw.FPDFPage_CloseAnnot(note)
+        size += len(found)
+        check_length(size)
+        yield from map(_Line, _LINE.findall(found))
+
+
+def _value(form: object, field: object) -> str:
+    """The value of a form's field as it is shown: a button only if it is pressed."""
+    from pypdfium2 import raw  # noqa: PLC0415
+
+    kind = raw.FPDFAnnot_GetFormFieldType(form, field) if form else -1
+    if kind in {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}:
+        is_checked = raw.FPDFAnnot_IsChecked(form, field)
+        return _string(raw.FPDFAnnot_GetFormFieldExportValue, form, field) if is_checked else ""
+    if kind in {raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX}:
+        chosen = [
+            _string(raw.FPDFAnnot_GetOptionLabel, form, field, option)
+            for option in range(min(raw.FPDFAnnot_GetOptionCount(form, field), _MOST_OPTIONS))
+            if raw.FPDFAnnot_IsOptionSelected(form, field, option)
+        ]
+        if chosen:
+            return "\n".join(chosen)
+    if kind == raw.FPDF_FORMFIELD_PUSHBUTTON:
+        return ""
+    if kind < 0:  # the form does not know of this field
+        return _string(raw.FPDFAnnot_GetStringValue, field, b"V")
+    is_secret = raw.FPDFAnnot_GetFormFieldFlags(form, field) & _PASSWORD_FIELD
+    return "" if is_secret else _string(raw.FPDFAnnot_GetFormFieldValue, form, field)
+
+
+def _string(get: Callable[..., int], *of: object) -> str:
+    """The string that a function of PDFium writes to a buffer of the size that it asks for."""
+    size = get(*of, None, 0)
+    check_length(size // 2)
+    buffer = create_string_buffer(size)
+    get(*of, cast(buffer, POINTER(c_ushort)), size)
+    return buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
 
 
 def _give_boxes(page: Any) -> None:  # noqa: ANN401
@@ -315,12 +381,13 @@ def _outermost(depths: dict[int, float], margin: float) -> set[int]:
     return chosen
 
 
-def _at_edge(edge: str, line: str, number: int) -> _Line:
-    """A line with keys: its words, and its words with one number counted from the page number."""
+def _at_edge(edge: str, line: str, number: int, label: str) -> _Line:
+    """A line with keys: its words, and its words around a number that may be the page number."""
     words = line.strip()
     counted = (
         f"{words[: found.start()]}\0{int(found.group()) - number}\0{words[found.end() :]}"
         for found in islice(_NUMBER.finditer(words), MOST_NUMBERS)
+        if int(found.group()) <= number + 1 or found.group() == label
     )
     return _Line(line, frozenset(edge + key for key in (words, *counted)))
 

@@ -71,6 +71,75 @@ def test_lines_in_the_middle_of_pages_stay_however_often_they_come():
 
 
 @pytest.mark.parametrize(
+    ("header", "first"),
+    [("Raffle ticket no. {}", 501), ("{}", 7), ("Invoice {} of May", 1001), ("No. {}", 200_501)],
+)
+@pytest.mark.parametrize("count", [2, 6])
+def test_serial_numbers_are_no_page_numbers(header, first, count):
+    pages = [[header.format(first + page), *lines] for page, lines in enumerate(BODY[:count])]
+
+    assert words(text(makers.pdf(pages))) == plain(pages)
+
+
+def test_numbers_that_begin_on_a_later_page_are_page_numbers():
+    pages = [BODY[0], *([f"- {page} -", *lines] for page, lines in enumerate(BODY[1:], 1))]
+
+    assert words(text(makers.pdf(pages))) == plain(BODY)
+
+
+def test_numbers_are_page_numbers_if_the_file_labels_its_pages_so():
+    def draw(canvas, _):
+        canvas.addPageLabel(0, "ARABIC", 133)
+        for number in (133, 134, 135):
+            canvas.drawString(40, 570, f"Annals of Tea {number}")
+            canvas.drawString(40, 300, f"{number} cups")
+            if number < 135:
+                canvas.showPage()
+
+    assert text(drawn(draw, "Helvetica")) == "133 cups\n134 cups\n135 cups"
+
+
+def filled_in(canvas):
+    form, place = canvas.acroForm, {"x": 40, "y": 400}
+    form.textfield(name="name", value="Ada Miller", **place)
+    form.textfield(name="why", value="beans\rand bees", fieldFlags="multiline", **place)
+    form.textfield(name="secret", value="unseen", fieldFlags="password", **place)
+    form.textfield(name="hidden", value="unseen", annotationFlags="hidden", **place)
+    form.choice(name="choice", value="b", options=[("Tea", "a"), ("Milk", "b")], **place)
+    form.checkbox(name="yes", checked=True, **place)
+    form.checkbox(name="no", checked=False, **place)
+    form.radio(name="plot", value="north", selected=True, **place)
+    form.radio(name="plot", value="south", selected=False, **place)
+
+
+def noted(canvas):
+    canvas.freeTextAnnotation("Ask Ben\rabout the café", "/Helv 9 Tf", Rect=[40, 300, 200, 320])
+    canvas.textAnnotation("unseen", Rect=[40, 340, 60, 360])
+
+
+@pytest.mark.parametrize(
+    ("draw", "expected"),
+    [
+        (filled_in, ["Ada Miller", "beans", "and bees", "Milk", "Yes", "north"]),
+        (noted, ["Ask Ben", "about the café"]),
+    ],
+)
+def test_forms_that_are_filled_in_and_notes_are_read(draw, expected):
+    found = text(drawn(lambda canvas, _: draw(canvas), "Helvetica"))
+
+    assert found.split("\n") == expected
+
+
+@pytest.mark.parametrize("form", [b"/AcroForm", b"/Fields"])
+def test_a_field_is_read_though_no_form_knows_it(form):
+    whole = drawn(
+        lambda canvas, _: canvas.acroForm.textfield(name="a", value="Ben", x=9, y=9), "Helvetica"
+    )
+
+    assert text(whole.replace(form, form[:-1] + b"x")) == "Ben"
+
+
+@pytest.mark.parametrize(
     ("lines", "expected"),
     [
         (["a note on stir-", "ring tea"], "a note on stirring tea"),
