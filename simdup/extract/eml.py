@@ -22,7 +22,7 @@ from simdup.extract.cleanup import (
     with_unread,
 )
 from simdup.extract.sniff import mails
-from simdup.text.encodings import Encoding, decode, detect, encoding_named
+from simdup.text.encodings import Encoding, declared_or_detected, decode, encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -164,11 +164,6 @@ def _text(part: Message) -> str:
 
 
 def _encoding(data: bytes, charset: str | None) -> Encoding:
-    """The encoding a part declares; if it declares no known one, the one its bytes suggest."""
-    try:
-        if charset:
-            return encoding_named(charset)
-    except ValueError:
-        pass
-    found = detect(data)
+    """The encoding of a part that may declare one."""
+    found = declared_or_detected(data, charset)
     return found if isinstance(found, Encoding) else encoding_named("windows-1252")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simdup.extract.cleanup import NotReadable, unless_empty, unwrapped, with_unread
 from simdup.extract.frames import Frames
-from simdup.text.encodings import Encoding, NotText, decode, detect, encoding_named
+from simdup.text.encodings import NotText, declared_or_detected, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,36 +124,21 @@ def _bytes(text: str) -> bytes:
 
 def decoded(data: bytes) -> str:
     """The markup as characters. Raises NotReadable for bytes other than text."""
-    encoding = _encoding(data)
+    encoding = declared_or_detected(data, _label(data))
     if isinstance(encoding, NotText):
         raise NotReadable(f"not text: {encoding.detail}")
     return decode(data, encoding)
 
 
-def _encoding(data: bytes) -> Encoding | NotText:
-    """The encoding of a page: UTF-8 or UTF-16 if its bytes look so, else the one it declares.
-
-    The bytes come first since a page that was saved anew in UTF-8 often declares its old encoding.
-    """
-    found = detect(data)
-    if isinstance(found, Encoding) and found.name.startswith("utf-") and not data.isascii():
-        return found
-    return _declared(data) or found
-
-
-def _declared(data: bytes) -> Encoding | None:
-    """The encoding a page declares; None if it is unknown or UTF, which the bytes would show."""
+def _label(data: bytes) -> str | None:
+    """The encoding a page declares, outside of comments; None if it begins with a mark."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return None
     head = data[:_DECLARED_WITHIN]
     end = head.rfind(b"-->") + 3  # a comment that begins later never ends, and is not looked for
     head = _COMMENT.sub(b"", head[:end]) + head[end:]
     declared = _META.search(head) or _XML.match(head)
-    try:
-        found = encoding_named(declared.group(1).decode("ascii")) if declared else None
-    except ValueError:
-        return None
-    return None if found is None or found.name.startswith("utf-") else found
+    return declared.group(1).decode("ascii") if declared else None
 
 
 def title_and_body(markup: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Bytes into text: which encoding a file is in, and its characters.
 
 `detect` looks at a file's first bytes and answers `Encoding` or `NotText`. It
-asks in turn, the surest sign first: byte order mark, strict UTF-8, UTF-16
+asks in turn, the surest sign first: byte order mark, escapes of ISO-2022, strict UTF-8, UTF-16
 without a mark, signs of binary, damaged UTF-8, everyday East Asian characters, and last
 chardet's statistics for the encodings of one country. Each stage answers None for "not mine".
 
@@ -17,15 +17,18 @@ import re
 from collections.abc import Iterable, Iterator
 from io import IncrementalNewlineDecoder
 from typing import NamedTuple
+from unicodedata import category
 
 import numpy as np
 
 from simdup.errors import BadValueError
 from simdup.text.east_asian import EVERYDAY, clear_encoding, likelier_encoding
+from simdup.text.escapes import iso_2022_jp, iso_2022_kr, utf_7, utf_16
+from simdup.text.scripts import in_one_script, is_half_width_kana, is_thai
 from simdup.versions import version
 
 #: Raised with every change that gives the same bytes another encoding or text.
-EDITION = 3
+EDITION = 4
 
 LOST = "\ufffd"  # Unicode's character in place of an unreadable one
 _BOM = "\ufeff"
@@ -55,6 +58,38 @@ _NAMES = {
     "euc_jis_2004": "euc-jp",
     **{f"cp{page}": f"windows-{page}" for page in range(1250, 1259)},
     **{f"iso8859-{part}": f"iso-8859-{part}" for part in range(2, 17)},
+    # Browsers read these as their larger sisters on Windows.
+    "iso8859-9": "windows-1254",
+    **dict.fromkeys(("iso8859-11", "tis-620"), "cp874"),
+    "iso2022_kr": "iso-2022-kr",
+}
+
+# Labels of the WHATWG Encoding Standard, and some of old mails, that Python does not know; before
+# them `_SPELLINGS` replaces the patterns that many labels have in common.
+_SPELLINGS = (
+    (re.compile(r"^(?:x-|cs)+"), ""),
+    (re.compile(r"^iso[-_]?8859[-_]?(\d+)(?:-?[ei])?$"), r"iso8859-\1"),
+    (re.compile(r"^isolatin"), "latin"),
+    (re.compile(r"^(?:windows|dos)-(?=\d)"), "cp"),
+)
+_LABELS = {
+    **dict.fromkeys(("unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8"), "utf-8"),
+    **dict.fromkeys(("unicode-1-1-utf-7", "unicode-2-0-utf-7"), "utf-7"),
+    **dict.fromkeys(("unicode", "unicodefeff", "ucs-2", "iso-10646-ucs-2"), "utf-16-le"),
+    "unicodefffe": "utf-16-be",
+    **dict.fromkeys(("visual", "logical"), "iso8859-8"),
+    "sun_eu_greek": "iso8859-7",
+    **dict.fromkeys(("koi", "koi8"), "koi8-r"),
+    "koi8-ru": "koi8-u",
+    "mac": "mac-roman",
+    "mac-ukrainian": "mac-cyrillic",
+    "user-defined": "cp1252",
+    **dict.fromkeys(("gb_2312", "gb_2312-80"), "gb2312"),
+    "cn-big5": "big5",
+    "eucpkdfmtjapanese": "euc_jp",
+    "cp31j": "cp932",
+    **dict.fromkeys(("ks_c_5601-1989", "ksc_5601", "ksc56011987", "iso-ir-149"), "cp949"),
+    **dict.fromkeys(("iso-2022-jp-ms", "cp50220", "cp50221", "cp50222"), "iso2022_jp"),
 }
 
 # Our name -> the codec that decodes it, where a larger one does.
@@ -69,11 +104,16 @@ _CODECS = {
 }
 
 # The least number of bytes of a character, where it is not 1.
-_UNITS = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
+_UNITS = {"utf-16": 2, "utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
 
-# Not for files: escapes that can spell lone surrogates, and host names. ISO-2022 is refused
-# too, since Python's decoders of it raise on damaged bytes though told to replace them.
-_REFUSED = {"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode"}
+# Encodings of which a whole file is decoded at once: what a piece means is said before it.
+_WHOLE = {"iso-2022-jp": iso_2022_jp, "iso-2022-kr": iso_2022_kr, "utf-7": utf_7, "utf-16": utf_16}
+# The first escape of such a text, and how ISO-2022-KR begins.
+_ESCAPE = re.compile(rb"\x1b\$(?:[@B]|\([@BDOQ])(?:[\x21-\x7e]{2})+|\x1b\$\)C")
+_KOREAN = b"\x1b$)C"
+
+# Not for files: escapes that can spell lone surrogates, and host names.
+_REFUSED = {"unicode-escape", "raw-unicode-escape", "idna", "punycode"}
 
 # The candidates chardet chooses from, by Python's names. Choosing from all of its 80 takes 4
 # times as long and gives the same answers on GBK and Big5, at every length from 20 bytes.
@@ -89,6 +129,8 @@ _RARE = (
 _SHORT, _LONG = 1 << 10, 1 << 16
 # The confidence of an encoding where chardet has no answer; its weak guesses have less.
 _UNSURE = 0.1
+# The confidence where the order of the bytes is a script's own.
+_SURE = 0.9
 # Text in windows-1252 has accented letters beside a plain one, or alone. Bytes without any are
 # more likely Chinese between spaces and signs.
 _ACCENT = re.compile(
@@ -181,11 +223,17 @@ def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
     return (
         _by_signature(head)
         or _by_mark(head)
-        or _as_utf8(unpadded or head, complete=complete)
+        or _by_escapes(head)
+        or _if_text(_as_utf8(unpadded or head, complete=complete))
         or _as_utf16(head[: len(unpadded) + len(unpadded) % 2])
         or _unless_nuls(unpadded)
         or _of_bytes(unpadded.replace(b"\0", b""), complete=complete)
     )
+
+
+def _if_text(found: Encoding | NotText | None) -> Encoding | None:
+    """The encoding; None if it makes no text of the bytes, so that another one may."""
+    return found if isinstance(found, Encoding) else None
 
 
 def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
@@ -196,6 +244,8 @@ def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
     return (
         _as_damaged_utf8(head, sample)
         or _as_east_asian(head, sample)
+        or _as_kana(sample)
+        or _as_thai(sample)
         or _by_statistics(head, sample)
         or NotText("no known encoding")
     )
@@ -226,7 +276,7 @@ def decode(data: bytes, encoding: Encoding) -> str:
     """
     kept = len(data.rstrip(b"\0"))
     kept += -kept % _UNITS.get(encoding.name, 1)  # NULs that complete the last character
-    text = data[:kept].decode(_CODECS.get(encoding.name, encoding.name), "replace")
+    text = _decoded(data[:kept], encoding.name)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.removeprefix(_BOM).replace("\0", LOST)
@@ -234,6 +284,9 @@ def decode(data: bytes, encoding: Encoding) -> str:
 
 def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
     """Decode a file from chunks of any size, and yield its text in pieces."""
+    if encoding.name in _WHOLE:
+        yield decode(b"".join(chunks), encoding)
+        return
     unpadded = _unpadded(chunks, _UNITS.get(encoding.name, 1))
     pieces = _pieces(unpadded, _decoder(encoding.name))
     for first in filter(None, pieces):
@@ -250,24 +303,95 @@ def count_lost(text: str) -> int:
 def encoding_named(name: str) -> Encoding:
     """The encoding that somebody names, whatever the bytes look like.
 
-    GBK and GB2312 are read as GB18030, ISO-8859-1 as windows-1252. Raises
-    ValueError for a name Python does not know or that cannot mean a text file.
+    Any label of the WHATWG Encoding Standard or name of Python's will do. GBK and GB2312 are
+    read as GB18030, ISO-8859-1 as windows-1252. Raises ValueError for a name that neither knows or
+    that cannot mean a text file.
     """
+    codec = _codec(name) or _codec(_respelled(name))
+    if not codec or codec in _REFUSED:
+        raise BadValueError(f"unknown encoding {name!r}")
+    if codec == "utf-32":
+        raise BadValueError(f"{name!r} leaves the byte order open: say {codec}-le or {codec}-be")
+    if codec.startswith("iso2022_jp"):
+        codec = "iso-2022-jp"
+    return Encoding(_NAMES.get(codec, codec), 1.0)
+
+
+def declared_or_detected(data: bytes, label: str | None) -> Encoding | NotText:
+    """The encoding of a document that declares one: UTF if its bytes look so, else the declared.
+
+    The bytes come first since a document that was saved anew in UTF-8 often declares its old
+    encoding. Where it declares ASCII or UTF without reason, or an unknown encoding, the bytes
+    decide alone.
+    """
+    declared = _declared(label)
+    if declared and declared.name in _WHOLE and declared.name != "utf-16" and data.isascii():
+        return declared
+    found = detect(data)
+    is_utf = isinstance(found, Encoding) and found.name.startswith("utf-")
+    if is_utf and not data.isascii():
+        return found
+    if declared and not declared.name.startswith("utf-"):
+        return declared
+    is_sure = isinstance(found, Encoding) and found.confidence > _UNSURE
+    # Browsers read windows-1252 where a page declares ASCII.
+    return found if is_sure or not label or "ascii" not in label.lower() else encoding_named("l1")
+
+
+def _declared(label: str | None) -> Encoding | None:
+    """The encoding of this label; None if there is no such encoding."""
+    try:
+        return encoding_named(label) if label else None
+    except ValueError:
+        return None
+
+
+def _codec(name: str) -> str:
+    """Python's name of its codec of this name; "" if it has none for texts."""
     try:
         codec = codecs.lookup(name).name
         b"a".decode(codec, "replace")
     except (LookupError, ValueError):  # ValueError: a NUL in the name, or "undefined"
-        codec = ""
-    if not codec or codec in _REFUSED or codec.startswith("iso2022"):
-        raise BadValueError(f"unknown encoding {name!r}")
-    if codec in {"utf-16", "utf-32"}:
-        raise BadValueError(f"{name!r} leaves the byte order open: say {codec}-le or {codec}-be")
-    return Encoding(_NAMES.get(codec, codec), 1.0)
+        return ""
+    return codec
+
+
+def _respelled(label: str) -> str:
+    """A label as Python spells it."""
+    name = label.strip().lower()
+    for pattern, spelling in _SPELLINGS:
+        name = pattern.sub(spelling, name)
+    return _LABELS.get(name, name)
+
+
+def _decoded(data: bytes, name: str) -> str:
+    """The characters of a whole file."""
+    if whole := _WHOLE.get(name):
+        return whole(data)
+    return data.decode(_CODECS.get(name, name), _EURO if name == "gb18030" else "replace")
 
 
 def _decoder(name: str) -> codecs.IncrementalDecoder:
     """A decoder that takes bytes piece by piece and never raises."""
-    return codecs.getincrementaldecoder(_CODECS.get(name, name))("replace")
+    errors = _EURO if name == "gb18030" else "replace"
+    return codecs.getincrementaldecoder(_CODECS.get(name, name))(errors)
+
+
+def _euro(error: UnicodeError) -> tuple[str, int]:
+    """The euro sign in place of the byte that has it in GBK of Windows; U+FFFD for others."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    begin, end = error.start, error.end
+    if error.object[begin] != _EURO_BYTE:
+        return LOST, end
+    if end < len(error.object):
+        return "€", begin + 1
+    # An incremental decoder does not go on after an error at the end of a file.
+    return "€" + error.object[begin + 1 :].decode("gb18030", _EURO), end
+
+
+_EURO, _EURO_BYTE = "simdup.euro", 0x80  # the name by which decoders know `_euro`
+codecs.register_error(_EURO, _euro)
 
 
 def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
@@ -311,6 +435,17 @@ def _by_mark(head: bytes) -> Encoding | NotText | None:
     return Encoding(name, 1.0)
 
 
+def _by_escapes(head: bytes) -> Encoding | None:
+    """The encoding that has these escapes, if they spell text and are no terminal's."""
+    escape = _ESCAPE.search(head) if b"\x1b$" in head else None
+    if not escape or not head.isascii() or _unless_controls(head, _MOST_CONTROLS_UTF8):
+        return None
+    name = "iso-2022-kr" if escape.group() == _KOREAN else "iso-2022-jp"
+    text = _decoded(head, name)
+    is_text = count_lost(text) <= _MOST_LOST * len(text)
+    return Encoding(name, 1 - count_lost(text) / len(text)) if is_text else None
+
+
 def _as_utf8(head: bytes, *, complete: bool) -> Encoding | NotText | None:
     """UTF-8 if every byte is valid; a character may be cut at the end."""
     if b"\0" in head:
@@ -342,10 +477,10 @@ def _as_utf16(head: bytes) -> Encoding | None:
 
 
 def _everyday(text: str) -> float:
-    """The largest share of the characters of a text that one of the everyday sets holds."""
+    """The largest share of the characters of a text that one everyday set or one script holds."""
     clean = _CONTROL_CHARACTERS.sub("", text)
     kept = (clean.encode(codec, "ignore").decode(codec, "ignore") for codec in _EVERYDAY)
-    return max(map(len, kept)) / len(text)
+    return max(*map(len, kept), in_one_script(clean)) / len(text)
 
 
 def _unless_nuls(unpadded: bytes) -> NotText | None:
@@ -384,6 +519,16 @@ def _as_east_asian(head: bytes, sample: bytes) -> Encoding | None:
     """The East Asian encoding in which the characters are clearly everyday ones."""
     found = clear_encoding(sample)
     return _reported(head, Encoding(*found)) if found else None
+
+
+def _as_kana(sample: bytes) -> Encoding | None:
+    """Shift_JIS if it has half-width kana alone."""
+    return Encoding("shift_jis", _SURE) if is_half_width_kana(sample) else None
+
+
+def _as_thai(sample: bytes) -> Encoding | None:
+    """The Thai code page of Windows, which has all of TIS-620."""
+    return Encoding("cp874", _SURE) if is_thai(sample) else None
 
 
 def _count(data: bytes, what: bytes) -> int:
@@ -466,10 +611,10 @@ def _is_alphabet(sample: bytes, name: str) -> bool:
 
 
 def _is_of_letters(sample: bytes, name: str) -> bool:
-    """Whether few characters are signs beyond ASCII.
+    """Whether few characters are signs beyond ASCII. Marks belong to their letters.
 
     Single-byte encodings accept almost any bytes, so chardet's word is not enough.
     """
     text = sample.decode(name, "replace")
-    signs = sum(not (c.isascii() or c.isalpha()) for c in text)
+    signs = sum(not (c.isascii() or c.isalpha() or category(c) == "Mn") for c in text)
     return signs <= _MOST_SIGNS * len(text)

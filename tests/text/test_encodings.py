@@ -508,7 +508,7 @@ def test_every_alias_of_an_encoding_gives_one_name(given_name, expected):
 @pytest.mark.parametrize(
     "wrong",
     [
-        *["klingon", "base64", "rot13", "zlib", "hex", "undefined", "idna", "utf-7", "iso2022_jp"],
+        *["klingon", "base64", "rot13", "zlib", "hex", "undefined", "idna", "replacement"],
         "",
         "a\0b",
     ],
@@ -525,9 +525,132 @@ def test_the_edition_names_chardet_or_the_named_encoding():
     assert edition("GBK") == edition("gb2312") == f"edition {EDITION}, gb18030"
 
 
-def test_utf16_and_utf32_must_be_named_with_their_byte_order():
-    with pytest.raises(ValueError, match="'utf-16' leaves the byte order open: say utf-16-le or"):
-        encoding_named("utf-16")
+def test_utf32_must_be_named_with_its_byte_order():
+    with pytest.raises(ValueError, match="'utf-32' leaves the byte order open: say utf-32-le or"):
+        encoding_named("utf-32")
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le"])
+def test_utf16_without_a_byte_order_is_read_by_its_mark_or_as_on_windows(codec):
+    data = SIMPLIFIED.encode(codec)
+
+    assert decode(data, encoding_named("utf-16")) == SIMPLIFIED
+    assert "".join(decode_chunks([data[:3], data[3:]], encoding_named("utf-16"))) == SIMPLIFIED
+
+
+# Labels of the WHATWG Encoding Standard that Python's codecs do not know, and false friends.
+LABELS = {
+    "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8",
+    "iso-8859-2": "csisolatin2 iso-ir-101 iso88592 iso_8859-2:1987 l2 latin2",
+    "iso-8859-6": "arabic asmo-708 csiso88596e csiso88596i ecma-114 iso-8859-6-e iso-8859-6-i",
+    "iso-8859-7": "elot_928 greek8 iso88597 sun_eu_greek",
+    "iso-8859-8": "csiso88598e csiso88598i csisolatinhebrew iso-8859-8-i logical visual",
+    "iso-8859-15": "csisolatin9 iso885915 l9",
+    "koi8-r": "cskoi8r koi koi8 koi8_r",
+    "koi8-u": "koi8-ru",
+    "mac-roman": "csmacintosh mac macintosh x-mac-roman",
+    "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
+    "cp874": "dos-874 iso-8859-11 iso885911 tis-620 windows-874",
+    "windows-1251": "x-cp1251 CP1251",
+    "windows-1252": "cp819 iso-8859-1 iso88591 x-cp1252 x-user-defined latin1",
+    "windows-1254": "csisolatin5 iso-8859-9 iso-ir-148 iso_8859-9:1989 l5 x-cp1254",
+    "gb18030": "chinese csgb2312 csiso58gb231280 gb_2312 gb_2312-80 iso-ir-58 x-gbk",
+    "hz": "hz-gb-2312",
+    "big5": "cn-big5 csbig5 x-x-big5",
+    "euc-jp": "cseucpkdfmtjapanese x-euc-jp",
+    "iso-2022-jp": "csiso2022jp iso-2022-jp-1 iso-2022-jp-ms cp50220",
+    "shift_jis": "csshiftjis ms932 ms_kanji windows-31j x-sjis",
+    "euc-kr": "cseuckr csksc56011987 iso-ir-149 korean ks_c_5601-1989 ksc_5601 windows-949",
+    "iso-2022-kr": "csiso2022kr",
+    "utf-7": "unicode-1-1-utf-7 utf7",
+    "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16le",
+    "utf-16-be": "unicodefffe utf-16be",
+}
+
+
+@pytest.mark.parametrize("expected", LABELS)
+def test_labels_of_the_web_and_of_mail_are_known(expected):
+    assert {encoding_named(f" {label.title()} ").name for label in LABELS[expected].split()} == {
+        expected
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "expected"),
+    [
+        (f"{JAPANESE}\n(株)ABC ", "iso2022_jp", "iso-2022-jp"),
+        ("半角 ﾔﾏﾀﾞ と、丂 と JIS", "iso2022_jp_ext", "iso-2022-jp"),
+        ("俱 ① 鄧 倶楽部", "iso2022_jp_2004", "iso-2022-jp"),
+        (f"{KOREAN}\n{ENGLISH}", "iso2022_kr", "iso-2022-kr"),
+    ],
+)
+def test_iso_2022_shows_by_its_escapes(text, codec, expected):
+    data = text.encode(codec)
+
+    assert name(data) == expected
+    assert read(data) == text
+    assert "".join(decode_chunks([data[:9], data[9:]], encoding_named(codec))) == text
+
+
+def test_characters_that_windows_adds_to_iso_2022_jp():
+    assert read(b"\x1b$B-!-j\x1b(B and \x1b$BF|K\\\x1b(B") == "①㈱ and 日本"
+
+
+def test_escapes_of_terminals_are_no_iso_2022():
+    assert name(b"\x1b[1mbold\x1b(B\x1b[m costs \x1b$5") == "utf-8"
+
+
+@pytest.mark.parametrize("codec", ["utf-7", "iso-2022-jp", "iso-2022-kr"])
+def test_damaged_escapes_are_lost_characters(codec):
+    data = bytes(random.Random(3).choices(b"\x1b$B(J)C\x0e\x0f~ab\n\xff+-AZ", k=5000))
+
+    assert decode(data, encoding_named(codec)).encode("utf-8")
+
+
+THAI = "อาหารไทยขึ้นชื่อเรื่องการปรุงแต่งอย่างสมดุลของรสชาติพื้นฐาน คือเปรี้ยว หวาน เค็ม ๑๒๓ "
+HEBREW = "שָׁלוֹם לְכֻלָּם, הַפְּגִישָׁה נִדְחֲתָה לְיוֹם שְׁלִישִׁי בְּשָׁעָה שָׁלוֹשׁ. "
+ARABIC = "قُلْ هُوَ اللَّهُ أَحَدٌ اللَّهُ الصَّمَدُ لَمْ يَلِدْ وَلَمْ يُولَدْ "
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        (THAI, "cp874"),
+        (THAI * 20, "tis-620"),
+        ("กรุณาส่งเอกสารนี้ให้ผู้จัดการก่อนวันศุกร์ด้วย\n", "cp874"),
+        (HEBREW * 20, "cp1255"),
+        (ARABIC * 20, "cp1256"),
+        ("ｵﾚﾝｼﾞｼﾞｭｰｽ 120ｴﾝ\nﾊﾟﾝ 200ｴﾝ\nｷﾞｭｳﾆｭｳ 180ｴﾝ\n", "cp932"),
+        ("｢ｺﾝﾆﾁﾊ｣､ﾜﾀｼﾊ ﾃﾞﾝｼｬﾃﾞ ｶｲｼｬﾆ ｲｷﾏｽ｡", "cp932"),
+    ],
+)
+def test_marks_of_letters_and_small_letters_are_text(text, codec):
+    assert read(text.encode(codec)) == text
+
+
+@pytest.mark.parametrize("data", [b"\x80 5 \xc6\xb1", b"\xc6\xb1\x805", b"\x80\xc6\xb1\x80"])
+def test_the_euro_sign_of_windows_in_gbk(data):
+    gbk = encoding_named("gbk")
+    expected = data.replace(b"\x80", "€".encode("gb18030")).decode("gb18030")
+
+    assert decode(data, gbk) == expected
+    assert "".join(decode_chunks([bytes([byte]) for byte in data], gbk)) == expected
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(THAI, HEBREW, ARABIC, "नमस्ते, कल दोपहर तीन बजे बैठक होगी।\n", "ეს მოკლე ტექსტია.\n"),
+        *(
+            "ይህ በአማርኛ የተጻፈ አጭር ጽሑፍ ነው።\n",
+            "Đây là một đoạn văn bản ngắn.\n",
+            "བོད་ཡིག་ནི་བོད་པའི་ཡི་གེ་ཡིན།\n",
+        ),
+    ],
+)
+def test_utf16_without_a_mark_is_recognised_in_any_script(text, order):
+    assert name(text.encode(order)) == order
 
 
 def test_confidence_is_that_of_chardet_also_where_everyday_characters_decide():
