@@ -25,11 +25,16 @@ _SHOWN = frozenset(("menu", "dialog"))
 
 # The second blanks belong to the quote, so that no run of blanks can be divided in several ways.
 _ROLE = re.compile(r"\srole\s*=\s*(?:[\"']\s*)?([a-z]+)", re.IGNORECASE)
-_SEARCH = re.compile(r"search", re.IGNORECASE)
+# A form that searches says so by a whole word among its names, or has a word such as "searchform"
+# anywhere and little text; an action /research/ says nothing.
+_NAMES = re.compile(r"\s(?:role|class|id)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)", re.IGNORECASE)
+_SEARCH = re.compile(r"(?<![a-z])search(?![a-z])", re.IGNORECASE)
+_PERHAPS_SEARCH = re.compile(r"(?<![a-z])search", re.IGNORECASE)
 _HINTS = ("<main", "<nav", "<aside", "<footer", "<article", "search", "role=")
 _HAS_CONTENT = re.compile(r"<(?:main|article)\b|\srole\s*=\s*(?:[\"']\s*)?main\b", re.IGNORECASE)
 
-# With fewer characters of content than this, blanks aside, a page stays whole.
+# With fewer characters of content than this, blanks aside, a page stays whole; with fewer in it, a
+# form has little text.
 _LEAST = 100
 
 
@@ -61,12 +66,16 @@ class Frames:
         self._has_content = self.is_marked and _HAS_CONTENT.search(markup) is not None
         self._frame: _Open | None = None
         self._main: _Open | None = None
+        self._form: int | None = None
+        """The first piece of an open form that perhaps searches."""
         self._depth = 0
         self._frames, self._mains = list[slice](), list[slice]()
 
     def note(self, tag: str, attributes: str) -> None:
         """Note a tag, after the pieces before it; its name is in lower case, "/p" at an end."""
         name, is_end = tag.removeprefix("/"), tag.startswith("/")
+        if name == "form":
+            self._note_form(attributes, is_end=is_end)
         if self._frame:
             if name == self._frame.name:
                 self._frame = self._unless_ended(self._frame.after(is_end=is_end), self._frames)
@@ -77,6 +86,15 @@ class Frames:
             self._depth = max(self._depth + (-1 if is_end else 1), 0)
         if not is_end:
             self._begin(name, attributes)
+
+    def _note_form(self, attributes: str, *, is_end: bool) -> None:
+        """Note where a form begins or ends that is a frame if it has little text."""
+        if is_end and self._form is not None:
+            form = slice(self._form, len(self.pieces))
+            if _size(self.pieces[form]) < _LEAST:
+                self._frames.append(form)
+        begins = not is_end and _PERHAPS_SEARCH.search(attributes)
+        self._form = len(self.pieces) if begins else None
 
     def _begin(self, name: str, attributes: str) -> None:
         """Note an element that begins."""
@@ -92,7 +110,7 @@ class Frames:
     def _is_frame(self, name: str, role: str, attributes: str) -> bool:
         """Whether an element that begins here is part of the frame."""
         if name == "form":
-            return _SEARCH.search(attributes) is not None
+            return any(map(_SEARCH.search, _NAMES.findall(attributes)))
         kind = role or ("" if name in _SHOWN else name)
         if kind in _FRAMES:
             return True
@@ -115,4 +133,9 @@ class Frames:
             for part in among:
                 kept[part] = flag * (part.stop - part.start)
         found = list(compress(self.pieces, kept))
-        return found if sum(len(piece.strip()) for piece in found) >= _LEAST else self.pieces
+        return found if _size(found) >= _LEAST else self.pieces
+
+
+def _size(pieces: list[str]) -> int:
+    """The number of characters, blanks aside."""
+    return sum(len(piece.strip()) for piece in pieces)

@@ -30,6 +30,8 @@ def shown(markup):
         *("<form action='/search'>no<select><option>no</select></form>", "<footer>no</footer>"),
         *("<div role=contentinfo>no</div>", "<div role=banner>no</div>", "<aside>no</aside>"),
         *("<ul role=menu><li>no</ul>", "<div role=dialog>no</div>"),
+        "<form id=searchform action=/>no</form>",
+        f"<form class='site-search' role=search><p>{'no ' * 99}</form>",
     ],
 )
 @pytest.mark.parametrize("page", ["{frame}<p>{tea}</p>{frame}", "<main><p>{tea}</p></main>{frame}"])
@@ -53,6 +55,9 @@ def test_what_is_left_out(page, frame):
         ("<div class=nav>yes</div>{tea}<div id=footer>yes</div>", "yes\n{tea}\nyes"),
         ("<header><h1>yes</h1></header>{tea}", "yes\n{tea}"),
         ("<menu><li>yes</menu>{tea}<form action=order>yes</form>", "yes\n{tea}\nyes"),
+        ("{tea}<form action=/research/1>yes</form>", "{tea}\nyes"),
+        ("{tea}<form id='research' class=searchable action=s.aspx>{tea}</form>", "{tea}\n{tea}"),
+        ("<form id=f action='./Search.aspx?q=2'>{tea}</form>yes", "{tea}\nyes"),
         # And so does everything where the page is broken, or where little else would be left.
         ("<nav>yes{tea}", "yes{tea}"),
         ("yes<main>{tea}", "yes{tea}"),
