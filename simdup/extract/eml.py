@@ -123,9 +123,7 @@ def _kind_of(part: Message) -> str:
     """The word for a part that is not the text of its mail."""
     if part.get_content_disposition() == "attachment" or part.get_filename():
         return "attachments"
-    return {"image": "pictures", "text": "other bodies"}.get(
-        part.get_content_maintype(), "attachments"
-    )
+    return {"image": "pictures", "text": "bodies"}.get(part.get_content_maintype(), "attachments")
 
 
 def _parts(part: Message) -> Iterator[Message]:
