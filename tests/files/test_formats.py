@@ -410,7 +410,7 @@ def test_subtitles_of_other_times_say_the_same(run, write, english):
 
     [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
 
-    assert [each["kind"] for each in group["members"][1:]] == ["identical text"]
+    assert [each["kind"] for each in group["members"][1:]] == ["same words"]
 
 
 def test_front_matter_makes_no_difference_and_its_file_is_no_plain_text(run, write, english):
@@ -420,7 +420,7 @@ def test_front_matter_makes_no_difference_and_its_file_is_no_plain_text(run, wri
 
     [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
 
-    assert {each["kind"] for each in group["members"][1:]} == {"identical text"}
+    assert {each["kind"] for each in group["members"][1:]} == {"same words"}
     assert [each["format"] for each in group["members"]].count("md") == 2
 
 
