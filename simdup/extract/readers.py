@@ -67,7 +67,7 @@ _PACKAGES = {Format.PDF: "pypdfium2"}
 _INSTALL = "pip install 'simdup[docs]'"
 
 #: Raised with every change that gives the same document another text or other unread content.
-EDITION = 10
+EDITION = 11
 
 # So many first bytes of a file show its format; a zip file may need more.
 HEAD = 1 << 16

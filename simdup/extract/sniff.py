@@ -89,11 +89,19 @@ _MIME = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
 _DATE = re.compile(rb"^(?:Date|Message-ID|Received):", re.IGNORECASE | re.MULTILINE)
 _MBOX = re.compile(rb"From [^\n]*\n")
 
-#: The line of a mailbox (RFC 4155) that begins a mail: who sent it, and when. The first header
-#: follows. A line with many times of day is searched once, since `re` never goes back into a
-#: condition `(?=...)`.
-SENT = re.compile(rb"From \S+ (?=[^\n]*\d:\d\d)[^\n]*\n(?=[!-9;-~]+:)")
-_BEGIN = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))" + SENT.pattern)
+# A line of a mailbox that begins a mail says who sent it and when (RFC 4155), and any header
+# follows. Some programs write less, even "From " alone: then a header that mails have follows. A
+# line with many times of day is searched once, since `re` never goes back into `(?=...)`.
+_TIMED = rb"From \S+ (?=[^\n]*\d:\d\d)[^\n]*\n"
+_KNOWN = (
+    rb"(?=(?i:from|to|date|subject|received|message-id|mime-version|return-path|delivered-to"
+    rb"|envelope-to|reply-to|sender|status|content-type|x-[a-z-]+):)"
+)
+#: Where a mail begins in a mailbox.
+SENT = re.compile(rb"(?:" + _TIMED + rb"(?=[!-9;-~]+:)|From [^\n]*\n" + _KNOWN + rb")")
+_BEGIN = re.compile(
+    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))" + SENT.pattern + rb"|(?<=\n)" + _TIMED + _KNOWN
+)
 
 
 def format_of(

@@ -10,6 +10,7 @@ from patience import grows_evenly, patient
 
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.eml import mailbox, text
+from simdup.extract.sniff import Format, format_of
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "gb18030", "big5"])
@@ -130,6 +131,16 @@ def test_a_mailbox_has_the_texts_of_all_its_mails(end):
     data = b"".join(SENT + mail for mail in mails)
 
     assert mailbox(data.replace(b"\n", end)) == "a\nb\nq\nc\n>From here on\nFrom now on: d\ne\nf"
+
+
+@pytest.mark.parametrize("first", ["From ", "From - ", "From a@b Mon Jan 1 2024", "From - Mon"])
+@pytest.mark.parametrize("second", ["\nFrom ", "\nFrom -", "From a@b Mon Jan  1 10:00:00 2024"])
+def test_mails_of_a_mailbox_begin_with_less_than_a_date(first, second):
+    head = "Subject: a\nFrom: a@b\nDate: today\n\n"
+    data = f"{first}\n{head}b\n{second}\n{head}c".encode()
+
+    assert mailbox(data) == "a\nb\na\nc"
+    assert format_of(data, "sent") is Format.MBOX
 
 
 def test_a_damaged_mail_costs_a_mailbox_that_mail_alone():

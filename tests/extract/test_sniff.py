@@ -81,7 +81,7 @@ def test_is_html_whatever_its_name(data):
         (b"{\\rtf1 a}", "letter.doc", Format.RTF),
         (b"From: me\nSubject: tea\n\nAt four.\n", "a.eml", Format.EML),
         (b"Received: a\n b\nMIME-Version: 1.0\n\nAt four.\n", "1723.host:2,S", Format.EML),
-        (b"From a@b Mon\nFrom: a\nMIME-Version: 1.0\n\nb", "mail", Format.EML),
+        (b"From a@b Mon\nFrom: a\nMIME-Version: 1.0\n\nb", "mail", Format.MBOX),
         (b"From a@b Mon Jan  1 10:00:00 2024\nFrom: a\nDate: b\n\nc", "a.txt", Format.MBOX),
         (b"From - Mon Jan 1 10:00:00 2024\r\nMIME-Version: 1.0\r\n\r\nc", "a", Format.MBOX),
         (b"At four.\n", "a.eml", None),
