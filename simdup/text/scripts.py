@@ -25,6 +25,8 @@ _LEAST_DEPENDENT, _MOST_MISPLACED = 6, 0.02
 
 # Random bytes in UTF-16 are letters of these; marks go with letters of all scripts.
 _OF_NO_SCRIPT = frozenset(("CJK", "HANGUL", "COMBINING"))
+# Fewer different characters are rather a pattern of bytes, such as 00 01 00 01, than a text.
+_FEWEST_DIFFERENT = 4
 
 
 def is_half_width_kana(sample: bytes) -> bool:
@@ -52,8 +54,10 @@ def is_thai(sample: bytes) -> bool:
 def in_one_script(text: str) -> int:
     """How many characters are letters of the commonest script, or signs between these.
 
-    The names of characters begin with their script.
+    The names of characters begin with their script. A few characters, repeated, are no text.
     """
+    if len(set(text)) < _FEWEST_DIFFERENT:
+        return 0
     scripts = Counter(name(c, "").partition(" ")[0] for c in text if category(c)[0] in "LM")
     found = [count for script, count in scripts.items() if script not in _OF_NO_SCRIPT]
     letters = max(found, default=0) + scripts["COMBINING"]

@@ -342,8 +342,8 @@ def test_json_has_every_field(asked, write):
     assert {"schema_version", "tool", "version"} < {*report}
     (answer,) = report["answers"]
     assert list(answer) == ["question", "matches"]
-    assert list(answer["matches"][1])[-6:] == [
-        *("kind", "distance", "similarity", "exact", "set", "set_kind")
+    assert list(answer["matches"][1])[-7:] == [
+        *("kind", "distance", "similarity", "exact", "set", "set_kind", "other_unread")
     ]
     assert answer["matches"][0]["kind"] == "identical bytes"
     assert report["skipped"] == [

@@ -121,14 +121,16 @@ def test_a_copy_in_big5_is_identical_text(report, write, traditional):
 
 
 @pytest.mark.parametrize("features", ["shingles", "words"])
-def test_a_copy_in_the_other_script_is_near_unless_variants_are_kept_apart(report, write, features):
+def test_a_copy_in_the_other_script_has_the_same_words_unless_variants_are_kept_apart(
+    report, write, features
+):
     write("a.txt", "发展公司后面的面馆里，头发干了的师傅说：复习历史，才知道台风的征兆。" * 3)
     write("copy.txt", "發展公司後面的麵館裡，頭髮乾了的師傅說：複習歷史，才知道颱風的徵兆。" * 3)
     options = (".", "--features", features, "-s", "0.9")
 
     found = report(*options)
 
-    assert kinds(found) == {"./copy.txt": "near"}
+    assert kinds(found) == {"./copy.txt": "same words"}
     assert found["groups"][0]["members"][1]["similarity"] == 1
     assert found["settings"]["recipe"]["variants"] == "Unihan 15.0.0"
     apart = report(*options, "--no-fold-variants")
@@ -155,13 +157,13 @@ def test_an_exact_copy_is_identical_bytes(report, write, english):
 @pytest.mark.parametrize(
     ("old", "new"), [("，", "、"), ("。", "."), ("“", "「"), ("\n", "\n\n　"), ("：", ":")]
 )
-def test_other_punctuation_is_near_at_distance_0(report, write, simplified, old, new):
+def test_texts_with_other_punctuation_have_the_same_words(report, write, simplified, old, new):
     write("a.txt", "“" + simplified)
     write("b.txt", ("“" + simplified).replace(old, new))
 
     (group,) = report(".")["groups"]
 
-    assert group["kind"] == "near"
+    assert group["kind"] == "same words"
     assert group["diameter"] == 0
     assert [member["distance"] for member in group["members"]] == [0, 0]
     assert [member["similarity"] for member in group["members"]] == [1, 1]
@@ -171,7 +173,7 @@ def test_a_decimal_point_and_a_thousands_comma_are_not_identical_text(report, wr
     write("a.txt", english + "Total due: 1,000")
     write("b.txt", english + "Total due: 1.000")
 
-    assert kinds(report(".")) == {"./b.txt": "near"}
+    assert kinds(report(".")) == {"./b.txt": "same words"}
 
 
 def test_unrelated_texts_are_not_grouped(report, write, english, simplified, traditional):
@@ -619,7 +621,7 @@ def test_a_report_of_nothing_is_one_of_its_format(run, form):
     elif form == "csv":
         assert ended.out.decode() == (
             "group,kind,representative,similarity,own_share,distance,size,encoding,path"
-            ",set,set_kind,byte_digest\n"
+            ",set,set_kind,byte_digest,words_digest,unread\n"
         )
     else:
         assert ended.out == b""
@@ -632,7 +634,7 @@ def test_undecodable_bytes_are_shown(run, write, simplified):
     lines = run("scan", ".", "-q").out.decode().splitlines()
 
     assert lines[1].endswith("  ./a")
-    assert lines[2].endswith("  ./b  (1 character damaged)")
+    assert lines[2].endswith("  ./b  (other damaged characters, 1 character damaged)")
 
 
 def test_a_fingerprint_does_not_depend_on_the_hash_seed_or_jobs(simdup, write, english, simplified):

@@ -211,7 +211,7 @@ def test_texts_that_differ_in_punctuation_alone_can_be_ignored(scanned, settings
     # Both are like c, which nobody said they are not.
     assert names(result, scanned.root) == [["c", "a", "b"]]
     assert [member.similarity for member in result.groups[0].members] in ([1, 1, 1], [None] * 3)
-    assert {member.kind for member in result.groups[0].members[1:]} == {Kind.NEAR}
+    assert {member.kind for member in result.groups[0].members[1:]} == {Kind.SAME_WORDS}
 
 
 @every_scan

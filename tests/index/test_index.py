@@ -147,7 +147,13 @@ class Known:
         if self.data == text.encode():
             return Kind.IDENTICAL_BYTES
         unified = [each.replace("\r\n", "\n") for each in (self.text, text)]
-        return Kind.IDENTICAL_TEXT if unified[0] == unified[1] else Kind.NEAR
+        if unified[0] == unified[1]:
+            return Kind.IDENTICAL_TEXT
+        return Kind.SAME_WORDS if self.words == text.split() else Kind.NEAR
+
+    @property
+    def words(self):
+        return self.text.split()
 
 
 class IndexAndDictionary(RuleBasedStateMachine):
@@ -365,14 +371,18 @@ class IndexAndDictionary(RuleBasedStateMachine):
         return sorted(rows, key=lambda each: (strength.index(each[0]), -each[1], each[2], each[4]))
 
     def in_sets(self, rows):
-        """The rows, with all of one text behind its first one, and of these the same bytes."""
-        text_at, data_at = {}, {}
+        """The rows, with the same words behind the first ones, then the same text, then bytes."""
+        words_at, text_at, data_at = {}, {}, {}
         contents = []
         for place, (*_, path) in enumerate(rows):
             known = self.known[path]
             text = known.text.replace("\r\n", "\n")
             contents.append(
-                (text_at.setdefault(text, place), data_at.setdefault(known.data, place))
+                (
+                    words_at.setdefault(tuple(known.words), place),
+                    text_at.setdefault(text, place),
+                    data_at.setdefault(known.data, place),
+                )
             )
         return [rows[place] for place in sorted(range(len(rows)), key=contents.__getitem__)]
 
@@ -419,7 +429,7 @@ def test_query_returns_added_files_most_similar_first(index, write):
 
     assert (changes.added, len(index)) == (4, 4)
     assert found(matches) == ["in/copy", "in/lines", "in/edited"]
-    assert [m.kind for m in matches] == [Kind.IDENTICAL_BYTES, Kind.NEAR, Kind.NEAR]
+    assert [m.kind for m in matches] == [Kind.IDENTICAL_BYTES, Kind.SAME_WORDS, Kind.NEAR]
     assert [m.similarity for m in matches[:2]] == [1, 1]
     assert all(m.is_exact for m in matches)
     assert 0.8 < matches[2].similarity < 1
