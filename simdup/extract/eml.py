@@ -1,28 +1,33 @@
-"""The text of a mail: its subject, and its body as plain text or else as HTML.
+"""The text of a mail: its subject, and all its parts of text; of alternatives one.
 
 Other headers, attachments and mails within the mail (forwarded or attached) are left out. A mail
-without a body of its own has the text of the mails within it, below its subject. A mailbox has
-the texts of all its mails.
+without a body of its own has the text of the first part that is marked as an attachment, or of the
+mails within it, below its subject. A mailbox has the texts of all its mails.
 """
 
 from __future__ import annotations
 
+import re
+from binascii import a2b_base64, a2b_qp
 from email import errors
-from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
-from typing import TYPE_CHECKING
+from email.policy import Compat32
+from functools import reduce
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeAlias
 
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import (
     NotReadable,
     TextBuilder,
+    tidied,
     unless_empty,
     unread_of,
     with_unread,
 )
 from simdup.extract.sniff import mails
-from simdup.text.encodings import Encoding, declared_or_detected, decode, encoding_named
+from simdup.text.encodings import LOST, Encoding, declared_or_detected, decode, encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
 # Lines that begin a part: each costs time in proportion to its depth. Real mails have up to 60.
 MOST_PARTS = 1000
 
-# Characters of a subject that are decoded, in time by the square of their number.
+# Bytes of a subject in which encoded words are sought, in time by the square of their number.
 LONGEST_SUBJECT = 10_000
 
 # Types of a part that is a mail (RFC 2046 and 6532); other types `message/*` are for programs.
@@ -39,11 +44,38 @@ _MAILS = {"message/rfc822", "message/global"}
 # Headers of which a copy of a mail has the same.
 _HEADERS = ("From", "To", "Cc", "Date", "Message-ID")
 
-# The text of a mail is in parts of the first type that it has.
-_READ = ("text/plain", "text/html")
+# Types of a body: alternatives of other types, such as invitations, say it for programs.
+_BODIES = ("text/plain", "text/html")
+
+# An alternative says more than another if it has twice its bytes and so many more.
+_LITTLE = 100
+
+# A word of a subject in ASCII: its charset (and language), encoding and content (RFC 2047, 2231).
+_WORD = re.compile(rb"=\?([^?*\s]+)(?:\*[^?\s]*)?\?([bq])\?(.*?)\?=", re.IGNORECASE | re.DOTALL)
+
+_MARKED_UP = ("text/enriched", "text/richtext")
+# Their markup (RFC 1896); "<<" is a "<" of the text.
+_ENRICHED = re.compile(r"<<|<param>[^<]*</param>|</?[a-z][\w-]*>", re.IGNORECASE)
+
+# The word of a transfer encoding, after comments and quotes.
+_TRANSFER = re.compile(r'(?:[\s"]|\([^)]*\))*([\w-]*)')
 
 # The parser's errors for damaged mails, found by fuzzing; it recurses into nested parts.
 _TROUBLE = (errors.MessageError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+
+# Parts of a mail, each with its text. Subjects have no part; a mail within it has no text here.
+_Pieces: TypeAlias = "Sequence[tuple[Message | None, str]]"
+_Shown: TypeAlias = "list[tuple[Message, str]]"
+
+
+class _Raw(Compat32):
+    """Headers keep their bytes beyond ASCII, as surrogates; a transfer encoding is one word."""
+
+    def header_fetch_parse(self, name: str, value: str) -> str:
+        is_word = name.lower() == "content-transfer-encoding"
+        found = _TRANSFER.match(value) if is_word else None
+        return found[1] if found else value
 
 
 def text(data: bytes) -> str:
@@ -51,8 +83,9 @@ def text(data: bytes) -> str:
     if data.count(b"\n--") > MOST_PARTS and data.count(b"boundary=") > MOST_PARTS // 10:
         raise NotReadable(f"more than {MOST_PARTS:,} parts")
     try:
-        message = BytesParser().parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
-        return with_unread(unless_empty(_subject_and_body(message)), _others(message))
+        message = BytesParser(policy=_Raw()).parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
+        pieces = _subject_and_body(message)
+        return with_unread(unless_empty(_joined(pieces)), _others(message, pieces))
     except _TROUBLE as error:
         raise NotReadable(f"damaged mail: {error}") from None
 
@@ -74,49 +107,114 @@ def mailbox(data: bytes) -> str:
     return with_unread(unless_empty(str(texts)), others)
 
 
-def _subject_and_body(message: Message) -> str:
+def _subject_and_body(message: Message) -> _Pieces:
     """The subject line of a mail, and its body."""
-    return f"{_subject(message)}\n{_body(message)}"
+    return [(None, _subject(message)), *_body(message)]
+
+
+def _joined(pieces: _Pieces) -> str:
+    """The texts of the pieces, each on lines of its own."""
+    found = TextBuilder()
+    for _, piece in pieces:
+        found.add(piece + "\n")
+    return str(found)
 
 
 def _subject(message: Message) -> str:
     """The subject line, its encoded words decoded."""
-    parts = decode_header(str(message.get("Subject", ""))[:LONGEST_SUBJECT])
+    words = list(_words(re.sub(rb"[\r\n]", b"", _bytes(message.get("Subject", "")))))
+    around = _of_header(b"".join(data for charset, data in words if not charset), message)
+    joined = (
+        (charset, b"".join(data for _, data in group))
+        for charset, group in groupby(words, lambda word: word[0])
+    )
     return "".join(
-        part if isinstance(part, str) else decode(part, _encoding(part, charset))
-        for part, charset in parts
+        decode(data, _encoding(data, charset) if charset else around) for charset, data in joined
     )
 
 
-def _body(message: Message) -> str:
-    """The parts in plain text, else the parts in HTML, else the mails within it."""
-    plain, html, inner = TextBuilder(), TextBuilder(), list[Message]()
-    for part in _parts(message):
+def _words(line: bytes) -> Iterator[tuple[str, bytes]]:
+    """The encoded words of a header with their charsets, and with "" the text around them."""
+    end = 0
+    for word in _WORD.finditer(line, 0, LONGEST_SUBJECT):
+        between = line[end : word.start()]
+        if between.strip() or not end:  # blanks between two encoded words do not count
+            yield "", between
+        charset, how, content = word.groups()
+        is_base64 = how.lower() == b"b"
+        data = a2b_base64(content + b"===") if is_base64 else a2b_qp(content, header=True)
+        yield charset.decode("latin-1").lower(), data
+        end = word.end()
+    yield "", line[end:]
+
+
+def _of_header(data: bytes, message: Message) -> Encoding:
+    """The encoding of text in a header: UTF-8, the one of a body or its label, or as detected."""
+    utf_8, detected = encoding_named("utf-8"), _encoding(data, None)
+    if data.isascii():
+        return detected
+    bodies = [part for part in message.walk() if part.get_content_maintype() == "text"]
+    of_bodies = [_encoding(_content(part), part.get_content_charset()) for part in bodies]
+    labels = [_encoding(data, part.get_content_charset()) for part in bodies]
+    tried = dict.fromkeys((utf_8, *of_bodies, *labels, detected))
+    return next((each for each in tried if LOST not in decode(data, each)), detected)
+
+
+def _body(message: Message) -> _Pieces:
+    """The parts of text; without one, the mails within the mail, or a text attached to it."""
+    own = _shown(message)
+    if any(piece for _, piece in own):
+        return own
+    for part, piece in _shown(message, attached=True):
         kind = part.get_content_type()
-        if kind == "text/plain":
-            plain.add(_text(part) + "\n")
-        elif kind == "text/html":
-            html.add("\n".join(html_text.title_and_body(_text(part))) + "\n")
-        elif kind in _MAILS:
-            inner += _inner(part)
-    return next(filter(str.strip, map(str, (plain, html))), "") or _joined(inner)
+        if kind in _MAILS:
+            break
+        if piece and kind in _BODIES:
+            return [*own, (part, piece)]
+    inner = (mail for part, _ in own for mail in _inner(part))
+    return [*own, *(piece for mail in inner for piece in _subject_and_body(mail))]
 
 
-def _others(message: Message) -> Iterator[tuple[str, bytes]]:
+def _shown(part: Message, *, attached: bool = False) -> _Shown:
+    """The parts of text that are shown, and mails, without attachments unless `attached`."""
+    kind = part.get_content_type()
+    if part.get_content_maintype() == "message":
+        return [(part, "")] if kind in _MAILS else []
+    if part.get_content_disposition() == "attachment" and not attached:
+        return []
+    if part.is_multipart():
+        found = [_shown(inner, attached=attached) for inner in _inner(part)]
+        if kind == "multipart/alternative":
+            return reduce(_richer, found, [])
+        return [piece for each in found for piece in each]
+    return [(part, tidied(_text(part)))] if part.get_content_maintype() == "text" else []
+
+
+def _richer(one: _Shown, other: _Shown) -> _Shown:
+    """The first alternative, unless it says little beside the other, as "see the web page" does."""
+    size = _bytes_shown(one)
+    most = 2 * size + _LITTLE if size > 1 else size
+    return other if _bytes_shown(other) > most else one
+
+
+def _bytes_shown(pieces: _Shown) -> int:
+    """How much text an alternative has in its bodies; 1 if it has other text alone."""
+    bodies = (piece for part, piece in pieces if part.get_content_type() in _BODIES)
+    size = sum(len(piece.encode("utf-8", "replace")) for piece in bodies)
+    return size or any(piece for _, piece in pieces)
+
+
+def _others(message: Message, pieces: _Pieces) -> Iterator[tuple[str, bytes]]:
     """Who wrote a mail to whom and when, and all parts that are not its text."""
     known = [f"{name}: {message[name]}" for name in _HEADERS if message[name] is not None]
     if known:
-        yield "mail headers", "\n".join(known).encode("utf-8", "replace")
-    shown = {id(part) for part in _parts(message)}
-    kinds = [part.get_content_type() for part in message.walk() if id(part) in shown]
-    read = next((each for each in _READ if each in kinds), None)
+        yield "mail headers", "\n".join(known).encode("utf-8", "surrogatepass")
+    read = {id(part) for part, _ in pieces}
     for part in message.walk():
-        kind = part.get_content_type()
-        if part.is_multipart() or (id(part) in shown and (kind == read or kind in _MAILS)):
+        if part.is_multipart() or id(part) in read:
             continue
-        content = part.get_payload(decode=True)
-        about = f"{part.get_filename()} {kind}\n".encode("utf-8", "replace")
-        yield _kind_of(part), about + (content if isinstance(content, bytes) else b"")
+        about = f"{part.get_filename()} {part.get_content_type()}\n"
+        yield _kind_of(part), about.encode("utf-8", "surrogatepass") + _content(part)
 
 
 def _kind_of(part: Message) -> str:
@@ -126,19 +224,6 @@ def _kind_of(part: Message) -> str:
     return {"image": "pictures", "text": "bodies"}.get(part.get_content_maintype(), "attachments")
 
 
-def _parts(part: Message) -> Iterator[Message]:
-    """The innermost parts, without attachments; a mail within the mail is one part."""
-    if part.get_content_maintype() == "message":
-        yield part
-    elif part.get_content_disposition() == "attachment":
-        return
-    elif part.is_multipart():
-        for inner in _inner(part):
-            yield from _parts(inner)
-    else:
-        yield part
-
-
 def _inner(part: Message) -> list[Message]:
     """The parts of a part, or the mail in it; none if it has text."""
     content = part.get_payload()
@@ -146,19 +231,26 @@ def _inner(part: Message) -> list[Message]:
     return [each for each in within if isinstance(each, Message)]
 
 
-def _joined(mails: Sequence[Message]) -> str:
-    """The subjects and bodies of some mails."""
-    found = TextBuilder()
-    for mail in mails:
-        found.add(_subject_and_body(mail) + "\n")
-    return str(found)
-
-
 def _text(part: Message) -> str:
     """The text of a part without parts of its own."""
+    data, kind = _content(part), part.get_content_type()
+    found = decode(data, _encoding(data, part.get_content_charset()))
+    if kind.endswith("html"):
+        return "\n".join(html_text.title_and_body(found))
+    if kind in _MARKED_UP:
+        return _ENRICHED.sub(lambda tag: "<" if tag.group() == "<<" else "", found)
+    return found
+
+
+def _content(part: Message) -> bytes:
+    """The bytes of a part without parts of its own."""
     content = part.get_payload(decode=True)
-    data = content if isinstance(content, bytes) else b""
-    return decode(data, _encoding(data, part.get_content_charset()))
+    return content if isinstance(content, bytes) else b""
+
+
+def _bytes(header: str) -> bytes:
+    """The bytes of a header."""
+    return header.encode("ascii", "surrogateescape")
 
 
 def _encoding(data: bytes, charset: str | None) -> Encoding:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.extract.cleanup import NotReadable, ReaderFailed, with_unread
 from simdup.extract.packed import can_unpack, packing_of
-from simdup.extract.sniff import TEXTS, ZIP, Format, format_of
+from simdup.extract.sniff import HEAD, TEXTS, ZIP, Format, format_of
 from simdup.records import Reason
 from simdup.settings import PACKINGS
 from simdup.text.encodings import decode, encoding_named
@@ -67,10 +67,7 @@ _PACKAGES = {Format.PDF: "pypdfium2"}
 _INSTALL = "pip install 'simdup[docs]'"
 
 #: Raised with every change that gives the same document another text or other unread content.
-EDITION = 11
-
-# So many first bytes of a file show its format; a zip file may need more.
-HEAD = 1 << 16
+EDITION = 12
 
 
 class NotInstalled(NotReadable):

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+#: So many first bytes of a file show its format; a zip file may need more.
+HEAD = 1 << 16
+
+
 class Format(Enum):
     """A kind of document whose text is not its bytes; the value is its usual ending."""
 
@@ -87,6 +91,13 @@ _HEADERS = re.compile(rb"(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+\r?(?:\n|\Z)")
 _FROM = re.compile(rb"^From:", re.IGNORECASE | re.MULTILINE)
 _MIME = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
 _DATE = re.compile(rb"^(?:Date|Message-ID|Received):", re.IGNORECASE | re.MULTILINE)
+# Headers that go on beyond the first bytes need not show those. Then headers that only programs
+# write, or a list of addresses on several lines, say that it is mail.
+_LONG = re.compile(
+    rb"^(?:MIME-Version|Message-ID|Return-Path|DKIM-Signature):"
+    rb"|^(?:To|Cc|Bcc):[^@:]*@[^\n]*\n[ \t]",
+    re.IGNORECASE | re.MULTILINE,
+)
 _MBOX = re.compile(rb"From [^\n]*\n")
 
 # A line of a mailbox that begins a mail says who sent it and when (RFC 4155), and any header
@@ -107,7 +118,7 @@ _BEGIN = re.compile(
 def format_of(
     head: bytes, name: str, members: Callable[[], Sequence[str]] | None = None
 ) -> Format | None:
-    """The kind of the document that begins with `head` (64 KiB will do); None if it is none.
+    """The kind of the document that begins with `head` (HEAD bytes will do); None if it is none.
 
     `members` lists the names in a zip file, none if it is damaged; it is called only if `head`
     does not decide.
@@ -187,13 +198,16 @@ def _ascii(head: bytes) -> str:
 def _is_mail(head: bytes, named: Format | None) -> bool:
     """Whether the file begins with the header lines of a mail."""
     begin = found.end() if (found := _MBOX.match(head)) else 0
-    headers = _HEADERS.match(head, begin)
+    is_cut = len(head) >= HEAD
+    headers = _HEADERS.match(head + b"x:\n" if is_cut else head, begin)
     if headers is None:
         return False
-    block = headers.group()
-    is_sent = SENT.match(head) is not None and _DATE.search(block) is not None
+    block, goes_on = headers.group(), headers.end() > len(head)
+    is_sent = SENT.match(head) is not None and (goes_on or _DATE.search(block) is not None)
     is_named = named is Format.EML or is_sent
-    return bool(_MIME.search(block)) or (is_named and bool(_FROM.search(block)))
+    if is_named and (goes_on or _FROM.search(block)):
+        return True
+    return (_LONG if goes_on else _MIME).search(block) is not None
 
 
 def mails(data: bytes) -> list[slice]:

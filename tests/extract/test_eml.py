@@ -10,7 +10,7 @@ from patience import grows_evenly, patient
 
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.eml import mailbox, text
-from simdup.extract.sniff import Format, format_of
+from simdup.extract.sniff import HEAD, Format, format_of
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "gb18030", "big5"])
@@ -44,6 +44,179 @@ def test_what_a_mail_shows(source, expected):
     else:
         with pytest.raises(NotReadable, match="^no text in it$"):
             text(source)
+
+
+PLAIN, HTML = "Content-Type: text/plain\n\n", "Content-Type: text/html\n\n<p>"
+ATTACHED = "Content-Disposition: attachment; filename=a.txt\n"
+
+
+def with_parts(kind, *parts):
+    """A mail, or a part of one, with these parts."""
+    edge = f"b{len(parts)}{kind[0]}"
+    inner = "".join(f"--{edge}\n{part}\n" for part in parts)
+    return f"Content-Type: multipart/{kind}; boundary={edge}\n\n{inner}--{edge}--\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (with_parts("mixed", PLAIN + "one", HTML + "two", PLAIN + "three"), "one\ntwo\nthree"),
+        (with_parts("related", HTML + "one", PLAIN + "two"), "one\ntwo"),
+        (with_parts("signed", HTML + "one", "Content-Type: application/x\n\nsign"), "one"),
+        (with_parts("alternative", PLAIN + "one", HTML + "One!"), "one"),
+        (with_parts("alternative", PLAIN + "see the page", HTML + "much " * 50), "much " * 50),
+        (with_parts("alternative", PLAIN, with_parts("related", HTML + "one")), "one"),
+        (
+            with_parts("alternative", "Content-Type: text/calendar\n\n" + "x" * 99, PLAIN + "noon"),
+            "noon",
+        ),
+        (
+            with_parts("mixed", with_parts("alternative", PLAIN + "one", HTML + "1"), HTML + "two"),
+            "one\ntwo",
+        ),
+        (with_parts("mixed", "Content-Type: text/markdown\n\n# one", PLAIN + "two"), "# one\ntwo"),
+        (with_parts("mixed", HTML + "one", "Content-Type: text/csv\n\n1,2"), "one\n1,2"),
+        (
+            "Content-Type: text/enriched\n\n<bold>a <<b</bold><color><param>x</param>c</color>",
+            "a <bc",
+        ),
+        (ATTACHED + HTML + "one", "one"),
+        (with_parts("mixed", ATTACHED + PLAIN + "one", ATTACHED + PLAIN + "two"), "one"),
+        (with_parts("mixed", PLAIN + " ", ATTACHED + HTML + "one"), "one"),
+        (with_parts("mixed", ATTACHED + PLAIN + "one", HTML + "two"), "two"),
+    ],
+)
+def test_which_parts_are_the_text_of_a_mail(source, expected):
+    assert text(source.encode()) == expected.strip()
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        ("alternative", (PLAIN + "one", HTML + "{}")),
+        ("mixed", (PLAIN + "one", ATTACHED + PLAIN + "{}")),
+        ("mixed", (ATTACHED + PLAIN + "one", ATTACHED + PLAIN + "{}")),
+    ],
+)
+def test_parts_that_are_not_the_text_of_a_mail_are_accounted_for(kind, parts):
+    found = [text(with_parts(kind, *parts).format(word).encode()) for word in ("a", "b")]
+
+    assert found == ["one", "one"]
+    assert found[0].unread != found[1].unread
+
+
+@pytest.mark.parametrize(
+    ("subject", "charset", "body", "label"),
+    [
+        ("Слово и дело", "koi8-r", "Слово".encode("koi8-r"), "koi8-r"),
+        ("Слово и дело", "koi8-r", b"word", "koi8-r"),
+        ("年度報告", "big5", "這是今年的年度報告，請查收。".encode("big5"), "utf-8"),
+        ("会议改到下周二下午三点", "gb18030", b"hello", "us-ascii"),
+        ("明日の会議", "iso-2022-jp", b"hello", "us-ascii"),
+        ("会议", "utf-8", "会议改到下周二".encode("gbk"), "gbk"),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "=?utf-8?q?Re:?= ", "Fwd: =?utf-8?b?w7w=?= "])
+def test_a_raw_subject_is_utf_8_or_in_the_encoding_of_the_body_or_detected(
+    subject, charset, body, label, before
+):
+    head = f"Content-Type: text/plain; charset={label}\nSubject: {before}".encode()
+    shown = before.replace("=?utf-8?q?Re:?=", "Re:").replace("=?utf-8?b?w7w=?=", "ü")
+
+    assert text(head + subject.encode(charset) + b"\n\n" + body).startswith(f"{shown}{subject}\n")
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        ("a =?utf-8?q?b?=\n c", "a b c"),
+        ("=?utf-8?b?5L0=?= =?utf-8?b?oOWlvQ==?=", "你好"),
+        ("=?utf-8*en?Q?a_b?= C:\\users", "a b C:\\users"),
+        ("ü" * 20_000, "ü" * 20_000),
+    ],
+)
+def test_encoded_words_of_a_subject(subject, expected):
+    assert text(f"Subject: {subject}\n\n".encode()) == expected
+
+
+def test_senders_and_file_names_that_differ_beyond_ascii_are_other_content():
+    source = f"From: 王@b\n{ATTACHED}Content-Type: image/png\n\n".replace("a.txt", "小.png")
+    made = [
+        text(b"Subject: a\n" + source.replace(*pair).encode("gbk"))
+        for pair in (("", ""), ("王", "李"), ("小", "大"))
+    ]
+
+    assert len({each.unread for each in made}) == 3
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        *(
+            "base64 ",
+            "Base64\t",
+            "base64 ; x=y",
+            "base64 (as sent)",
+            "(a) base64",
+            '"base64"',
+            "\n base64",
+        )
+    ],
+)
+def test_a_transfer_encoding_with_blanks_and_comments(encoding):
+    assert text(f"Content-Transfer-Encoding: {encoding}\n\nYQo=".encode()) == "a"
+
+
+@pytest.mark.parametrize("label", ["us-ascii", "utf-8"])
+@pytest.mark.parametrize(
+    ("body", "charset"),
+    [
+        ("Größere Änderungen für die Straße", "cp1252"),
+        ("Собрание перенесено на вторник", "cp1251"),
+        ("會議改到下週二下午三點，請準時參加。", "big5"),
+        ("Größere Änderungen", "utf-8"),
+    ],
+)
+def test_a_false_charset_does_not_count(label, body, charset):
+    head = f"Content-Type: text/plain; charset={label}\n\n".encode()
+
+    assert text(head + body.encode(charset)) == body
+
+
+TO = "To: " + ",\n ".join(f"member {n} <m{n}@example.org>" for n in range(3000)) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "is_mail"),
+    [
+        (f"From: a@b\n{TO}MIME-Version: 1.0\n", "a", True),
+        (f"{TO}From: a@b\n", "a.eml", True),
+        (f"Message-ID: <1@b>\nReferences: {'<2@b> ' * 20_000}\nFrom: a@b\n", "a", True),
+        ("Received: by b\n" * 9000 + "From: a@b\n", "a.eml", True),
+        ("From: from\nDate: date\n" + "word: other word\n" * 9000, "words.yaml", False),
+        (f"Notes\n{TO}", "a.eml", False),
+    ],
+)
+def test_a_mail_may_have_long_headers(head, name, is_mail):
+    data = f"{head}Subject: s\n\nbody\n".encode()
+
+    assert len(data) > HEAD
+    assert (format_of(data[:HEAD], name) is Format.EML) == is_mail
+    assert not is_mail or text(data) == "s\nbody"
+
+
+@pytest.mark.parametrize("cut", range(30))
+def test_long_headers_may_be_cut_anywhere(cut):
+    data = (f"Message-ID: <1@b>\n{'x' * (HEAD // 2 + cut)}: y\n" + "To: a,\n  b\n" * 9000).encode()
+
+    assert format_of(data[:HEAD], "a") is Format.EML
+
+
+def test_the_first_mail_of_a_mailbox_may_have_long_headers():
+    data = f"From - \n{TO}Date: today\nSubject: s\n\nbody\n\nFrom - \nSubject: t\n\nend\n".encode()
+
+    assert format_of(data[:HEAD], "sent") is Format.MBOX
+    assert mailbox(data) == "s\nbody\nt\nend"
 
 
 def forwarded(own=None, disposition="inline"):
