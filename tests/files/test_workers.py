@@ -191,7 +191,7 @@ def test_tasks_that_were_done_are_not_done_again(monkeypatch):
 
     monkeypatch.setattr(local, "_results", results)
     monkeypatch.setattr(local, "_salvaged", lambda task, *_: [("given up", task)])
-    monkeypatch.setattr(local.Fingerprinted, "joined", lambda parts, *_, **__: list(parts)[0])
+    monkeypatch.setattr(local.Fingerprinted, "joined", lambda parts, *_, **__: next(iter(parts)))
 
     found = list(local._pooled(deque([["a"], ["bad"], ["c"]]), FingerprintOptions(RECIPE), 2))  # noqa: SLF001
 
