@@ -65,5 +65,6 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | `target`, `trash`, `top`, `aside`, `made` | only places where simdup puts files (`settle`) |
 | `done`: `file` | the inode; size, mtime and digest must be those of the plan, too (`settle`) |
 | `folder_ns` | restored if the folder has the time that the run left |
-| `machine`, `user`, `undoes` | refused if they are not this machine and user, or name a journal |
+| `user`, `undoes` | refused if it is another user, or if the journal is of an undo |
+| `machine` | ignored: paths, times and bytes show whether the files are here |
 """
