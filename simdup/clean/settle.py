@@ -438,10 +438,22 @@ def _has_bytes_of(found: Held, path: str) -> bool:
 
 def _remove_parts(intent: Intent, place: Place) -> None:
     """Remove the partial copies that killed runs left, beside the file and where it was to go."""
-    with suppress(FileNotFoundError):
-        part_of(intent.aside, place).unlink()
     with suppress(FileNotFoundError, RefusedError), _place(intent.target) as target:
-        part_of(intent.aside, target).unlink()
+        for part in (part_of(intent.aside, place), part_of(intent.aside, target)):
+            if part.exists() and any(_begins(part, whole) for whole in (place, target)):
+                part.unlink()
+
+
+def _begins(part: Place, whole: Place) -> bool:
+    """Whether all bytes of a file are the first ones of another: a journal may name any file."""
+    try:
+        with open(part.open(), "rb") as one, open(whole.open(), "rb") as other:
+            while chunk := one.read(1 << 20):
+                if other.read(len(chunk)) != chunk:
+                    return False
+    except OSError:
+        return False
+    return True
 
 
 def _is(place: Place, file: FileId) -> bool:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 from binascii import crc32
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from plans import ACTS, TEXT, action, plan, seen, tree, write
 
+from simdup.clean import settle
 from simdup.clean.apply import apply
+from simdup.clean.journal import Intent
 from simdup.clean.plan import action_line, plan_lines
 from simdup.clean.records import Act, Consents, Plan
+from simdup.clean.system import Place
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 
@@ -255,3 +259,16 @@ def test_a_link_in_place_of_a_journal_is_not_written_through():
 
     assert Path("precious").read_text() == "mine"
     assert Path("docs/b").exists()
+
+
+def test_only_beginnings_of_the_file_count_as_partial_copies_of_a_journal(tmp_path):
+    intent = Intent(2, str(tmp_path / "b"), 0, aside=".simdup-x")
+    (tmp_path / "a").write_bytes(b"the whole text")
+    with closing(Place.of(str(tmp_path / "a"))) as place:
+        part = tmp_path / settle.part_of(intent.aside, place).name
+        for content, is_left in ((b"another text", True), (b"the whole", False)):
+            part.write_bytes(content)
+
+            settle._remove_parts(intent, place)  # noqa: SLF001
+
+            assert part.exists() == is_left
