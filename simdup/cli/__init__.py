@@ -8,7 +8,6 @@ records of options are declared, then `relations`, which says which options go t
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -23,7 +22,7 @@ from simdup.cli.terminal import tell
 from simdup.compute.memory import check_that_numpy_loads
 from simdup.errors import SimdupError, import_root
 from simdup.interrupt import INTERRUPTED
-from simdup.report.wording import printable
+from simdup.report.wording import as_typed, printable
 
 #: Exit codes: something the user named cannot be done, and simdup itself is at fault.
 #: Source of the second: EX_SOFTWARE of sysexits.h.
@@ -199,10 +198,10 @@ def _hint(wrong: click.ClickException) -> str:
         return ""
     name = getattr(wrong, "command_name", None)  # older versions of click do not tell it
     if name and "scan" in context.command.commands and os.path.exists(name):
-        return f" (did you mean `{context.command_path} scan {shlex.quote(name)}`?)"
+        return f" (did you mean `{context.command_path} scan {as_typed([name])}`?)"
     return f" (see `{context.command_path} --help`)"
 
 
 def _complain(message: str, code: int) -> int:
-    tell(f"simdup: {printable(' '.join(message.split()))}")
+    tell(f"simdup: {printable(' '.join(map(str.strip, message.splitlines())))}")
     return code

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +16,7 @@ from simdup.cli.ignore import Ignored, remember
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
-from simdup.report.wording import count, printable
+from simdup.report.wording import as_typed, count, printable
 
 if TYPE_CHECKING:  # these load numpy
     from simdup.clean.planning import Wishes
@@ -244,8 +243,10 @@ def clean_command(asked: Clean) -> int:
         writer(asked.target, as_utf8=True)(plan_lines(plan))
     if asked.script is not None:
         one = ["--yes-many", "1"] if asked.permanently else []
-        lines = text.render_script(plan, [*asked.words(), *one])
-        writer(asked.script, as_utf8=True, mode=0o700)(lines)
+        script = "\n".join((*text.render_script(plan, [*asked.words(), *one]), ""))
+        # The name of a folder may be any bytes, and sh has no other way to write them.
+        data = script.encode("utf-8", "surrogateescape")
+        writer(asked.script, as_utf8=True, mode=0o700)([data])
     if asked.apply:
         return _applied(plan, asked)
     if not asked.quiet:
@@ -262,8 +263,12 @@ def _next_step(asked: Clean, plan: Plan) -> str:
         return "nothing was changed"
     if asked.target is None:
         return "nothing was changed; --apply acts, -o plan.jsonl writes a plan"
-    words = shlex.join(map(printable, [asked.target, *asked.words()]))
-    return f"nothing was changed; `simdup clean {words} --apply` acts"
+    return _acting([asked.target, *asked.words()])
+
+
+def _acting(words: list[str]) -> str:
+    """Return the line that names the command which carries out a plan."""
+    return f"nothing was changed; `{as_typed(['simdup', 'clean', *words, '--apply'])}` acts"
 
 
 def _located(rule: Rule) -> Rule:
@@ -367,19 +372,18 @@ def _reviewed(source: str, asked: Clean) -> int:
     if made is not None:
         for line in closing(made):
             tell(line)
-        words = _needed(made, target, asked)
-        tell(f"nothing was changed; `simdup clean {words} --apply` acts")
+        tell(_acting(_needed(made, target, asked)))
     return 0
 
 
-def _needed(plan: Plan, target: str, asked: Clean) -> str:
+def _needed(plan: Plan, target: str, asked: Clean) -> list[str]:
     """Return the arguments that allow everything in a plan: its name, the consents and acts."""
     from math import floor
 
     from simdup.records import Kind
 
     kinds = {each.kind for each in plan.actions}
-    words = [printable(target)]
+    words = [target]
     if Kind.IDENTICAL_TEXT in kinds:
         words.append("--text")
     if kinds - {Kind.IDENTICAL_BYTES}:
@@ -388,11 +392,11 @@ def _needed(plan: Plan, target: str, asked: Clean) -> str:
         least = min(each.similarity or 0 for each in plan.actions if each.kind is Kind.NEAR)
         words += ["--near", f"{floor(least * 1000) / 1000:g}"]
     for option in sorted({each.act.option for each in plan.actions} - {""}):
-        to = [printable(asked.to or "DIR")] if option == "to" else []
+        to = [asked.to or "DIR"] if option == "to" else []
         words += [f"--{option}", *to]
     if asked.encoding is not None:
         words += ["--encoding", asked.encoding]
-    return shlex.join(words)
+    return words
 
 
 def _applied(plan: Plan, asked: Clean) -> int:

@@ -18,7 +18,7 @@ from simdup.clean.plan import action_line, plan_lines
 from simdup.clean.records import Act, Action, FileId, Left, Plan
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
-from simdup.report.wording import count, percent, printable, size
+from simdup.report.wording import as_typed, count, percent, printable, size
 
 # The effect of each act on files, as the end of "3 files would ...".
 _ENDS = {
@@ -179,7 +179,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         f" + {outcome.left:,} left"
     )
     if outcome.journal is not None and outcome.undoable:
-        yield f"undo with: simdup undo {shlex.quote(printable(outcome.journal))}"
+        yield f"undo with: {as_typed(['simdup', 'undo', outcome.journal])}"
 
 
 def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections.abc import Iterable
+
 from simdup.fields import path_fields, printable
 
 __all__ = [
     "EXPECTED",
+    "as_typed",
     "count",
     "path_fields",
     "percent",
@@ -36,6 +41,26 @@ def size(number: int) -> str:
             break
         amount, unit = amount / 1000, larger
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 99.5 else f"{amount:.1f} {unit}"
+
+
+def as_typed(words: Iterable[str]) -> str:
+    r"""Words as a user types them in a shell, even if a word has bytes that cannot be shown.
+
+    Such a word is quoted as bash does it, with the bytes in octal.
+
+    >>> print(as_typed(["simdup", "undo", "my journal", "it's \udcff"]))
+    simdup undo 'my journal' $'it\'s \377'
+    """
+    return " ".join(shlex.quote(each) if each.isprintable() else _octal(each) for each in words)
+
+
+def _octal(word: str) -> str:
+    escaped = word.replace("\\", r"\\").replace("'", r"\'")
+    shown = (
+        each if each.isprintable() else "".join(f"\\{byte:03o}" for byte in os.fsencode(each))
+        for each in escaped
+    )
+    return f"$'{''.join(shown)}'"
 
 
 def percent(share: float) -> str:

@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -275,6 +276,25 @@ def test_a_plan_is_carried_out_and_taken_back(run, found, trash):
     assert len(gone) >= 3
     assert len([*(trash / "files").iterdir()]) == len(gone)
     assert undo.startswith("undo with: simdup undo ")
+
+
+@pytest.mark.skipif(which("bash") is None, reason="there is no bash")
+def test_printed_commands_can_be_pasted_whatever_a_file_is_called(run, found, trash):  # noqa: ARG001
+    plan, journal, gone = map(os.fsdecode, (b"my\xff plan", b"it's\x1b \\\xffa", b"old\xff"))
+    os.mkdir(gone)
+
+    dry = run("clean", found, "-o", plan, "--to", gone, "--script", "script")
+    acted = run("clean", plan, "--apply", "--to", gone, "--journal", journal)
+
+    (clean,) = re.findall("`(.*)`", last(dry, 1)[0])
+    undo = last(acted, 1)[0].removeprefix("undo with: ")
+    words = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {clean} {undo}"]).split(b"\0")
+    folder, written = (os.fsencode(os.path.abspath(each)) for each in (gone, journal))
+    assert words[:-1] == [
+        *(b"simdup", b"clean", os.fsencode(plan), b"--to", folder, b"--apply"),
+        *(b"simdup", b"undo", written),
+    ]
+    assert folder in Path("script").read_bytes()
 
 
 def test_a_dry_run_of_a_plan_says_what_is_gone_and_apply_refuses_it(run, found, trash):  # noqa: ARG001

@@ -949,7 +949,7 @@ def test_the_page_knows_names_of_copies_as_the_program_does(page):
 
 
 def scanned(folder, number=20):
-    """The address of a page of so many groups of two files: identical, with the same text, or near.
+    """The address of a page of so many groups of two files, of every kind.
 
     The result as JSON is beside it.
     """
@@ -962,6 +962,8 @@ def scanned(folder, number=20):
         other = "\ufeff" * (place % 5 == 1) + text
         if place % 3 == 0:
             other = " ".join([*words[:-3], "other", "words", "here"])
+        elif place % 5 == 4:
+            other = ", ".join(words)
         names = f"{place:02}-one.txt", f"{place:02}-two.txt"
         if place == 1:
             names = "01 it's $(touch hacked); one.txt", "01 `x`\n\x1b \\ two.txt"
@@ -1058,7 +1060,7 @@ def test_decisions_by_keyboard_become_a_plan_that_clean_carries_out_and_undo_tak
     assert len(goes) == 20
     assert listed.count(b"\n") == 21  # a name has one
     assert all(os.fsencode(path) + b"\n" in listed for path in goes)
-    assert command.startswith("simdup clean plan.jsonl --text --near 0.9")
+    assert command.startswith("simdup clean plan.jsonl --text --formats-too --near 0.9")
 
     dry = run(tmp_path, command.removeprefix("simdup "), "--color", "never")
     assert "20 files of" in dry
@@ -1082,7 +1084,7 @@ def test_decisions_by_keyboard_become_a_plan_that_clean_carries_out_and_undo_tak
     [
         ("newest", "identical bytes", ""),
         ("oldest", "identical text", "--text"),
-        ("original-name", "near", "--text --near 0.8"),
+        ("original-name", "near", "--text --formats-too --near 0.8"),
     ],
 )
 def test_a_rule_decides_as_clean_does(opened, tmp_path, rule, scope, options):
@@ -1108,21 +1110,21 @@ def test_a_rule_decides_as_clean_does(opened, tmp_path, rule, scope, options):
 
 
 def test_groups_that_are_no_duplicates_become_commands_of_ignore(opened, tmp_path):
-    page = opened(scanned(tmp_path, 4))
-    # Of four groups, two are near; files with the very same text cannot be ignored.
-    for _ in range(4):
+    page = opened(scanned(tmp_path, 5))
+    # Two are near and one has the same words; files with the very same text cannot be ignored.
+    for _ in range(5):
         page.keyboard.press("ArrowDown")
         page.keyboard.press("x")
     shown = page.locator("#going").inner_text()
-    assert shown == "0 files go, 0 B · 2 groups marked as not duplicates"
-    assert "the very same words" in page.locator("#said").inner_text()
+    assert shown == "0 files go, 0 B · 3 groups marked as not duplicates"
+    assert "the very same text" in page.locator("#said").inner_text()
     page.click("#export")
     (tmp_path / "ignore.sh").write_bytes(saved(page, "ignore.sh"))
     script = f'simdup() {{ "{sys.executable}" -m simdup "$@"; }}\n. ./ignore.sh\n'
     environment = os.environ | {"SIMDUP_IGNORED": os.fspath(tmp_path / "ignored.jsonl")}
     subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=environment, check=True)
 
-    assert len((tmp_path / "ignored.jsonl").read_text("utf-8").splitlines()) == 2
+    assert len((tmp_path / "ignored.jsonl").read_text("utf-8").splitlines()) == 3
     assert not (tmp_path / "hacked").exists()
 
 

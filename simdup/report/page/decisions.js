@@ -97,9 +97,9 @@ function keepOnly(group, place) {
   changed(group);
 }
 
-/** Whether a group has several texts. */
+/** Whether a group has several texts; files with the same words may have different texts. */
 function hasTexts(group) {
-  return group.members.some(({ text }) => text !== group.first.text);
+  return group.members.some(({ file }) => file.text !== group.first.file.text);
 }
 
 /** Say that the texts of a group are not duplicates of each other, or take that back. */

@@ -31,7 +31,7 @@ function commandOf(actions) {
 /** A shell command for each group marked as not duplicates, with one file for each of its texts. */
 function ignoreLines() {
   return groups.filter(({ id }) => decisions.unrelated.has(id)).map(({ members }) => {
-    const files = new Map(members.toReversed().map((member) => [member.text, member.file]));
+    const files = new Map(members.toReversed().map(({ file }) => [file.text, file]));
     return `simdup ignore add -- ${[...files.values()].map(quoted).join(' ')}`;
   });
 }
