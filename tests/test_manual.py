@@ -19,8 +19,7 @@ import pytest
 
 import simdup
 from simdup.cli import commands, load_command
-from simdup.cli.help import TOPICS, wrapped
-from simdup.cli.man import man_page
+from simdup.cli.help import TOPICS, man_page, wrapped
 
 pytestmark = pytest.mark.slow
 
@@ -277,7 +276,7 @@ def test_links_lead_to_files_and_headings(path):
 
 def test_the_man_page_is_made_of_the_help():
     assert (MANUAL / "simdup.1").read_text("utf-8") == man_page(), (
-        "run: python -m simdup.cli.man > simdup/manual/simdup.1"
+        "run: python -m simdup.cli.help > simdup/manual/simdup.1"
     )
 
 

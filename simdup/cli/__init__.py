@@ -1,4 +1,4 @@
-"""The command line, the only code that prints or exits. Each command has a module of its own.
+"""The command line, the only code that prints or exits; most commands have a module of their own.
 
 Results go to stdout; progress, warnings and the summary to stderr. Read `options` first, where
 records of options are declared, then `relations`, which says which options go together, and
@@ -18,7 +18,7 @@ from typing import NoReturn
 import click
 
 from simdup.cli.completion import answer, asked
-from simdup.cli.terminal import tell
+from simdup.cli.output import tell
 from simdup.compute.memory import check_that_numpy_loads
 from simdup.errors import SimdupError, import_root
 from simdup.interrupt import INTERRUPTED
@@ -49,9 +49,14 @@ SUMMARIES = {
 }
 
 
+# The commands that are not in a module of their own name.
+_ELSEWHERE = {"undo": "clean"}
+
+
 def load_command(name: str) -> click.Command:
     """Import the command of this name."""
-    command: click.Command = getattr(import_module(f"simdup.cli.{name}"), f"{name}_command")
+    module = import_module(f"simdup.cli.{_ELSEWHERE.get(name, name)}")
+    command: click.Command = getattr(module, f"{name}_command")
     return command
 
 
@@ -89,9 +94,13 @@ def commands(context: click.Context, *, version: bool, verbose: bool, debug: boo
       simdup compare draft.txt final.txt --diff
     """
     if version:
-        from simdup.cli.version import version_lines
+        from simdup import versions
 
-        click.echo("\n".join(version_lines(is_verbose=verbose)))
+        click.echo(f"simdup, version {versions.version('simdup')}")
+        if verbose:
+            from simdup.compute.compiled import is_installed
+
+            click.echo("\n".join(versions.environment(is_compiled=is_installed())))
         context.exit()
     if verbose or context.invoked_subcommand is None:
         wrong = "--verbose needs --version" if verbose else "Missing command."

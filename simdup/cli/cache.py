@@ -11,7 +11,7 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Group
-from simdup.cli.terminal import tell
+from simdup.cli.output import tell
 from simdup.errors import InputError
 from simdup.report.wording import count, percent, printable, size
 

@@ -12,8 +12,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from simdup.cli.options import OptionalValue, filled, flag, parameters
+from simdup.cli.output import tell
 from simdup.cli.relations import TREE_FILE, barred, settled
-from simdup.cli.terminal import tell
 from simdup.interrupt import raise_again
 from simdup.report.wording import printable
 

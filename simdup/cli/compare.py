@@ -8,8 +8,7 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
-from simdup.cli.output import writer
-from simdup.cli.terminal import look, progress
+from simdup.cli.output import look, progress, writer
 
 
 class Compare(NamedTuple):

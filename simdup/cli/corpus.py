@@ -11,9 +11,8 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Group
-from simdup.cli.output import Write, refuse_same_files, writer
-from simdup.cli.page import PAGE, Page, texts_option
-from simdup.cli.terminal import progress, tell
+from simdup.cli.output import Write, progress, refuse_same_files, tell, writer
+from simdup.cli.shown import PAGE, Page, texts_option
 from simdup.progress import Progress
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.wording import count

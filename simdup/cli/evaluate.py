@@ -11,9 +11,8 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
-from simdup.cli.output import refuse_same_files, writer
-from simdup.cli.page import Page
-from simdup.cli.terminal import progress, tell
+from simdup.cli.output import progress, refuse_same_files, tell, writer
+from simdup.cli.shown import Page
 from simdup.recipe import MAX_STRING_HASH_BITS, SIZES, FeatureKind, HashKind, Recipe
 from simdup.settings import OWN_SHARE, SIMILARITY
 

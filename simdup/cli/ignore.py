@@ -11,8 +11,7 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Group
-from simdup.cli.output import refuse_same_files, writer
-from simdup.cli.terminal import tell
+from simdup.cli.output import refuse_same_files, tell, writer
 from simdup.errors import InputError
 from simdup.report.wording import count, printable
 from simdup.settings import Settings

@@ -11,8 +11,7 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Group
-from simdup.cli.output import writer
-from simdup.cli.terminal import progress, tell, warn_of
+from simdup.cli.output import progress, tell, warn_of, writer
 from simdup.errors import SimdupError
 from simdup.interrupt import INTERRUPTED
 from simdup.report.wording import count

@@ -37,8 +37,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
+from simdup.cli.output import COLOR
 from simdup.cli.relations import Argument, Option
-from simdup.cli.terminal import COLOR
 from simdup.errors import InputError
 from simdup.recipe import (
     MAX_BITS,

@@ -15,9 +15,8 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
-from simdup.cli.output import Lines, refuse_same_files, writer
-from simdup.cli.page import Page, text_again, texts_option
-from simdup.cli.terminal import look, tell
+from simdup.cli.output import Lines, look, refuse_same_files, tell, writer
+from simdup.cli.shown import Page, text_again, texts_option
 from simdup.report.wording import count, percent
 from simdup.settings import Settings
 

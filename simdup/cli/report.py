@@ -11,10 +11,8 @@ import click
 from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.ignore import Ignored
-from simdup.cli.output import refuse_same_files, writer
-from simdup.cli.page import Page, page_lines, texts_option
-from simdup.cli.shown import Shown
-from simdup.cli.terminal import progress, tell
+from simdup.cli.output import progress, refuse_same_files, tell, writer
+from simdup.cli.shown import Page, Shown, page_lines, texts_option
 
 if TYPE_CHECKING:  # this loads numpy
     from simdup.records import Document, Skipped

@@ -19,8 +19,7 @@ from simdup.clean.plan import plan_lines, read_plan
 from simdup.clean.protection import changed_since
 from simdup.clean.records import Act, FileId, Plan
 from simdup.clean.review import Answer, Question, Review
-from simdup.cli.output import writer
-from simdup.cli.terminal import tell
+from simdup.cli.output import tell, writer
 from simdup.errors import InputError
 from simdup.files.compare import compare
 from simdup.records import Comparison, Kind

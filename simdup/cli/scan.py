@@ -14,10 +14,17 @@ from simdup.cli import options
 from simdup.cli.cache import open_store, store_files
 from simdup.cli.command import Command
 from simdup.cli.ignore import Ignored
-from simdup.cli.output import Lines, Write, refuse_same_files, writer
-from simdup.cli.page import Page, page_lines, texts_option
-from simdup.cli.shown import Shown
-from simdup.cli.terminal import clear_bars, progress, tell, warn_of
+from simdup.cli.output import (
+    Lines,
+    Write,
+    clear_bars,
+    progress,
+    refuse_same_files,
+    tell,
+    warn_of,
+    writer,
+)
+from simdup.cli.shown import Page, Shown, page_lines, texts_option
 from simdup.errors import InputError, InterruptedScan
 from simdup.interrupt import INTERRUPTED
 from simdup.progress import Progress

@@ -1,20 +1,32 @@
-"""The options that say what a report shows of a result, and the report that they ask for."""
+"""The options that say what a report or a web page shows, and the report or page they ask for."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
 
 from simdup.cli import options
-from simdup.cli.output import Lines
-from simdup.cli.terminal import look
+from simdup.cli.output import Lines, look, tell, writer
+from simdup.progress import Progress
 from simdup.report import MOST_GROUPS, SORTS
+from simdup.report.page import LANGUAGES, LARGEST_PAGE
+from simdup.report.wording import printable, size
 
 if TYPE_CHECKING:  # these load numpy
-    from simdup.records import ScanResult
+    from simdup.extract.readers import Readers
+    from simdup.records import Document, ScanResult, Skipped
     from simdup.report.order import View
+
+
+#: The options that ask for a page.
+PAGE = ("--html", "--open")
 
 
 class Shown(NamedTuple):
@@ -80,3 +92,116 @@ class Shown(NamedTuple):
 
         lines = get_terminal_size().lines
         return View(self.sort, MOST_GROUPS, is_brief=True, is_folded=True, lines=lines)
+
+
+class Page(NamedTuple):
+    """The web page to write.
+
+    html: Also write the result as a web page to this file; the page needs no network.
+    lang: The language that the page opens in. [default: by the reader's browser]
+    opens: Open the page in your browser; without --html it is written to a temporary folder.
+    """
+
+    html: str | None = options.file("--html", once=True)
+    lang: str | None = options.option("--lang", type=click.Choice(LANGUAGES), needs=PAGE)
+    opens: bool = options.flag("--open", once=True)
+
+    def writer(self) -> Callable[[Iterable[str]], None]:
+        """Return a function that writes the lines of a page, and opens it with `--open`.
+
+        Lines of a page that nobody wants are not asked for. Raises InputError now if the file
+        could not be written.
+        """
+        if self.html is None and not self.opens:
+            return lambda _: None
+        path = self.html or _temporary_place()
+        write = writer(path, as_utf8=True)
+
+        def write_page(lines: Iterable[str]) -> None:
+            write(lines)
+            if self.opens:
+                _open(path)
+
+        return write_page
+
+
+def texts_option(default: str, note: str = "") -> Any:
+    """Declare `--html-texts`; its help names the default and ends with the note."""
+    return options.option(
+        "--html-texts",
+        f"Whether the page contains the texts of groups, up to {size(LARGEST_PAGE)} in all, so that"
+        f" they can be compared there.{note}  [default: {default}]",
+        type=click.Choice(["none", "groups"]),
+        needs=PAGE,
+    )
+
+
+def page_lines(
+    result: ScanResult,
+    language: str | None,
+    texts: str,
+    progress: Progress,
+    *,
+    locate: Callable[[Document], Document | Skipped] = lambda document: document,
+    day: Callable[[], float | None] = time.time,
+) -> Iterator[str]:
+    """Yield the lines of the page of a result.
+
+    `texts` is a value of `--html-texts`. `locate` returns the document to read for the page, or
+    why it is not read. `day` returns when the scan was, in seconds since 1970, or None.
+    """
+    from simdup.extract.readers import Readers
+    from simdup.report.page.render import render
+
+    if texts == "none":
+        yield from render(result, language, day=day())
+        return
+    with closing(Readers(*result.settings.reading)) as readers:
+        every = result.groups + result.patterns
+        groups = progress(every, "texts", len(every))
+        yield from render(result, language, partial(text_again, readers, locate), groups, day())
+
+
+def _temporary_place() -> str:
+    """Return the path, in a new temporary folder, for a page that the user gave no path."""
+    from tempfile import mkdtemp
+
+    return os.path.join(mkdtemp(prefix="simdup-"), "page.html")
+
+
+def _open(path: str) -> None:
+    """Open a page in the browser of the user, and say where it is."""
+    import webbrowser
+    from pathlib import Path
+
+    is_open = webbrowser.open(Path(path).absolute().as_uri())
+    tell(f"the page {'is open' if is_open else 'found no browser'}: {printable(path)}")
+
+
+def text_again(
+    readers: Readers, locate: Callable[[Document], Document | Skipped], document: Document
+) -> str | Skipped:
+    """Return the text of a document for the page, or why the page cannot have it.
+
+    The file must have the bytes that it had when it was fingerprinted, or the same text where the
+    result has no digest of the bytes. So a forged result brings no text into the page
+    that its author did not know.
+    """
+    from simdup.files.read import WHOLE, SkipError, digest, read_again
+    from simdup.records import Reason, Skipped
+
+    if document.source.size > WHOLE:
+        return Skipped(document.path, Reason.TOO_LARGE)
+    found = locate(document)
+    if isinstance(found, Skipped):
+        return found
+    try:
+        text, of_bytes = read_again(found, readers)
+    except SkipError as skip:
+        return skip.at(document.path)
+    known, now = document.bytes_digest, of_bytes
+    if not known:
+        known, now = document.text_digest, digest(text.encode("utf-8", "surrogatepass"))
+    if not known:
+        return Skipped(document.path, Reason.UNREADABLE, "the result has no digest of it")
+    return text if now == known else Skipped(document.path, Reason.CHANGED)

@@ -854,7 +854,7 @@ def test_a_verbose_version_names_the_kernels_and_what_is_missing(run, monkeypatc
             raise PackageNotFoundError
         return "1.2.3"
 
-    monkeypatch.setattr("simdup.cli.version.version", without_rjieba)
+    monkeypatch.setattr("simdup.versions.version", without_rjieba)
     monkeypatch.setattr("simdup.compute.compiled.is_installed", lambda: is_there)
 
     first, *lines = run("--verbose", "--version").out.decode().splitlines()

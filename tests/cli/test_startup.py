@@ -15,7 +15,7 @@ HELP = {
     "simdup.__main__",
     "simdup.cli",
     "simdup.cli.completion",
-    "simdup.cli.terminal",
+    "simdup.cli.output",
     "simdup.compute",
     "simdup.compute.memory",
     "simdup.errors",
@@ -25,13 +25,11 @@ HELP = {
     "simdup.report",
     "simdup.report.wording",
 }
-VERSION = HELP | {"simdup.cli.version", "simdup.versions"}
+VERSION = HELP | {"simdup.versions"}
 # What the options and the help of a command may import besides.
 OPTIONS = HELP | {
     *(f"simdup.cli.{name}" for name in SUMMARIES),
-    *("simdup.cli.command", "simdup.cli.options", "simdup.cli.output", "simdup.cli.page"),
-    "simdup.cli.relations",
-    "simdup.cli.shown",
+    *("simdup.cli.command", "simdup.cli.options", "simdup.cli.relations", "simdup.cli.shown"),
     *("simdup.arguments", "simdup.recipe", "simdup.settings", "simdup.theory", "simdup.versions"),
     "simdup.report.page",
 }

@@ -1,4 +1,4 @@
-"""simdup.cli.terminal: what progress looks like, and where there is any."""
+"""simdup.cli.output: what progress looks like, and where there is any."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from types import SimpleNamespace
 import pytest
 from patience import LONG, SOON
 
-from simdup.cli import bars, terminal
+from simdup.cli import bars, output
 from simdup.progress import silent
 
 
@@ -36,7 +36,7 @@ class Screen(io.StringIO):
 def screen(monkeypatch):
     shown = Screen()
     # Not that of `sys` itself, which pytest sets anew for each test.
-    for module in (terminal, bars):
+    for module in (output, bars):
         monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=shown, modules=sys.modules))
     monkeypatch.setattr("click.echo", lambda line, *, err: err and shown.write(f"{line}\n"))
     return shown
@@ -67,7 +67,7 @@ def impatient(monkeypatch):
 
 @pytest.mark.usefixtures("impatient")
 def test_a_phase_shows_its_name_count_rate_and_time_left(screen):
-    bar = terminal.progress(quiet=False)
+    bar = output.progress(quiet=False)
     parts = [["a", "b"], ["c"] * 1998, ["d"] * 2000]
 
     assert list(bar(parts, "read", 4000, len)) == parts
@@ -82,25 +82,25 @@ def test_a_phase_shows_its_name_count_rate_and_time_left(screen):
 @pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_a_phase_whose_end_is_not_known_counts(screen):
-    list(terminal.progress(quiet=False)(range(12_345), "walk", None))
+    list(output.progress(quiet=False)(range(12_345), "walk", None))
 
     last = lines(screen.getvalue())[-1]
     assert re.fullmatch(r"walk +12,345 files, [\d,.]+/s, [\d:]+ gone", last)
 
 
 def test_billions_of_pairs_are_short(screen):
-    list(terminal.progress(quiet=False)([5_000_000_000], "search", 5e9, float))
+    list(output.progress(quiet=False)([5_000_000_000], "search", 5e9, float))
 
     assert "0 of 5.00G pairs" in screen.getvalue()
 
 
 def test_what_has_nothing_to_do_shows_nothing(screen):
-    assert list(terminal.progress(quiet=False)([], "verify", 0, len)) == []
+    assert list(output.progress(quiet=False)([], "verify", 0, len)) == []
     assert screen.getvalue() == ""
 
 
 def test_a_bar_is_gone_when_its_phase_is_done(screen):
-    list(terminal.progress(quiet=False)("abc", "read", 3))
+    list(output.progress(quiet=False)("abc", "read", 3))
 
     *_, last, nothing = screen.getvalue().split("\r")
     assert (last.strip(), nothing) == ("", "")
@@ -108,9 +108,9 @@ def test_a_bar_is_gone_when_its_phase_is_done(screen):
 
 
 def test_there_is_none_in_a_pipe_or_if_unwanted(screen, monkeypatch):
-    assert terminal.progress(quiet=True) is silent
+    assert output.progress(quiet=True) is silent
     monkeypatch.setattr(screen, "isatty", lambda: False)
-    assert terminal.progress(quiet=False) is silent
+    assert output.progress(quiet=False) is silent
 
 
 def until(condition):
@@ -125,7 +125,7 @@ def test_a_bar_moves_at_least_once_a_second_during_a_long_batch(screen):
         until(lambda: "00:02 gone" in screen.getvalue())
         yield "a"
 
-    assert list(terminal.progress(quiet=False)(batches(), "verify", 1)) == ["a"]
+    assert list(output.progress(quiet=False)(batches(), "verify", 1)) == ["a"]
 
     seconds = [int(each) for each in re.findall(r"00:(\d\d) gone", screen.getvalue())]
     assert sorted(set(seconds)) == [0, 1, 2]
@@ -137,19 +137,19 @@ def test_a_walk_that_finds_nothing_for_long_moves(screen):
         yield "a"
         until(lambda: re.search(r"walk +1 files, [\d.]+/s, 00:01 gone", screen.getvalue()))
 
-    assert list(terminal.progress(quiet=False)(found(), "walk", None)) == ["a"]
+    assert list(output.progress(quiet=False)(found(), "walk", None)) == ["a"]
 
 
 def test_nothing_draws_a_bar_that_is_closed(screen, monkeypatch):
     monkeypatch.setattr(bars, "TICK_S", 0.001)
     before = threading.active_count()
-    drawn = iter(terminal.progress(quiet=False)("ab", "read", 2))
+    drawn = iter(output.progress(quiet=False)("ab", "read", 2))
 
     next(drawn)
     assert threading.active_count() == before + 1
     length = len(screen.getvalue())
     until(lambda: len(screen.getvalue()) > length)
-    terminal.tell("over")
+    output.tell("over")
 
     assert left_on(screen.getvalue()) == ["over"]
     with suppress(StopIteration):
@@ -169,7 +169,7 @@ def test_a_bar_may_be_closed_by_the_thread_that_draws_it(screen, monkeypatch):
             closed.append(bar)
 
     monkeypatch.setattr(bars._Bar, "refresh", refresh)  # noqa: SLF001
-    drawn = iter(terminal.progress(quiet=False)("ab", "read", 2))
+    drawn = iter(output.progress(quiet=False)("ab", "read", 2))
     next(drawn)
 
     until(lambda: threading.active_count() == before)
@@ -183,7 +183,7 @@ def test_a_bar_needs_no_thread(screen, monkeypatch):
 
     monkeypatch.setattr(threading.Thread, "start", start)
 
-    assert list(terminal.progress(quiet=False)("ab", "read", 2)) == ["a", "b"]
+    assert list(output.progress(quiet=False)("ab", "read", 2)) == ["a", "b"]
     assert "read" in screen.getvalue()
     assert left_on(screen.getvalue()) == []
 
@@ -200,7 +200,7 @@ def test_a_terminal_that_goes_away_ends_the_thread(screen, monkeypatch):
     monkeypatch.setattr(bars, "TICK_S", 0.001)
     before = threading.active_count()
 
-    for _ in terminal.progress(quiet=False)("a", "read", 1):
+    for _ in output.progress(quiet=False)("a", "read", 1):
         is_gone = True
         until(lambda: threading.active_count() == before)
         is_gone = False
@@ -223,10 +223,10 @@ def test_an_interrupt_while_a_bar_is_drawn_leaves_nothing_of_it(screen, monkeypa
 
         monkeypatch.setattr(screen, "write", writing)
         try:
-            list(terminal.progress(quiet=False)("abc", "read", 3, amount))
+            list(output.progress(quiet=False)("abc", "read", 3, amount))
             break
         except KeyboardInterrupt:
-            terminal.tell("simdup: interrupted")
+            output.tell("simdup: interrupted")
             assert left_on(screen.getvalue()) == ["simdup: interrupted"]
     assert moment > 4
 

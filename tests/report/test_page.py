@@ -37,7 +37,7 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, rows, texts
+from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, rows
 from simdup.report.page.accuracy import render_accuracy
 from simdup.report.page.answers import Asked, render_answers
 from simdup.report.page.render import render
@@ -504,14 +504,14 @@ def test_equal_texts_are_stored_once_and_a_missing_one_has_its_reason():
 
 
 def test_a_long_text_is_cut_and_marked(monkeypatch):
-    monkeypatch.setattr(texts, "LONGEST_TEXT", 10)
+    monkeypatch.setattr(groups, "LONGEST_TEXT", 10)
     page = page_of(result(group(1, "a", "b")), read=lambda document: document.path * 11)
 
     assert texts_of(page, 1) == {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1]}
 
 
 def test_a_huge_group_keeps_only_its_first_texts(monkeypatch):
-    monkeypatch.setattr(texts, "LONGEST_GROUP", 25)
+    monkeypatch.setattr(groups, "LONGEST_GROUP", 25)
     page = page_of(result(group(1, *"abcdef")), read=lambda document: document.path * 10)
 
     assert texts_of(page, 1)["found"] == [0, 1, 2, None, None, None]
@@ -522,10 +522,10 @@ def test_texts_that_do_not_fit_are_left_out_and_their_groups_counted():
     found = [(1, [lambda: "text"]), (2, [lambda: noise]), (3, [lambda: "text"])]
     unread = [(number, [lambda: pytest.fail("read for nothing")]) for number in (1, 2, 3)]
 
-    blocks, left_out = texts.text_blocks(found, 5000)
+    blocks, left_out = groups.text_blocks(found, 5000)
     assert set(blocks) == {1, 3}
     assert left_out == 1
-    assert texts.text_blocks(unread, 0) == ({}, 3)
+    assert groups.text_blocks(unread, 0) == ({}, 3)
 
 
 def test_a_page_stays_below_its_limit(monkeypatch):

@@ -21,7 +21,7 @@ from patience import LONG, patient
 from simdup.clean.plan import read_plan
 from simdup.files.precedence import is_name_of_copy
 from simdup.records import Part, Reason, Skipped, Stats
-from simdup.report.page import groups, texts
+from simdup.report.page import groups
 from simdup.report.wording import percent
 from simdup.settings import SIMILARITY, Settings
 from tests.report.test_accuracy import KINDS, row
@@ -778,8 +778,7 @@ def test_a_full_page_says_so_and_where(rendered, monkeypatch):
 
 
 def test_a_cut_or_missing_text_is_marked_in_its_group(rendered, monkeypatch):
-    for module in (texts, groups):
-        monkeypatch.setattr(module, "LONGEST_TEXT", 5)
+    monkeypatch.setattr(groups, "LONGEST_TEXT", 5)
     read = {"one": "1 2 3 4", "two": "2 2 3 4", "six": Skipped("six", Reason.CHANGED)}
     page = rendered(result(group(1, *read)), lambda document: read[document.path])
     opened = open_group(page, "one")

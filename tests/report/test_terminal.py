@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.cli import terminal
+from simdup.cli import output
 from simdup.evaluation.results import Labelled
 from simdup.index.records import Answer, Match
 from simdup.records import Group, Kind
@@ -206,9 +206,9 @@ def test_colours_depend_on_color_no_color_and_the_terminal(monkeypatch):
             monkeypatch.delenv(name, raising=False)
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        return terminal.look(color, target).is_coloured
+        return output.look(color, target).is_coloured
 
-    monkeypatch.setattr(terminal.sys, "stdout", type("Screen", (), {"isatty": lambda _: True})())
+    monkeypatch.setattr(output.sys, "stdout", type("Screen", (), {"isatty": lambda _: True})())
     assert is_coloured("auto")
     assert is_coloured("auto", NO_COLOR="")
     assert not is_coloured("auto", NO_COLOR="1")
@@ -216,17 +216,17 @@ def test_colours_depend_on_color_no_color_and_the_terminal(monkeypatch):
     assert not is_coloured("auto", "report.txt")
     assert not is_coloured("never")
     assert is_coloured("always", "report.txt", NO_COLOR="1", TERM="dumb")
-    monkeypatch.setattr(terminal.sys, "stdout", type("Pipe", (), {"isatty": lambda _: False})())
+    monkeypatch.setattr(output.sys, "stdout", type("Pipe", (), {"isatty": lambda _: False})())
     assert not is_coloured("auto")
     assert is_coloured("always")
 
 
 def test_only_a_terminal_has_columns(monkeypatch):
     monkeypatch.setenv("COLUMNS", "77")
-    assert terminal.look("always").columns is None
-    monkeypatch.setattr(terminal.sys, "stdout", type("Screen", (), {"isatty": lambda _: True})())
-    assert terminal.look("never").columns == 77
-    assert terminal.look("always", "report.txt").columns is None
+    assert output.look("always").columns is None
+    monkeypatch.setattr(output.sys, "stdout", type("Screen", (), {"isatty": lambda _: True})())
+    assert output.look("never").columns == 77
+    assert output.look("always", "report.txt").columns is None
 
 
 def test_color_always_colours_text_reports_only(run, write, english):

@@ -13,6 +13,7 @@ from simdup.report.page.groups import (
     MOST_PARTS,
     NOTHING,
     Names,
+    Read,
     group_page,
     member_fields,
     part_fields,
@@ -20,7 +21,6 @@ from simdup.report.page.groups import (
     settings_fields,
     skipped_fields,
 )
-from simdup.report.page.texts import Read
 from simdup.report.query import as_part, short_question
 from simdup.report.text import skips
 from simdup.report.wording import printable
