@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from contextlib import suppress
-from threading import Event, Thread, current_thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING, TypeVar
 
 from tqdm import tqdm
 
@@ -34,83 +36,84 @@ _SHARE = (
     ", {elapsed} gone, {remaining} left"
 )
 
-# Seconds after which a bar is drawn again although nothing was counted.
-TICK_S = 0.5
+# Seconds after which a bar is drawn again.
+TICK_S = 0.25
 
 # The bars that are on the screen.
 _open: set[_Bar] = set()
 
 
-class _Bar(tqdm):  # type: ignore[type-arg]
-    """A bar that writes numbers as reports do, and moves at least once a second.
-
-    A thread draws it again, so that the time moves during a long batch. It ends with the bar.
-    """
-
-    monitor_interval = 0  # tqdm's own thread, for bars that stood still for ten seconds
+class _Bar:
+    """A line on stderr that a thread of its own draws again and again."""
 
     def __init__(self, label: str, total: float | None) -> None:
-        self._closed = Event()
-        self._clock = Thread(target=self._draw_again_and_again, daemon=True)
+        self.done = 0.0
+        self._label, self._total = label, total
+        self._begun, self._width = time.monotonic(), 0
+        self._closed, self._lock = Event(), RLock()
         _open.add(self)
-        super().__init__(
-            desc=label,
-            total=total,
-            bar_format=_SHARE if total else _COUNT,
-            file=sys.stderr,
-            leave=False,
-            dynamic_ncols=True,
-        )
-        with suppress(RuntimeError):  # no thread can be started: only what is counted moves the bar
-            self._clock.start()
+        self._draw()
+        with suppress(RuntimeError):  # no thread can be started: the bar does not move
+            Thread(target=self._draw_again_and_again, daemon=True).start()
 
     def _draw_again_and_again(self) -> None:
         with suppress(OSError, ValueError):  # the terminal is gone
             while not self._closed.wait(TICK_S):
-                self.refresh()
+                self._draw()
 
-    def refresh(self, *_: object, **__: object) -> None:
-        """Draw the bar, unless it is closed; Ctrl-C meanwhile leaves tqdm's lock free."""
-        with self.get_lock():  # type: ignore[no-untyped-call]
-            if not self.disable:
-                self.display()
+    def _draw(self) -> None:
+        with self._lock:
+            if not self._closed.is_set():
+                line = drawn(self._label, self._total, self.done, time.monotonic() - self._begun)
+                self._show(line, max(self._width, len(line)))
+                self._width = len(line)
+
+    def _show(self, line: str, width: int) -> None:
+        self._width = width  # even if Ctrl-C comes while it is written
+        sys.stderr.write(f"\r{line:{width}}")
+        sys.stderr.flush()
 
     def close(self) -> None:
-        """Take the bar off the screen, and return when nothing can draw it any more."""
+        """Take the bar off the screen; nothing draws it any more."""
         self._closed.set()
-        super().close()
-        # The thread may hold the last reference to the bar; deleting it would close it there.
-        if self._clock.is_alive() and self._clock is not current_thread():
-            self._clock.join(2 * TICK_S)
-        _open.discard(self)
+        with self._lock:
+            if self in _open:
+                self._show("", self._width)
+                sys.stderr.write("\r")
+                sys.stderr.flush()
+                _open.discard(self)
 
-    @staticmethod
-    def status_printer(file: Any) -> Callable[[str], None]:
-        """Return a function that writes a line over the whole last one, even after Ctrl-C."""
-        width = 0
 
-        def show(line: str) -> None:
-            nonlocal width
-            width = max(width, len(line))
-            file.write(f"\r{line:{width}}")
-            file.flush()
-            width = len(line)
+def drawn(label: str, total: float | None, done: float, elapsed_s: float) -> str:
+    """The line of a phase.
 
-        return show
+    >>> drawn("walk", None, 12_345, 75)
+    'walk     12,345 files, 165/s, 01:15 gone'
+    """
+    rate = done / elapsed_s if elapsed_s else 0
+    ours = {
+        "done": _short(done),
+        "end": _short(total or 0),
+        "counted": _UNITS.get(label, ""),
+        "speed": f", {_short(rate)}/s" if rate else "",
+    }
+    return tqdm.format_meter(
+        done,
+        total,  # type: ignore[arg-type]  # None is allowed
+        elapsed_s,
+        ncols=_columns(),
+        prefix=label,
+        ascii="utf" not in (sys.stderr.encoding or "").lower(),
+        bar_format=_SHARE if total else _COUNT,
+        **ours,  # type: ignore[arg-type]  # names of our own are allowed
+    )
 
-    @property
-    def format_dict(self) -> dict[str, Any]:
-        """Return the values that a line may show: tqdm's and ours."""
-        known = dict(super().format_dict)
-        done, total, elapsed = known["n"], known["total"] or 0, known["elapsed"]
-        rate = known["rate"] or (done / elapsed if elapsed else 0)
-        counted = _UNITS.get(self.desc, "")
-        return known | {
-            "done": _short(done),
-            "end": _short(total),
-            "counted": counted,
-            "speed": f", {_short(rate)}/s" if rate else "",
-        }
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):  # stderr is a file of Python alone
+        return 80
 
 
 def _short(number: float) -> str:
@@ -141,16 +144,16 @@ def _counted(
     amount: Callable[[Item], float] | None,
 ) -> Iterable[Item]:
     """Yield the items; when the next one is asked for, count what the last one amounts to."""
-    with _Bar(label, total) as bar:
+    bar = _Bar(label, total)
+    try:
         for item in items:
             yield item
-            bar.update(1 if amount is None else amount(item))
+            bar.done += 1 if amount is None else amount(item)
+    finally:
+        bar.close()
 
 
 def close_bars() -> None:
     """Take all bars off the screen, where Ctrl-C or an error left them."""
     for each in tuple(_open):
         each.close()
-        if hasattr(each, "sp"):  # tqdm clears no bar that was not drawn or cleared to the end
-            each.sp("")
-            each.fp.write("\r")
