@@ -180,6 +180,14 @@ class Ended:
     err: bytes
 
 
+@pytest.fixture(scope="session")
+def matplotlib(tmp_path_factory):
+    """matplotlib, if it is there, keeping its list of fonts out of the user's folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("matplotlib")))
+        yield pytest.importorskip("matplotlib")
+
+
 @pytest.fixture
 def english():
     return ENGLISH

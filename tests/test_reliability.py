@@ -1493,37 +1493,6 @@ def test_nothing_is_asked(simdup, write, english):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "line"),
-    [
-        (["frobnicate"], "No such command 'frobnicate'. (see `simdup --help`)"),
-        (["in"], "No such command 'in'. (did you mean `simdup scan in`?)"),
-        (["corpus", "in/a"], "No such command 'in/a'. (did you mean `simdup corpus scan in/a`?)"),
-        (["index", "in/a"], "No such command 'in/a'. (see `simdup index --help`)"),
-        (["compare", "in/a", "gone"], "'gone': not found (No such file or directory)"),
-        (["cache", "info", "--cache", "gone"], "'gone': there is no store; a scan makes one"),
-        (["cache", "clear", "--older-than", "soon"], "'soon' is no number of days such as 90d"),
-        (["scan", "in", "--ignored", "gone"], "'gone': No such file or directory"),
-        (["scan", "in", "--color", "mauve"], "'mauve' is not one of 'auto', 'always', 'never'."),
-        (["ignore", "add", "in/a", "gone"], "'gone': not found (No such file or directory)"),
-        (["ignore", "remove", "1"], "there is no such list; `simdup ignore add` makes one"),
-        (["completion", "csh"], "'csh' is not one of 'bash', 'zsh', 'fish'."),
-        (["index", "update", "in/a"], "'in/a': not an index of simdup"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_wrong_usage_is_one_line_and_exits_with_2(run, write, english, arguments, line):
-    write("in/a", english)
-
-    ended = run(*arguments)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.startswith(b"simdup: ")
-    assert line in ended.err.decode()
-    assert ended.err.count(b"\n") == 1
-    assert os.listdir() == ["in"]
-
-
-@pytest.mark.parametrize(
     "arguments", [["empty"], ["in", "--include", "*.md"], ["in", "--min-size", "1MB"]]
 )
 def test_a_scan_that_matches_no_file_says_so(run, write, english, arguments):

@@ -124,9 +124,9 @@ def evaluate_command(asked: Evaluate) -> int:
 
 def _page(result: Evaluation, language: str | None) -> Iterator[str]:
     """Return the lines of the page."""
-    from simdup.report.page.accuracy import render_accuracy
+    from simdup.report.accuracy import render_page
 
-    return render_accuracy(result, language, time.time())
+    return render_page(result, language, time.time())
 
 
 def _drawer(picture: str | None) -> Callable[[Evaluation], None]:

@@ -1,4 +1,4 @@
-"""An evaluation as a table for people, and as JSON and CSV for programs."""
+"""An evaluation as a table and a web page for people, and as JSON and CSV for programs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from simdup.evaluation.results import Evaluated, Evaluation, Recommended
 from simdup.recipe import Recipe
 from simdup.records import Interval
 from simdup.report.json_csv import Report, as_json, csv_table
+from simdup.report.page.frame import ACCURACY, page_lines
 from simdup.report.terminal import padded, width
 from simdup.report.wording import count, path_fields, percent, printable
+from simdup.versions import version
 
 COLUMNS = (
     *("recipe", "features", "hash", "bits", "setting", "k", "similarity", "own_share"),
@@ -181,6 +183,35 @@ def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]
     fields["seconds"] = round(evaluation.seconds, 3)
     rows = (_without_nan(_size_fields(row, curve=curve)) for row in evaluation.rows)
     return as_json(Report("evaluation", fields, {"rows": rows, "kinds": kinds}))
+
+
+def render_page(
+    evaluation: Evaluation, language: str | None, day: float | None = None
+) -> Iterator[str]:
+    """The lines of the page; `language` is one of LANGUAGES, None follows the reader's browser.
+
+    `day` is when the evaluation was, in seconds since 1970; None if that is unknown.
+    """
+    data = {name: getattr(evaluation, name) for name in ("texts", "repeated", "draws")} | {
+        "page": "accuracy",
+        "version": version("simdup"),
+        "language": language,
+        "day": day,
+        "table": None if evaluation.table is None else printable(evaluation.table),
+        "kinds": [[printable(each.kind), each.duplicate, each.pairs] for each in evaluation.kinds],
+        "rows": list(map(_page_row, evaluation.rows)),
+    }
+    return page_lines(ACCURACY, data, {})
+
+
+def _page_row(row: Evaluated) -> dict[str, Any]:
+    """The JSON fields of a recipe at one size, and what else accuracy.js draws."""
+    fields: dict[str, Any] = _without_nan(_size_fields(row, curve=True))
+    return fields | {
+        "name": recipe_name(row.settings.recipe),
+        "tally": [(counts / max(counts.sum(), 1)).tolist() for counts in row.tally],
+        "found": [getattr(row, name).tolist() for name in _FOUND],
+    }
 
 
 def render_csv(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:

@@ -354,18 +354,6 @@ def test_a_list_names_files_below_its_folder_relative_to_it(run, tree, report):
     assert done(run("ignore", "list", "--ignored", ".simdup-ignored")).count("in/b.txt") == 1
 
 
-def test_a_name_does_not_act_on_a_terminal(run, write, english):
-    bad = b"\x1b]0;title\x07\n\xff\xe2\x80\xae"
-    write(bad, english)
-    write("b", english.replace("grey", "white"))
-
-    added, listed = run("ignore", "add", bad, "b"), run("ignore", "list")
-
-    for said in (added.out + added.err, listed.out + listed.err):
-        assert [c for c in said.decode("utf-8") if not c.isprintable() and c != "\n"] == []
-    assert b"\\x1b]0;title\\x07\\n\\xff\\u202e" in listed.out
-
-
 def test_encoding_reaches_the_reading_of_files(run, write, simplified, report):
     write("a", simplified.encode("gbk"))
     write("b", simplified.replace("钟表", "座钟").encode("gbk"))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from errno import EMFILE
 
 import pytest
@@ -110,14 +108,6 @@ def test_files_are_not_to_blame_when_descriptors_are_out(run, write, english, mo
     ended = run("scan", "in", "--no-cache", "--jobs", "1")
 
     assert (ended.code, ended.err) == (2, b"simdup: Too many open files\n")
-
-
-def test_the_program_begins_without_numpy():
-    code = "import sys, simdup.cli, simdup.__main__; print('numpy' in sys.modules)"
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-
-    assert done.stdout == b"False\n"
 
 
 @pytest.mark.parametrize("path", [".", "/", ""])

@@ -113,15 +113,6 @@ def test_exits_with_0_if_something_is_found_1_if_nothing_2_on_errors(
     assert b"Traceback" not in ended.err
 
 
-def test_readable_questions_are_answered_beside_unreadable_ones(run, built, write):
-    write("q", words(1))
-
-    ended = run("query", built, "gone", "q", "-q")
-
-    assert (ended.code, ended.err) == (2, b"")
-    assert ended.out.startswith(b"q: 2 documents\n")
-
-
 def test_an_estimate_is_marked(run, built, write):
     write("q", words(1))
     os.utime("in/b", ns=(1, 1))
@@ -246,14 +237,6 @@ def test_an_identical_file_comes_before_one_with_an_equal_fingerprint(asked, wri
     assert found(answer) == ["in/a"]
 
 
-def test_a_closed_stdin_is_one_line(simdup, built):
-    ended = simdup("query", built, "-", preexec_fn=lambda: os.close(0))
-
-    assert ended.returncode == 2
-    assert ended.stderr.startswith(b"simdup: - reads stdin, which is closed")
-    assert ended.stderr.count(b"\n") == 1
-
-
 def test_questions_of_all_kinds_are_answered_in_one_call(simdup, built, write):
     write("q", words(1))
     print_ = hexadecimal(words(2))
@@ -309,26 +292,6 @@ def test_a_fingerprint_finds_its_document(asked, options):
     ]
 
 
-@pytest.mark.parametrize(
-    ("written", "line"),
-    [
-        ("00" * 8, "64 bits where 256 are asked for"),
-        ("00" * 33, "264 bits where 256 are asked for"),
-        ("", "0 bits where 256 are asked for"),
-        ("xyz", "'--fingerprint': 'xyz' is not hexadecimal digits"),
-        ("0", "'--fingerprint': '0' is not hexadecimal digits"),
-        ("\x1b[31m", "not hexadecimal digits"),
-    ],
-)
-def test_a_wrong_fingerprint_is_one_line(run, built, written, line):
-    ended = run("query", built, "--fingerprint", written)
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert line in ended.err.decode()
-    assert ended.err.count(b"\n") == 1
-    assert ended.err.decode().strip().isprintable()
-
-
 # How it is reported
 
 
@@ -377,14 +340,6 @@ def test_copies_among_the_answers_are_sets_in_every_format(run, write):
     assert [row["set_kind"] for row in rows[1:4]] == ["text"] * 3
     digests = [row["byte_digest"] for row in rows[1:4]]
     assert digests[0] == digests[1] != digests[2]
-
-
-def test_jsonl_is_an_object_a_line(run, built, write):
-    write("q", words(1))
-
-    lines = run("query", built, "q", "gone", "--format", "jsonl").out.decode().splitlines()
-
-    assert [json.loads(line)["type"] for line in lines] == ["query", "answer", "skipped"]
 
 
 def test_csv_is_a_line_a_document(run, built, write):

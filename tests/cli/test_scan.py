@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from base64 import b64decode
-from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -90,36 +89,6 @@ def test_a_small_tree_worked_by_hand(run, write, simplified, english):
     assert lines[6:] == [""]
 
 
-@pytest.mark.parametrize(
-    ("codec", "name"),
-    [
-        ("gbk", "gb18030"),
-        ("gb18030", "gb18030"),
-        ("utf-8-sig", "utf-8-sig"),
-        ("utf-16", "utf-16-le"),
-        ("utf-16-be", "utf-16-be"),
-    ],
-)
-def test_a_copy_in_another_encoding_is_identical_text(report, write, simplified, codec, name):
-    write("a.txt", simplified)
-    write("copy.txt", simplified.encode(codec))
-
-    found = report(".")
-
-    assert kinds(found) == {"./copy.txt": "identical text"}
-    assert found["groups"][0]["members"][1]["encoding"] == name
-
-
-def test_a_copy_in_big5_is_identical_text(report, write, traditional):
-    write("a.txt", traditional)
-    write("copy.txt", traditional.encode("big5"))
-
-    found = report(".")
-
-    assert kinds(found) == {"./copy.txt": "identical text"}
-    assert found["groups"][0]["members"][1]["encoding"] == "big5"
-
-
 @pytest.mark.parametrize("features", ["shingles", "words"])
 def test_a_copy_in_the_other_script_has_the_same_words_unless_variants_are_kept_apart(
     report, write, features
@@ -137,23 +106,6 @@ def test_a_copy_in_the_other_script_has_the_same_words_unless_variants_are_kept_
     assert (apart["groups"], "variants" in apart["settings"]["recipe"]) == ([], False)
 
 
-def test_a_copy_with_other_newlines_is_identical_text(report, write, simplified):
-    write("a.txt", simplified)
-    write("copy.txt", simplified.replace("\n", "\r\n"))
-
-    assert kinds(report(".")) == {"./copy.txt": "identical text"}
-
-
-def test_an_exact_copy_is_identical_bytes(report, write, english):
-    write("a.txt", english)
-    write("copy.txt", english)
-
-    found = report(".")
-
-    assert kinds(found) == {"./copy.txt": "identical bytes"}
-    assert found["groups"][0]["kind"] == "identical bytes"
-
-
 @pytest.mark.parametrize(
     ("old", "new"), [("，", "、"), ("。", "."), ("“", "「"), ("\n", "\n\n　"), ("：", ":")]
 )
@@ -169,13 +121,6 @@ def test_texts_with_other_punctuation_have_the_same_words(report, write, simplif
     assert [member["similarity"] for member in group["members"]] == [1, 1]
 
 
-def test_a_decimal_point_and_a_thousands_comma_are_not_identical_text(report, write, english):
-    write("a.txt", english + "Total due: 1,000")
-    write("b.txt", english + "Total due: 1.000")
-
-    assert kinds(report(".")) == {"./b.txt": "same words"}
-
-
 def test_unrelated_texts_are_not_grouped(report, write, english, simplified, traditional):
     for name, text in enumerate([english, simplified, traditional, UNRELATED]):
         write(f"{name}.txt", text)
@@ -184,24 +129,6 @@ def test_unrelated_texts_are_not_grouped(report, write, english, simplified, tra
 
     assert found["groups"] == []
     assert found["stats"]["fingerprinted"] == 4
-
-
-def test_what_has_no_text_is_skipped_with_its_reason(report, write):
-    write("empty", b"")
-    write("signs", "…!? —— 。，\n")
-    write("binary", bytes(range(256)) * 8)
-    write("again", bytes(range(256)) * 8)
-
-    found = report(".")
-
-    assert found["groups"] == []
-    assert found["skipped"] == [
-        {"path": "./again", "reason": "binary", "detail": "NUL bytes"},
-        {"path": "./binary", "reason": "binary", "detail": "NUL bytes"},
-        {"path": "./empty", "reason": "empty", "detail": "0 bytes"},
-        {"path": "./signs", "reason": "empty", "detail": "no letter or digit"},
-    ]
-    assert found["stats"]["skipped"] == {"binary": 2, "empty": 2}
 
 
 def test_short_texts_are_decided_by_similarity_though_every_distance_is_allowed(report, write):
@@ -238,22 +165,6 @@ def test_no_verify_uses_the_distance_that_corresponds_to_the_similarity(report, 
     settings = report(".", "--no-verify", "--similarity", "0.8")["settings"]
 
     assert (settings["k"], settings["verified"], settings["similarity"]) == (52, False, None)
-
-
-def test_a_chain_is_cut_by_star_and_kept_by_components(report, write):
-    write("a", chain(parts={0}))
-    write("b", chain(parts=set()))
-    write("c", chain(parts={3}))
-    write("d", chain(parts={3, 2}))
-
-    star = report(".", "--linkage", "star", "-s", "0.5")
-    whole = report(".", "--linkage", "components", "-s", "0.5")
-
-    assert [set(group) for group in grouped(star)] == [{"./a", "./b", "./c"}]
-    assert [set(group) for group in grouped(whole)] == [{"./a", "./b", "./c", "./d"}]
-    assert whole["groups"][0]["diameter"] > star["groups"][0]["diameter"] > 0
-    assert all(member["similarity"] >= 0.5 for member in star["groups"][0]["members"])
-    assert min(member["similarity"] for member in whole["groups"][0]["members"]) < 0.5
 
 
 def test_a_higher_similarity_finds_fewer_groups(report, write):
@@ -313,16 +224,6 @@ def test_gitignore_reaches_the_walk(report, write, english):
 
     assert found["groups"] == []
     assert reasons(found)["./a.bak"] == "git-ignored"
-
-
-def test_a_file_reached_twice_is_no_copy_of_itself(report, write, english):
-    write("in/a", english)
-    os.link("in/a", "in/b")
-
-    found = report("in", "in", "in/a")
-
-    assert found["groups"] == []
-    assert found["stats"]["found"] == 1
 
 
 def test_groups_do_not_depend_on_the_order_of_paths(report, write, english, simplified):
@@ -388,99 +289,11 @@ def test_a_missing_file_of_a_list_is_reported_and_the_rest_is_done(run, write, e
     )
 
 
-# Names
-
-
-HOSTILE = [
-    b"\xff\xfe.txt",
-    b"new\nline.txt",
-    b"\x1b[31mred\x1b[0m.txt",
-    b'"quo\'tes",;.txt',
-    b"-rf.txt",
-    "钟表.txt".encode("gbk"),
-    b"n" * 251 + b".txt",
-    "\u202egnp.txt".encode(),
-    b"\xc2\x9b31m.txt",
-    b"tab\tand\rreturn.txt",
-    b"back\\xff.txt",
-    b" ",
-    "\u2028.txt".encode(),
-]
-
-
 def raw(member):
     """The very bytes of a member's name."""
     if "path_base64" in member:
         return b64decode(member["path_base64"])
     return member["path"].encode()
-
-
-@any_name
-@pytest.mark.parametrize("form", ["json", "jsonl"])
-def test_every_name_survives_json(run, write, english, form):
-    for name in HOSTILE:
-        write(b"in/" + name, english)
-    write(b"in/empty\xfe", b"")
-
-    ended = run("scan", "in", "--format", form, "-q")
-
-    objects = [json.loads(each) for each in parts(ended.out.decode("utf-8"), form)]
-    members = [m for each in objects for g in groups_of(each) for m in g["members"]]
-    skipped = [s for each in objects for s in skips_of(each)]
-    assert {raw(member) for member in members} == {b"in/" + name for name in HOSTILE}
-    assert [raw(each) for each in skipped] == [b"in/empty\xfe"]
-
-
-def parts(out, form):
-    return out.split("\n")[:-1] if form == "jsonl" else [out]
-
-
-def groups_of(each):
-    return [each] if each.get("type") == "group" else each.get("groups", [])
-
-
-def skips_of(each):
-    return [each] if each.get("type") == "skipped" else each.get("skipped", [])
-
-
-@any_name
-@pytest.mark.parametrize("form", ["text", "csv", "names", "fdupes"])
-def test_no_name_acts_on_a_terminal(run, write, english, form):
-    for name in HOSTILE:
-        write(b"in/" + name, english)
-    write("gone", b"in/\x1b]0;title\x07\n")
-
-    out = run("scan", "in", "--format", form).out.decode()
-    warned = run("scan", "--files-from", "gone").err.decode()
-
-    assert [c for c in out + warned if not c.isprintable() and c != "\n"] == []
-
-
-@any_name
-def test_csv_has_one_row_a_member(run, write, english):
-    for name in HOSTILE:
-        write(b"in/" + name, english)
-
-    ended = run("scan", "in", "--format", "csv", "-q")
-
-    rows = list(csv.DictReader(io.StringIO(ended.out.decode())))
-    assert len(rows) == len(HOSTILE)
-    assert [row["representative"] for row in rows] == ["1"] + ["0"] * (len(HOSTILE) - 1)
-    assert {row["group"] for row in rows} == {"1"}
-    assert {row["similarity"] for row in rows} == {"1.000000"}
-    assert 'in/"quo\'tes",;.txt' in {row["path"] for row in rows}
-
-
-@any_name
-@pytest.mark.parametrize("form", ["names", "fdupes"])
-def test_null_output_is_byte_exact(run, write, english, form):
-    for name in HOSTILE:
-        write(b"in/" + name, english)
-
-    out = run("scan", "in", "--format", form, "-0", "-q").out
-
-    assert out.endswith(b"\0\0")
-    assert set(out[:-2].split(b"\0")) == {b"in/" + name for name in HOSTILE}
 
 
 # Reports
@@ -627,34 +440,6 @@ def test_a_report_of_nothing_is_one_of_its_format(run, form):
         assert ended.out == b""
 
 
-def test_undecodable_bytes_are_shown(run, write, simplified):
-    write("a", simplified)
-    write("b", simplified.encode() + b"\xff")
-
-    lines = run("scan", ".", "-q").out.decode().splitlines()
-
-    assert lines[1].endswith("  ./a")
-    assert lines[2].endswith("  ./b  (other damaged characters, 1 character damaged)")
-
-
-def test_a_fingerprint_does_not_depend_on_the_hash_seed_or_jobs(simdup, write, english, simplified):
-    for number in range(4):
-        write(f"e{number}", english.replace("two", f"{number}"))
-        write(f"c{number}", simplified.replace("四十", f"{number}"))
-
-    results = [
-        simdup(
-            *("scan", ".", "--format", "jsonl", "--jobs", jobs, "-q"),
-            environment={"PYTHONHASHSEED": seed},
-        )
-        for seed, jobs in (("0", "1"), ("1", "2"), ("42", "1"))
-    ]
-
-    groups = [each.stdout.split(b"\n")[1:] for each in results]
-    assert len(groups[0]) == 3
-    assert groups[0] == groups[1] == groups[2]
-
-
 def test_a_chinese_name_in_another_locale_is_escaped_in_text_and_kept_in_json(
     simdup, write, english
 ):
@@ -726,34 +511,6 @@ def test_quiet_says_nothing(run, write, refused):
     assert (ended.code, ended.out, ended.err) == (3, b"", b"")
 
 
-def test_no_bar_without_a_terminal(run, write, monkeypatch):
-    def bar(*_, **__):
-        raise AssertionError
-
-    monkeypatch.setattr("simdup.cli.bars.bar", bar)
-    write("a", SHORT)
-
-    ended = run("scan", ".")
-
-    assert ended.code == 0
-    assert b"\r" not in ended.err
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_the_result_is_the_same_on_a_terminal(simdup, write, english):
-    write("a", english)
-    write("b", english)
-    screen, terminal = os.openpty()
-
-    seen = simdup("scan", ".", capture_output=False, stdout=-1, stderr=terminal)
-
-    os.close(terminal)
-    assert b"\r" in os.read(screen, 1 << 16)
-    os.close(screen)
-    assert seen.returncode == 0
-    assert seen.stdout == simdup("scan", ".").stdout != b""
-
-
 def test_of_many_warnings_the_rest_is_counted(run, write):
     write("list", "".join(f"gone{number:02}\n" for number in range(13)))
 
@@ -765,12 +522,6 @@ def test_of_many_warnings_the_rest_is_counted(run, write):
 
 
 # Exits
-
-
-def test_an_empty_folder_is_done(run):
-    ended = run("scan", ".")
-
-    assert (ended.code, ended.out) == (0, b"")
 
 
 def test_fail_on_found_exits_with_1_only_when_there_is_a_group(run, write, english):
@@ -794,17 +545,6 @@ def test_an_unreadable_file_exits_with_3_though_a_group_was_found(run, write, en
     assert ended.err.startswith(b"simdup: ./b: unreadable (Permission denied)\n")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
-def test_a_file_of_mode_000_exits_with_3(run, write, english):
-    write("a", english)
-    Path("a").chmod(0)
-
-    ended = run("scan", ".")
-
-    assert ended.code == 3
-    assert ended.err.startswith(b"simdup: ./a: unreadable (Permission denied)\n")
-
-
 def test_without_a_path_a_scan_reads_the_current_folder(run, write, english):
     write("a", english)
     write("b", english)
@@ -821,14 +561,6 @@ def test_a_similarity_may_be_given_in_per_cent(run, write, english, share):
     ended = run("scan", ".", "--format", "json", "-s", share)
 
     assert json.loads(ended.out)["settings"]["similarity"] == 0.8
-
-
-@pytest.mark.parametrize("share", ["0", "0%", "1.5", "101", "101%", "-3", "much", "0x1"])
-def test_a_similarity_that_is_none_is_refused(run, share):
-    ended = run("scan", ".", "-s", share)
-
-    assert ended.code == 2
-    assert "'--similarity'" in ended.err.decode()
 
 
 def test_no_command_shows_help_and_exits_with_2(run):
@@ -866,54 +598,7 @@ def test_a_verbose_version_names_the_kernels_and_what_is_missing(run, monkeypatc
     assert "rjieba not installed: Chinese words by jieba (pip install 'simdup[fast]')" in lines
 
 
-def test_an_interrupted_scan_exits_with_130(run, write, monkeypatch):
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("simdup.files.workers.fingerprint_sources", interrupted)
-
-    write("a", SHORT)
-
-    ended = run("scan", ".")
-
-    assert (ended.code, ended.out) == (130, b"")
-    assert ended.err.strip() == b"simdup: interrupted"
-
-
 # Read only
-
-
-def test_nothing_that_is_read_changes(run, write, english, simplified):
-    write("in/a.txt", english)
-    write("in/deep/b.txt", english)
-    write("in/c.txt", simplified.encode("gbk"))
-    write(b"in/\xe4\xb8\x80", b"\0\1")
-    Path("in/link").symlink_to("a.txt")
-    Path("in/a.txt").chmod(0o640)
-    os.utime("in/deep/b.txt", ns=(1, 1_000_000_001))
-    before = snapshot("in")
-
-    assert run("scan", "in", "--format", "json").code == 0
-    assert run("scan", "in", "-k", "3", "--hidden", "--noise").code == 0
-    assert run("compare", "in/a.txt", "in/deep/b.txt", "--diff").code == 0
-
-    assert snapshot("in") == before
-    assert len(before) == 7
-
-
-def snapshot(root):
-    """Contents, kinds, modes and times of everything in a folder."""
-    seen = {}
-    for path in [Path(root), *Path(root).rglob("*")]:
-        status = path.lstat()
-        data = path.read_bytes() if path.is_file() else b""
-        seen[os.fsencode(path)] = (
-            status.st_mode,
-            status.st_mtime_ns,
-            status.st_ctime_ns,
-            blake2b(data).digest(),
-        )
-    return seen
 
 
 def test_quiet_keeps_warnings_of_the_store_too(run, write):

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.errors import ExtraMissingError, InputError
 from simdup.evaluation.metrics import MEASURES, Accuracy
 from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Labelled, Recommended
 from simdup.recipe import Recipe
@@ -131,29 +130,6 @@ def test_the_table_worked_by_hand():
     ]
 
 
-def test_the_title_names_draws_repeated_lines_and_texts_without_features():
-    kinds = (*KINDS, Labelled("guess", None, 1000), Labelled("guess", duplicate=True, pairs=1))
-    every = {"found": np.ones(4), "found_cosine": np.ones(4), "found_verified": np.ones(4)}
-
-    lines = table(row(**every, without=2), kinds=kinds, repeated=1, draws=3, texts=1)
-
-    assert lines[:6] == [
-        "pairs.csv: 1 text; 5 pairs of duplicates, 1,200 of others, 1,000 only reported",
-        "1 line repeated an earlier pair and did not count",
-        "means over 3 independent fingerprints of every text",
-        "in brackets: intervals of 95 %, from resampling the texts",
-        "",
-        "shingles of 2 tokens, hash mix64",
-    ]
-    assert lines[6] == "2 texts without a feature: no pair with one is ever found"
-    assert "only reported found, % pairs 8 cosine own share" in squeezed(lines)
-
-
-def test_simdups_own_texts_have_no_table():
-    assert table(table=None)[0].startswith("simdup's own texts: 12 texts; ")
-    assert object_of(table=None)["table"] is None
-
-
 @pytest.mark.parametrize(
     ("share", "shown"),
     [
@@ -178,57 +154,6 @@ def test_an_undefined_figure_is_shown_as_a_dash():
     assert "8 k = 0 - .000 (.000-.100) .650 (.550-.750) .625 (.525-.725) -" in lines
     assert "by theory .500 .250 .125 -" in lines
     assert "groups, bare - .250 .400 Rand index .125" in lines
-
-
-def test_each_recipe_has_a_table_under_its_name():
-    recipes = [
-        Recipe(ngram=(1, 3)),
-        Recipe(features="words", hash="blake2b"),
-        Recipe(features="keywords", top=9, weights="int10", bits=64),
-        Recipe(features="tokens", hash="string", bits=64),
-    ]
-
-    lines = table(*(row(bits, recipe=recipe) for recipe in recipes for bits in (8, 16)))
-
-    shown = [index for index, line in enumerate(lines) if ", hash " in line]
-    assert [lines[index] for index in shown] == [
-        "shingles of 1 and 3 tokens, hash mix64",
-        "words, hash blake2b",
-        "keywords, top 9, weights int10, hash mix64",
-        "tokens, hash string",
-    ]
-    assert all(lines[index - 1] == "" for index in shown)
-    assert squeezed(lines).count("duplicates found, % pairs 8 16 cosine own share") == 4
-
-
-def test_groups_of_scans_are_shown():
-    lines = squeezed(table(row(groups=(COPIES, GroupScores(1.0, 1.0, 1.0, 1.0)))))
-
-    assert "groups, bare 1.000 .250 .400 Rand index .125" in lines
-    assert "groups, verified 1.000 1.000 1.000 Rand index 1.000" in lines
-
-
-def test_recommended_thresholds_are_shown():
-    lines = squeezed(table(row(recommended=Recommended(0.95, 6, 0.07))))
-
-    assert "use k = 6 .750 (.650-.850) .750 (.650-.850) .775 (.675-.875) .625 (.525-.725)" in lines
-    assert "verified: --similarity 0.07 keeps precision 0.95 on these labels" in lines
-
-
-def test_the_table_says_if_no_threshold_can_be_recommended():
-    lines = squeezed(table(row(recommended=Recommended(0.95, None, None))))
-
-    assert "precision 0.95: no k has it" in lines
-    assert "no similarity has precision 0.95 when verified" in lines
-
-
-def test_a_curve_has_a_line_for_each_k():
-    lines = squeezed(table(row(8), row(16), curve=True))
-
-    assert [line.split()[2] for line in lines if line.startswith("k = ")] == [
-        str(k) for bits in (8, 16) for k in range(bits + 1)
-    ]
-    assert len(table(row(8), row(16))) == len(lines) - 9 - 17
 
 
 # Columns of the table
@@ -344,36 +269,6 @@ def fields(measures):
     }
 
 
-def test_json_says_what_was_evaluated():
-    found = object_of(repeated=2, draws=3)
-
-    assert (found["schema_version"], found["tool"], found["table"]) == (2, "simdup", "pairs.csv")
-    assert (found["texts"], found["repeated"], found["draws"]) == (12, 2, 3)
-    assert found["seconds"] == 1.25
-
-
-def test_json_has_each_kind_of_each_row():
-    kinds = (*KINDS, Labelled("guess", None, 5))
-    shares = {
-        "found": np.array([3.0, 0.5, 0.0]),
-        "found_cosine": np.array([4.0, 9.0, 5.0]),
-        "found_verified": np.array([4.0, 0.0, 5.0]),
-    }
-
-    found = object_of(row(8, **shares), row(16, **shares), kinds=kinds)["kinds"]
-
-    recipe = {"features": "shingles", "hash": "mix64"}
-    assert found == [
-        {"kind": kind.kind, "duplicate": kind.duplicate, "pairs": kind.pairs}
-        | recipe
-        | {"bits": bits, "found": bare, "found_cosine": cosine, "found_verified": verified}
-        for bits in (8, 16)
-        for kind, bare, cosine, verified in zip(
-            kinds, (3, 0.5, 0), (4, 9, 5), (4, 0, 5), strict=True
-        )
-    ]
-
-
 def test_json_has_null_for_an_undefined_figure():
     nothing = GroupScores(NAN, 0.0, 0.0, 0.0)
     undefined = row(
@@ -388,34 +283,6 @@ def test_json_has_null_for_an_undefined_figure():
     assert found["predicted"]["accuracy"] is None
     assert found["groups"]["bare"]["precision"] is None
     assert found["recommended"] == {"precision": 0.9, "k": None, "similarity": None}
-
-
-def test_json_has_groups_and_recommendations_only_where_there_are_any():
-    asked = Recommended(0.95, 3, 0.07)
-
-    plain, more = object_of(row(8), row(8, groups=(COPIES, COPIES), recommended=asked))["rows"]
-
-    assert more.keys() - plain.keys() == {"groups", "recommended"}
-    assert more["groups"]["verified"] == {
-        "precision": 1.0,
-        "recall": 0.25,
-        "f1": 0.4,
-        "adjusted_rand_index": 0.125,
-    }
-    assert more["recommended"] == {"precision": 0.95, "k": 3, "similarity": 0.07}
-
-
-def test_json_of_a_curve_has_every_k_and_its_prediction():
-    (found,) = object_of(row(8), curve=True)["rows"]
-
-    assert [each["k"] for each in found["curve"]] == list(range(9))
-    assert found["curve"][4].keys() == {"k", *MEASURES, "predicted"}
-    assert found["curve"][8]["predicted"] == {
-        "precision": 1.0,
-        "recall": 0.5,
-        "f1": 0.25,
-        "accuracy": None,
-    }
 
 
 @given(names, names)
@@ -488,36 +355,6 @@ def test_csv_has_a_line_for_each_threshold_that_can_be_recommended(asked, shown)
     assert [(each["k"], each["similarity"]) for each in recommended] == shown
 
 
-def test_csv_names_recipes_that_differ_only_in_detail_differently():
-    found = cells_of(row(recipe=Recipe(ngram=(1, 3))), row(recipe=Recipe(ngram=2)))
-
-    assert list(dict.fromkeys(each["recipe"] for each in found)) == [
-        "shingles of 1 and 3 tokens, hash mix64",
-        "shingles of 2 tokens, hash mix64",
-    ]
-
-
-def test_csv_of_a_curve_has_every_k():
-    found = cells_of(row(8), row(16), curve=True)
-
-    assert [(each["bits"], each["setting"], each["k"]) for each in found] == [
-        (str(bits), setting, k)
-        for bits in (8, 16)
-        for setting, k in (
-            *(("default", "2"), ("predicted", "2"), ("best", str(bits // 2))),
-            *(("cosine", ""), ("verified", "")),
-            *(("curve", str(k)) for k in range(bits + 1)),
-        )
-    ]
-
-
-def test_csv_has_an_empty_cell_for_an_undefined_figure():
-    default = cells_of(row(k=0))[0]
-
-    assert [default[f"precision{end}"] for end in ("", "_low", "_high")] == ["", "", ""]
-    assert default["recall"] == "0.000000"
-
-
 # In a program
 
 
@@ -539,22 +376,6 @@ def test_evaluations_of_one_size_are_shown_without_their_arrays():
 
 
 # Pictures
-
-
-@pytest.fixture(scope="session")
-def matplotlib(tmp_path_factory):
-    """matplotlib, if installed, with its list of fonts in a temporary folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("matplotlib")))
-        yield pytest.importorskip("matplotlib")
-
-
-@pytest.mark.usefixtures("matplotlib")
-def test_a_picture_has_the_format_of_its_suffix():
-    png, svg = (b"".join(plot.renderer(f"a.{each}")(evaluation())) for each in ("png", "svg"))
-
-    assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    assert ET.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
 
 
 @pytest.mark.usefixtures("matplotlib")
@@ -583,20 +404,3 @@ def test_a_picture_holds_any_number_of_recipes_and_sizes():
         return float(ET.fromstring(picture).attrib["height"].removesuffix("pt"))
 
     assert height(many) > 3 * height(few)
-
-
-@pytest.mark.parametrize("name", ["a.jpg", "a", ".png.txt", "png", ""])
-def test_a_picture_of_another_suffix_is_refused(name):
-    with pytest.raises(InputError) as refused:
-        plot.renderer(name)
-
-    assert str(refused.value) == f"{name!r}: a picture's name ends in .png or .svg"
-
-
-def test_a_picture_without_matplotlib_is_refused(monkeypatch):
-    monkeypatch.setattr(plot, "find_spec", lambda _: None)
-
-    with pytest.raises(ExtraMissingError) as refused:
-        plot.renderer("a.png")
-
-    assert str(refused.value) == ("--plot needs an optional package: pip install 'simdup[plot]'")

@@ -1,8 +1,39 @@
 // The page of an evaluation: a size and a k are chosen, and everything shows their accuracy.
 
-// The recipe, the place of the size among its sizes, and k as a share of the bits, which stands for
+const ENDS = ['value', 'low', 'high'];
+const byMeasure = (valueOf) => Object.fromEntries(MEASURES.map((measure) => [measure, valueOf(measure)]));
+
+/** A row of the evaluation, as in JSON, with its curves as arrays by k: of values, lower and upper ends. */
+function sizeOf({ bits, default: { k }, best, recommended, cosine, verified, curve, tally, found }) {
+  const endsOf = (accuracy) => byMeasure((measure) => ENDS.map((end) => accuracy[measure][end]));
+  return {
+    bits,
+    k,
+    best: best.k,
+    recommended: recommended?.k ?? null,
+    similarity: verified.similarity,
+    ownShare: verified.own_share,
+    // The cosine of two texts whose fingerprints are k bits apart.
+    alike: curve.map((_, at) => Math.max(0, Math.sin(Math.PI * (0.5 - at / bits)))),
+    curve: byMeasure((measure) => ENDS.map((end) => curve.map((each) => each[measure][end]))),
+    predicted: byMeasure((measure) => curve.map((each) => each.predicted[measure])),
+    cosine: endsOf(cosine),
+    verified: endsOf(verified),
+    tally,
+    found,
+  };
+}
+
+// Each recipe with its sizes, in the order of the rows.
+const recipes = [];
+for (const row of data.rows) {
+  if (recipes.at(-1)?.name !== row.name) recipes.push({ name: row.name, without: row.without_features, sizes: [] });
+  recipes.at(-1).sizes.push(sizeOf(row));
+}
+
+// The recipe, the place of the size among its sizes, and k as a share of the bits, which represents
 // one similarity whatever the size.
-Object.assign(page, { recipe: data.recipes[0], place: 0, share: 0 });
+Object.assign(page, { recipe: recipes[0], place: 0, share: 0 });
 
 const MARKS = ['k', 'best', 'recommended'];
 
@@ -47,9 +78,9 @@ function drawPage() {
     data.repeated ? t('repeated', data.repeated) : '',
     data.draws > 1 ? t('draws', data.draws) : '',
   ].filter(Boolean).join(page.language === 'zh' ? '' : ' ');
-  byId('recipes').hidden = data.recipes.length < 2;
-  byId('recipe').replaceChildren(...data.recipes.map(({ name }, place) => make('option', { value: place }, name)));
-  byId('recipe').value = String(data.recipes.indexOf(page.recipe));
+  byId('recipes').hidden = recipes.length < 2;
+  byId('recipe').replaceChildren(...recipes.map(({ name }, place) => make('option', { value: place }, name)));
+  byId('recipe').value = String(recipes.indexOf(page.recipe));
   byId('legend').replaceChildren(
     ...MEASURES.map((measure) => make('span', { class: `key ${measure}` }, t('measures')[measure])),
     ...['duplicates', 'others'].map((name) => make('span', { class: `key area ${name}` }, t(name))));
@@ -154,7 +185,7 @@ function start() {
   listenToShell(drawPage);
   byId('k').addEventListener('input', () => setK(Number(byId('k').value)));
   byId('recipe').addEventListener('change', () => {
-    page.recipe = data.recipes[Number(byId('recipe').value)];
+    page.recipe = recipes[Number(byId('recipe').value)];
     page.place = Math.min(page.place, page.recipe.sizes.length - 1);
     drawPage();
   });
