@@ -153,34 +153,18 @@ class Acting:
                 except OSError as error:
                     if error.errno != errno.EXDEV:
                         raise
-                    made = self._copy_and_remove(intent, file, kept, target)
+                    made = self._copied(intent, file, kept, target)
                 self._touch(os.path.dirname(intent.target), target.folder)
         except BaseException:
             remove_folders(intent.made)
             raise
         return made
 
-    def _copy_and_remove(self, intent: Intent, file: Held, kept: Held, target: Place) -> _Made:
+    def _copied(self, intent: Intent, file: Held, kept: Held, target: Place) -> _Made:
         if file.status.st_nlink > 1:
             raise RefusedError(Refusal.OTHER_NAMES, "another file system would part them")
-        part, aside = part_of(intent.aside, target), target.beside(intent.aside)
-        copy = copy_to(file.descriptor, part, file.file.byte_digest)
-        try:
-            try:
-                made = os.fstat(copy)
-                rename_new(part, target)
-            except BaseException:
-                part.unlink()
-                raise
-            try:
-                sync_folder(target.folder)
-                file.check_unchanged()
-                remove(file, kept, file.place.beside(intent.aside))
-            except BaseException:
-                _remove_copy(identity_of(made), target, aside)
-                raise
-        finally:
-            os.close(copy)
+        aside = file.place.beside(intent.aside)
+        made = moved_by_copy(file, target, aside, partial(_has_bytes, file, kept))
         return *identity_of(made), made.st_mtime_ns
 
     def _delete(self, intent: Intent, file: Held, kept: Held) -> _Made:
@@ -246,9 +230,61 @@ def _leap(tries: int) -> int:
     return secrets.randbelow(4**tries)
 
 
+#: What follows the name of a file put aside, in the name of its copy until that is whole.
+PART = "-part"
+
+
 def part_of(aside: str, target: Place) -> Place:
     """Return where a copy is made before it gets its name; nothing else ever lies there."""
-    return target.beside(f"{aside}-part")
+    return target.beside(aside + PART)
+
+
+def moved_by_copy(
+    file: Held,
+    target: Place,
+    aside: Place,
+    is_right: Callable[[Place], bool],
+    **changes: int | None,
+) -> os.stat_result:
+    """Move a file to another file system, and return the status it has there.
+
+    Its copy gets the name `target` while the file has the name `aside`: after a run was killed,
+    this name tells that the copy was made by simdup. The file is unlinked if `is_right` says of its
+    place that it is the right one. `changes` are for `copy_to`. Raises what `moved` raises.
+    """
+    part = part_of(aside.name, target)
+    copy = copy_to(file.descriptor, part, file.file.byte_digest, **changes)
+    try:
+        made = os.fstat(copy)
+        moved(file.place, aside, aside, file.is_at)
+        with _named_again(aside, file.place):
+            rename_new(part, target)
+            try:
+                sync_folder(target.folder)
+                if not is_right(aside):
+                    raise RefusedError(Refusal.REPLACED)  # noqa: TRY301
+                aside.unlink()
+            except BaseException:
+                _remove_copy(identity_of(made), target, target.beside(aside.name))
+                raise
+    except BaseException:
+        with suppress(FileNotFoundError):
+            part.unlink()
+        raise
+    finally:
+        os.close(copy)
+    return made
+
+
+@contextmanager
+def _named_again(aside: Place, place: Place) -> Iterator[None]:
+    """Give a file its name again after an error. Raises AstrayError if that fails too."""
+    try:
+        yield
+    except BaseException:
+        with _astray(aside, Refusal.FAILED):
+            rename_new(aside, place)
+        raise
 
 
 def _remove_copy(copy: tuple[int, int], target: Place, aside: Place) -> None:
@@ -297,12 +333,8 @@ def moved(source: Place, target: Place, aside: Place, is_right: Callable[[Place]
     if not is_right(now):
         _put_back(now, source)
     if now != target:
-        try:
+        with _named_again(now, source):
             rename_new(now, target)
-        except OSError:
-            with _astray(now, Refusal.FAILED):
-                rename_new(now, source)
-            raise
 
 
 def _put_back(target: Place, source: Place) -> None:
@@ -324,12 +356,8 @@ def _astray(place: Place, refusal: Refusal) -> Iterator[None]:
 def remove(file: Held, kept: Held, aside: Place) -> None:
     """Remove a file: give it a name that only simdup knows, check it once more, unlink it."""
     moved(file.place, aside, aside, partial(_has_bytes, file, kept))
-    try:
+    with _named_again(aside, file.place):
         aside.unlink()
-    except OSError:
-        with _astray(aside, Refusal.FAILED):
-            rename_new(aside, file.place)
-        raise
 
 
 def _exchange(file: Held, kept: Held, made: Place) -> None:
@@ -389,12 +417,8 @@ def swap_by_steps(new: Place, place: Place, is_right: Callable[[Place], bool]) -
     set_aside(place, out)
     if not is_right(out):
         _put_back(out, place)
-    try:
+    with _named_again(out, place):
         rename_new(new, place)
-    except OSError:
-        with _astray(out, Refusal.FAILED):
-            rename_new(out, place)
-        raise
     with _astray(out, Refusal.FAILED):
         rename_new(out, new)
 

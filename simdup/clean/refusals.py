@@ -34,6 +34,7 @@ class Refusal(Enum):
     REPLACED = "another program replaced it at the last moment"
     CANNOT_SHARE = "the file system cannot share blocks"
     ASIDE = "another version of it is beside it"
+    COPY_STAYS = "it has its name again; its copy stays"
     NAME_TAKEN = "its name has been taken"
     LOST = "neither under its name nor where it was put; was the trash emptied?"
     NOT_AS_LEFT = "not as simdup left it"

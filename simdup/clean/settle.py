@@ -12,7 +12,15 @@ import stat
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from simdup.clean.acting import check_swapped, moved, part_of, remove, swap_by_steps
+from simdup.clean.acting import (
+    PART,
+    check_swapped,
+    moved,
+    moved_by_copy,
+    part_of,
+    remove,
+    swap_by_steps,
+)
 from simdup.clean.checks import Held
 from simdup.clean.copying import copy_to, digest_of_open
 from simdup.clean.journal import Done
@@ -116,6 +124,7 @@ class Settler:
                 self._check_back(story, place)
             if act:
                 self._clean_up(story, intent, place)
+            _check_no_copy(intent, file)
             return False
         if aside.exists():
             if act:
@@ -133,14 +142,18 @@ class Settler:
 
         A file that another program saved right before is not the one of the plan.
         """
-        file = story.action.file
+        file, is_right = story.action.file, False
+        with suppress(RefusedError), closing(_opened(aside, file)) as found:
+            is_right = _as_left(found, file.mtime_ns)
+            is_cut_off = story.done is None and story.action.act in {Act.TRASH, Act.MOVE}
+            if is_right and is_cut_off:
+                _remove_copy(intent, found)
         rename_new(aside, place)
         sync_folder(place.folder)
-        with closing(_opened(place, file)) as found:
-            if not _as_left(found, file.mtime_ns):
-                there = f"; {intent.target} is the one of the plan" * (story.action.act is Act.MOVE)
-                raise RefusedError(Refusal.REPLACED, f"it has its name again{there}")
+        if not is_right:
+            raise RefusedError(Refusal.REPLACED, "it has its name again")
         self._clean_up(story, intent, place)
+        _check_no_copy(intent, file)
 
     def _from_target(self, story: Story, intent: Intent, place: Place, *, act: bool) -> None:
         """Put back what lies at the target. Raises FileNotFoundError if nothing does."""
@@ -152,6 +165,9 @@ class Settler:
                 if not _as_left(found, _left_ns(story)):
                     raise RefusedError(Refusal.NOT_AS_LEFT, intent.target)
                 if act:
+                    if there == hidden:
+                        rename_new(hidden, target)
+                        found.place = found.place.beside(target.name)
                     self._return(found, place, intent)
                     sync_folder(target.folder)
         if act:
@@ -168,17 +184,8 @@ class Settler:
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            part = part_of(intent.aside, place)
-            mode = intent.mode or None
-            os.close(copy_to(found.descriptor, part, file.byte_digest, file.mtime_ns, mode))
-            try:
-                rename_new(part, place)
-            except BaseException:
-                part.unlink()
-                raise
-            sync_folder(place.folder)
-            with closing(_opened(place, file)) as back:
-                remove(found, back, aside)
+            changes = {"mtime_ns": file.mtime_ns, "mode": intent.mode or None}
+            moved_by_copy(found, place, aside, lambda _: _as_left(found, None), **changes)
         sync_folder(place.folder)
 
     def _check_back(self, story: Story, place: Place) -> None:
@@ -197,17 +204,8 @@ class Settler:
         if story.action.act is Act.TRASH:
             self._forget(story, intent)
         elif story.action.act is Act.MOVE:
-            self._clean_up_copy(intent, place, story.action)
-
-    def _clean_up_copy(self, intent: Intent, place: Place, action: Action) -> None:
-        """Remove a copy, or a part of one, of a file that is at its place, unless it changed."""
-        file = action.file
-        with suppress(OSError, RefusedError), _place(intent.target) as target:
-            aside = target.beside(intent.aside)
-            _discard([aside] if aside.exists() else [], place, action)
-            with closing(_opened(place, file)) as kept, closing(_opened(target, file)) as copy:
-                if kept.identity != copy.identity and _as_left(kept, file.mtime_ns):
-                    remove(copy, kept, aside)
+            with suppress(OSError, RefusedError), _place(intent.target) as target:
+                _discard(_aside(intent, target), place, story.action)
 
     def _forget(self, story: Story, intent: Intent) -> None:
         """Remove the note in the trash about a file that is not in the trash."""
@@ -381,9 +379,9 @@ def _as_left(found: Held, mtime_ns: int | None) -> bool:
 _TAILS = ("", "-out", "-back", "-back-out")
 
 
-def _aside(intent: Intent, place: Place) -> list[Place]:
+def _aside(intent: Intent, place: Place, tails: Sequence[str] = _TAILS) -> list[Place]:
     """Return the names in the folder of a file that a killed run may have left there."""
-    names = [place.beside(intent.aside + tail) for tail in _TAILS]
+    names = [place.beside(intent.aside + tail) for tail in tails]
     return [each for each in names if each.exists()]
 
 
@@ -399,9 +397,10 @@ def _telling_what_is_aside(intent: Intent, place: Place, *, act: bool) -> Iterat
         refused = RefusedError(Refusal.NAME_TAKEN)
     except OSError as error:
         refused = RefusedError(Refusal.FAILED, reason_of(error))
-    found = _aside(intent, place)
+    tails = (*_TAILS, *([PART] if act else []))
+    found = _aside(intent, place, tails)
     with suppress(RefusedError, OSError), _place(intent.target) as target:
-        found += _aside(intent, target) if target.path != place.path else []
+        found += _aside(intent, target, tails)
     paths = " and ".join(sorted({each.path for each in found}))
     if refused is not None:
         detail = [refused.detail] * bool(refused.detail)
@@ -439,9 +438,34 @@ def _has_bytes_of(found: Held, path: str) -> bool:
 def _remove_parts(intent: Intent, place: Place) -> None:
     """Remove the partial copies that killed runs left, beside the file and where it was to go."""
     with suppress(FileNotFoundError, RefusedError), _place(intent.target) as target:
+        wholes = [each for there in (place, target) for each in (there, there.beside(intent.aside))]
         for part in (part_of(intent.aside, place), part_of(intent.aside, target)):
-            if part.exists() and any(_begins(part, whole) for whole in (place, target)):
+            if part.exists() and any(_begins(part, whole) for whole in wholes):
                 part.unlink()
+
+
+def _remove_copy(intent: Intent, aside: Held) -> None:
+    """Remove the copy of a file that a run put aside: it was killed before the file was removed."""
+    with (
+        suppress(OSError, RefusedError),
+        _place(intent.target) as target,
+        closing(_opened(target, aside.file)) as copy,
+    ):
+        if copy.identity != aside.identity or copy.status.st_nlink > 1:
+            remove(copy, aside, target.beside(intent.aside))
+
+
+def _check_no_copy(intent: Intent, file: FileId) -> None:
+    """Raise RefusedError if a copy of a file that has its name again is where the file was put."""
+    is_copy = False
+    with (
+        suppress(OSError, RefusedError),
+        _place(intent.target) as target,
+        closing(_opened(target, file)) as copy,
+    ):
+        is_copy = _as_left(copy, None)
+    if is_copy:
+        raise RefusedError(Refusal.COPY_STAYS, intent.target)
 
 
 def _begins(part: Place, whole: Place) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from binascii import crc32
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from plans import ACTS, TEXT, action, plan, seen, tree, write
+from plans import ACTS, TEXT, action, plan, reasons, seen, tree, write
 
 from simdup.clean import settle
 from simdup.clean.apply import apply
@@ -184,6 +185,23 @@ def test_a_journal_moves_no_file_that_simdup_could_not_have_put_there(home):
         outcome = undo(journal, apply=True)
         assert (outcome.done, len(outcome.refused)) == (0, 1)
         assert tree(".") == before
+
+
+@pytest.mark.parametrize("ends", [(), ("done",)])
+@pytest.mark.parametrize("name", ["secret", "my.simdup-copy"])
+def test_a_journal_removes_no_file_that_has_the_bytes_of_another(name, ends):
+    shutil.copy2("docs/b", name)
+    given = {"target": os.path.realpath(name), "aside": ".simdup-0123"}
+    done = {"event": "done", "line": 2, "file": [0, 0, 0], "folder_ns": 0, "there_ns": 0}
+    steps = [intent(**given), *([done | {"mtime_ns": seen(name).mtime_ns}] if ends else [])]
+    journal = written([begin(os.path.realpath(".")), planned("docs/b", Act.MOVE), *steps])
+    before = tree(".")
+
+    for acts in (False, True):
+        outcome = undo(journal, apply=acts)
+
+        assert reasons(outcome) == [f"it has its name again; its copy stays ({given['target']})"]
+    assert tree(".") == before
 
 
 def test_a_journal_puts_nothing_outside_the_roots():
