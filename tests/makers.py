@@ -278,6 +278,41 @@ def pdf(pages, header=None, footer=None, **options):
     return out.getvalue()
 
 
+def pdf_form(value):
+    """A PDF with a field and a note of this value, and a box that is ticked."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = BytesIO()
+    canvas = Canvas(out, invariant=True)
+    canvas.drawString(40, 500, "A form")
+    canvas.acroForm.textfield(name="field", value=value, x=40, y=300)
+    canvas.acroForm.checkbox(name="box", checked=True, x=40, y=350)
+    canvas.freeTextAnnotation(value, "/Helv 9 Tf", Rect=[40, 300, 200, 320])
+    canvas.save()
+    return out.getvalue()
+
+
+def pdf_with_parts(text):
+    """A PDF with a bookmark, a link, fields, a note and a drawing beside its text."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = BytesIO()
+    canvas = Canvas(out, pagesize=(400, 600), pageCompression=0)
+    canvas.setAuthor("Ada")
+    canvas.bookmarkPage("first")
+    canvas.addOutlineEntry("The first chapter", "first")
+    for row, line in enumerate(text.split("\n")):
+        canvas.drawString(40, 500 - 14 * row, line)
+    canvas.linkURL("http://a.org/place", (40, 40, 90, 60))
+    canvas.textAnnotation("a note", (10, 10, 20, 20))
+    canvas.acroForm.textfield(name="field", value="filled in", x=40, y=300, width=200)
+    canvas.acroForm.checkbox(name="box", checked=True, x=40, y=350)
+    canvas.rect(40, 400, 50, 20)
+    canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
 def many_pages(count):
     """A small file whose page tree names one page many times."""
     kids = "3 0 R " * count

@@ -211,6 +211,13 @@ def _others(message: Message, pieces: _Pieces) -> Iterator[tuple[str, bytes]]:
         yield "mail headers", "\n".join(known).encode("utf-8", "surrogatepass")
     read = {id(part) for part, _ in pieces}
     for part in message.walk():
+        if part is not message and part.get("Subject") is not None:
+            yield (
+                "attachments",
+                f"{part['From']} {part['Subject']}".encode("utf-8", "surrogatepass"),
+            )
+        if id(part) in read and part.get_content_type().endswith("html"):
+            yield from html_text.others(_characters(part))
         if part.is_multipart() or id(part) in read:
             continue
         about = f"{part.get_filename()} {part.get_content_type()}\n"
@@ -233,13 +240,17 @@ def _inner(part: Message) -> list[Message]:
 
 def _text(part: Message) -> str:
     """The text of a part without parts of its own."""
-    data, kind = _content(part), part.get_content_type()
-    found = decode(data, _encoding(data, part.get_content_charset()))
+    found, kind = _characters(part), part.get_content_type()
     if kind.endswith("html"):
         return "\n".join(html_text.title_and_body(found))
     if kind in _MARKED_UP:
         return _ENRICHED.sub(lambda tag: "<" if tag.group() == "<<" else "", found)
     return found
+
+
+def _characters(part: Message) -> str:
+    data = _content(part)
+    return decode(data, _encoding(data, part.get_content_charset()))
 
 
 def _content(part: Message) -> bytes:

@@ -67,24 +67,27 @@ _SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \
 # More digits than any code point has; Python takes no number of more than 4,300 digits.
 _ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
 
-# Attributes whose values are content, and the kind of each.
+# Attributes whose values are content, and the kind of each; "on..." begins the ones with scripts.
 _KINDS = {
     **dict.fromkeys(("src", "srcset", "poster", "data"), "pictures"),
     **dict.fromkeys(("href", "action", "cite"), "links"),
     **dict.fromkeys(("value", "checked", "selected"), "form fields"),
-    **dict.fromkeys(("alt", "title", "placeholder", "label"), "hidden text"),
+    **dict.fromkeys(("alt", "title", "placeholder", "label", "summary"), "hidden text"),
+    **dict.fromkeys(("aria-label", "aria-description", "srcdoc"), "hidden text"),
     "content": "metadata",
 }
 _ATTRIBUTE = re.compile(
-    rf"""(?<![\w:-])(?P<name>{"|".join(_KINDS)})\s*=\s*(?P<value>"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)
+    rf"""(?<![\w:-])(?P<name>{"|".join(_KINDS)}|on[a-z]{{3,20}})\s*=\s*(?P<value>"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)
     |(?<![\w:-])(?P<flag>checked|selected)(?=[\s/>])""",
     re.IGNORECASE | re.VERBOSE,
 )
 _UNSEEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(?P<script>script)(?=[\s/>]).*?(?:</script|\Z)"
-    r"|<(?:template|noscript|iframe|noframes)(?=[\s/>]).*?(?:</(?:template|noscript|iframe|noframes)|\Z)",
+    r"<!--.*?(?:-->|\Z)|<\?(?!xml\b)[^>]*"
+    r"|<(?P<name>script|style|template|noscript|iframe|noembed|noframes|annotation(?:-xml)?)"
+    r"(?=[\s/>]).*?(?:</(?P=name)|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
+_OF_STYLES = re.compile(r"\bcontent\s*:([^;{}]*)")
 
 # Where a page says its encoding: in its first bytes, outside of comments.
 _DECLARED_WITHIN = 1 << 13
@@ -113,9 +116,18 @@ def others(markup: str) -> Iterator[tuple[str, bytes]]:
     """What a page holds besides its visible text."""
     for found in _ATTRIBUTE.finditer(markup):
         name, value = found["name"] or found["flag"], found["value"] or ""
-        yield _KINDS[name.lower()], _bytes(value.strip("'\""))
+        yield _KINDS.get(name.lower(), "scripts"), _bytes(value.strip("'\""))
     for found in _UNSEEN.finditer(markup):
-        yield ("scripts" if found["script"] else "hidden text"), _bytes(found.group())
+        kind = (found["name"] or "").lower()
+        if kind != "style":
+            yield ("scripts" if kind == "script" else "hidden text"), _bytes(found.group())
+        elif words := words_of_styles(found.group()):
+            yield "styles", _bytes(words)
+
+
+def words_of_styles(css: str) -> str:
+    """The texts that a style sheet adds to a page; all else in it is formatting."""
+    return "\n".join(_OF_STYLES.findall(css))
 
 
 def _bytes(text: str) -> bytes:

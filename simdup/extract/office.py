@@ -74,7 +74,10 @@ def _chunk(
 def _page(data: bytes) -> str:
     """The text of a page without its title, which a Word document does not show."""
     markup = html_text.decoded(data)
-    return with_unread(html_text.title_and_body(markup)[1], html_text.others(markup))
+    title, body = html_text.title_and_body(markup)
+    return with_unread(
+        body, [*html_text.others(markup), ("metadata", title.encode("utf-8", "replace"))]
+    )
 
 
 # A document in a document may not take in documents, which could be the same one.
@@ -141,8 +144,10 @@ def _chapter(data: bytes, others: list[tuple[str, bytes]]) -> str:
         return ""
     if not _TAG.search(markup):
         return markup
+    title, body = html_text.title_and_body(markup)
     others += [each for each in html_text.others(markup) if each[0] != "pictures"]
-    return html_text.title_and_body(markup)[1]
+    others.append(("metadata", title.encode("utf-8", "replace")))
+    return body
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +162,17 @@ class Vocabulary:
     """Characters that the end of an element adds."""
     asides: frozenset[str] = frozenset()
     """Elements that interrupt a paragraph, like a footnote: their text goes to the end."""
+    skipped: frozenset[str] = frozenset(
+        {"rt", "rPh", "ruby-text", "posOffset", "align", "attrName"}
+        | {"pctWidth", "pctHeight", "pctPosHOffset", "pctPosVOffset"}
+    )
+    """Readings above characters, which repeat them, and elements that place a drawing."""
 
 
 _WORD = Vocabulary(
     shown=frozenset({"t"}),
-    # Deleted and moved text, the formatting of paragraphs, substitutes for older programs, and
-    # readings above characters.
-    hidden=frozenset({"del", "moveFrom", "pPr", "Fallback", "rt"}),
+    # Deleted and moved text, the formatting of paragraphs, and substitutes for older programs.
+    hidden=frozenset({"del", "moveFrom", "pPr", "Fallback"}),
     gaps={"p": "\n", "br": "\n", "cr": "\n", "tab": "\t", "tc": "\t", "noBreakHyphen": "-"},
     asides=frozenset({"txbxContent"}),
 )
@@ -176,9 +185,7 @@ _DRAWING = Vocabulary(
 _DRAWN = ("diagramData", "chart", "chartEx")
 _OPEN_DOCUMENT = Vocabulary(
     shown=frozenset({"p", "h"}),
-    hidden=frozenset(
-        {"tracked-changes", "annotation", "note-citation", "notes", "ruby-text", "svg:desc"}
-    ),
+    hidden=frozenset({"tracked-changes", "annotation", "note-citation", "notes", "svg:desc"}),
     gaps={"p": "\n", "h": "\n", "line-break": "\n", "tab": "\t", "s": " ", "table-cell": "\t"},
     asides=frozenset({"note", "text-box"}),
 )
@@ -193,17 +200,23 @@ _VALUED = (
 _CONTROLS = (*_VALUED, "checkbox", "radio", "option", "fixed-text", "button", "frame")
 
 
-# Elements of Word's form fields, and attributes that are content, in any format.
-_FIELDS = frozenset({"checked", "default", "result", "listEntry"})
+# Elements whose attributes are content, and attributes that are content, in any format.
+_FIELDS = {
+    **dict.fromkeys(("checked", "default", "result", "listEntry", "listItem"), "form fields"),
+    **dict.fromkeys(("sym", "chr", "begChr", "endChr", "sepChr"), "symbols"),
+}
 _ATTRIBUTES = {
-    **dict.fromkeys(("current-value", "current-state", "current-selected"), "form fields"),
-    **dict.fromkeys(("descr",), "hidden text"),
+    **dict.fromkeys(("label", "current-value"), "form fields"),
+    **dict.fromkeys(("descr", "title", "tooltip", "instr", "displayText"), "hidden text"),
+    **dict.fromkeys(
+        ("formula", "value", "string-value", "date-value", "time-value", "boolean-value"),
+        "formulas and values",
+    ),
     "href": "links",
 }
 
-
-# The values of cells and the strings they refer to, without the readings above characters.
-_SHEET = Vocabulary(shown=frozenset({"v", "t"}), hidden=frozenset({"rPh"}), gaps={})
+# The values of cells and the strings they refer to.
+_SHEET = Vocabulary(shown=frozenset({"v", "t"}), hidden=frozenset(), gaps={})
 
 
 def _flowing(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> str:
@@ -239,7 +252,7 @@ class _Flow(Handler):
         self.main, self.aside = TextBuilder(), TextBuilder()
         self.targets: dict[str | None, str] = {}
         self._vocabulary, self._chunk = vocabulary, chunk
-        self._shown = self._hidden = self._asides = 0
+        self._shown = self._hidden = self._asides = self._skipped = 0
         self.others = list[tuple[str, bytes]]()
 
     def __str__(self) -> str:
@@ -253,13 +266,7 @@ class _Flow(Handler):
             chunk = self._chunk(self.targets.get(_identifier(attributes), ""))
             self._add(f"{chunk}\n")
             self.others += [(each.kind, repr(each).encode()) for each in unread_of(chunk)]
-        for key, value in attributes.items():
-            plain = key.rpartition(":")[2]
-            if name in _FIELDS or plain in _ATTRIBUTES:
-                kind = _ATTRIBUTES.get(plain, "form fields")
-                # An anchor or a member of the package is no link.
-                if kind != "links" or ":" in value:
-                    self.others.append((kind, value.encode("utf-8", "surrogatepass")))
+        self._note_attributes(name, attributes)
 
     def end(self, name: str) -> None:
         """Add the element's gap, and leave the element."""
@@ -268,11 +275,22 @@ class _Flow(Handler):
         self._enter(name, -1)
 
     def characters(self, data: str) -> None:
-        """Add characters of a visible element; note hidden ones."""
-        if self._hidden and not data.isspace():
-            self.others.append(("hidden text", data.encode("utf-8", "surrogatepass")))
-        if self._shown:
+        """Add characters of a visible element; note all others."""
+        if self._shown and not self._hidden:
             self._add(data)
+        elif not self._skipped and not data.isspace():
+            self.note("hidden text", data)
+
+    def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
+        for key, value in attributes.items():
+            kind = _FIELDS.get(name) or _ATTRIBUTES.get(key.rpartition(":")[2])
+            # An anchor or a member of the package is no link.
+            if kind and (kind != "links" or ":" in value):
+                self.note(kind, value)
+
+    def note(self, kind: str, content: str) -> None:
+        """Note content that is not shown."""
+        self.others.append((kind, content.encode("utf-8", "surrogatepass")))
 
     def taken(self) -> str:
         """Return the running text so far, and begin anew."""
@@ -283,9 +301,10 @@ class _Flow(Handler):
         self._shown += step * (name in self._vocabulary.shown)
         self._hidden += step * (name in self._vocabulary.hidden)
         self._asides += step * (name in self._vocabulary.asides)
+        self._skipped += step * (name in self._vocabulary.skipped)
 
     def _add(self, piece: str) -> None:
-        if not self._hidden:
+        if not self._hidden and not self._skipped:
             (self.aside if self._asides else self.main).add(piece)
 
 
@@ -297,17 +316,24 @@ class _Document(_Flow):
         self._path: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Enter an element, and add the value of a form's control."""
+        """Enter an element."""
         if name in _CAPTION and not (self._path and self._path[-1] in _LINES):
             name = _DESCRIPTION
         self._path.append(name)
         super().start(name, attributes)
-        if name in _CONTROLS:
-            self.aside.add(_control(name, attributes))
 
     def end(self, name: str) -> None:  # noqa: ARG002  (the path has it, or what it means)
         """Leave an element."""
         super().end(self._path.pop())
+
+    def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
+        """Add the value of a form's control, and note all others."""
+        shown = _control(name, attributes) if name in _CONTROLS else ""
+        self.aside.add(shown)
+        is_shown = {
+            key: key.startswith("form:") and each in shown for key, each in attributes.items()
+        }
+        super()._note_attributes(name, {k: v for k, v in attributes.items() if not is_shown[k]})
 
 
 def _control(name: str, attributes: dict[str, str]) -> str:
@@ -380,6 +406,7 @@ class _Cells(_Flow):
         if self._type == "b":
             return "TRUE" if value.strip().lower() in {"1", "true"} else "FALSE"
         if self._type == "e":
+            self.note("formulas and values", value)
             return ""
         if self._type != "s":
             return _unescaped(value)

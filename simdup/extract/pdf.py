@@ -127,8 +127,8 @@ def text(data: bytes) -> str:
         with closing(PdfDocument(data)) as document:
             with suppress(PdfiumError):
                 document.init_forms()
-            pages = list(_pages(document, unmapped))
-            others = _others(document)
+            others = [*_others(document)]
+            pages = list(_pages(document, unmapped, others))
     except PdfiumError as error:
         is_locked = error.err_code in {_PASSWORD, _SECURITY}
         raise NotReadable("encrypted" if is_locked else "damaged PDF") from None
@@ -140,24 +140,28 @@ def text(data: bytes) -> str:
     return with_unread(Mangled(found) if is_doubtful else found, others)
 
 
-def _others(document: Any) -> list[tuple[str, bytes]]:  # noqa: ANN401  (pypdfium2 has no types)
-    """What a PDF holds besides its text: pictures, drawings, notes, attachments and the like."""
+def _others(document: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401  (pypdfium2 has no types)
+    """What a PDF holds besides its pages: metadata, bookmarks, scripts and attachments."""
     from pypdfium2 import PdfiumError, raw  # noqa: PLC0415
 
-    found = [
-        ("metadata", repr(sorted(document.get_metadata_dict(skip_empty=True).items())).encode())
-    ]
+    if about := sorted(document.get_metadata_dict(skip_empty=True).items()):
+        yield "metadata", repr(about).encode()
+    for each in document.get_toc():
+        title = each.get_title() if hasattr(each, "get_title") else each.title
+        yield "bookmarks", title.encode("utf-8", "surrogatepass")
+    for number in range(raw.FPDFDoc_GetJavaScriptActionCount(document)):
+        script = raw.FPDFDoc_GetJavaScriptAction(document, number)
+        yield "scripts", _bytes(raw.FPDFJavaScriptAction_GetScript, script)
+        raw.FPDFDoc_CloseJavaScriptAction(script)
     for number in range(document.count_attachments()):
         with suppress(PdfiumError):
-            found.append(("attachments", bytes(document.get_attachment(number).get_data())))
-    for number in range(len(document)):
-        with suppress(PdfiumError), closing(document[number]) as page:
-            found += _others_of(page, raw)
-    return [(kind, content) for kind, content in found if content != b"[]"]
+            yield "attachments", bytes(document.get_attachment(number).get_data())
 
 
-def _others_of(page: Any, raw: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401
-    """The pictures, drawings, and notes or fields of a page."""
+def _drawn(page: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401
+    """The pictures and drawings of a page."""
+    from pypdfium2 import raw  # noqa: PLC0415
+
     counted, drawings = 0, list[float]()
     box = [c_float() for _ in range(4)]
     for kind, each in _objects(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, page.raw):
@@ -169,25 +173,11 @@ def _others_of(page: Any, raw: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN
         elif kind in {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING}:
             raw.FPDFPageObj_GetBounds(each, *box)
             drawings += [side.value for side in box]
+            drawings.append(raw.FPDFPath_CountSegments(each))
     if drawings:
         yield "drawings", repr(drawings).encode()
     if not counted:
         yield "pages without text", b""
-    for number in range(raw.FPDFPage_GetAnnotCount(page.raw)):
-        yield "notes and fields", _note(page, number, raw)
-
-
-def _note(page: Any, number: int, raw: Any) -> bytes:  # noqa: ANN401
-    """The kind of a note or field on a page, and its contents."""
-    note = raw.FPDFPage_GetAnnot(page.raw, number)
-    found = [str(raw.FPDFAnnot_GetSubtype(note)).encode()]
-    for key in (b"Contents", b"V", b"T", b"AS"):
-        size = raw.FPDFAnnot_GetStringValue(note, key, None, 0)
-        buffer = create_string_buffer(size)
-        raw.FPDFAnnot_GetStringValue(note, key, cast(buffer, POINTER(c_ushort)), size)
-        found.append(buffer.raw)
-    raw.FPDFPage_CloseAnnot(note)
-    return b"\n".join(found)
 
 
 @dataclass(slots=True)
@@ -215,8 +205,12 @@ class _Unmapped:
 def _pages(
     document: Any,  # noqa: ANN401  (pypdfium2 has no types)
     unmapped: _Unmapped,
+    others: list[tuple[str, bytes]],
 ) -> Iterator[list[_Line]]:
-    """The lines of each page that can be read. Raises NotReadable."""
+    """The lines of each page that can be read; what else is on it goes to `others`.
+
+    Raises NotReadable.
+    """
     from pypdfium2 import PdfiumError  # noqa: PLC0415
 
     # pypdfium2 also asserts, and recurses for each character that it leaves out.
@@ -227,9 +221,11 @@ def _pages(
     for number in range(len(document)):
         try:
             with closing(document[number]) as page:
-                lines = _lines(page, number, unmapped) + list(_filled_in(document, page))
+                others += _drawn(page)
+                lines = _lines(page, number, unmapped) + list(_filled_in(document, page, others))
         except trouble:
             broken += 1
+            others.append(("pages without text", b""))
             continue
         size += sum(len(line.text) for line in lines)
         check_length(size)
@@ -255,8 +251,15 @@ def _lines(page: Any, number: int, unmapped: _Unmapped) -> list[_Line]:  # noqa:
     return lines
 
 
-def _filled_in(document: Any, page: Any) -> Iterator[_Line]:  # noqa: ANN401
-    """The values of the form fields of a page, and the notes that are written right on it."""
+def _filled_in(
+    document: Any,  # noqa: ANN401
+    page: Any,  # noqa: ANN401
+    others: list[tuple[str, bytes]],
+) -> Iterator[_Line]:
+    """The values of the form fields of a page, and the notes that are written right on it.
+
+    Whatever else belongs to a note or field goes to `others`.
+    """
     from pypdfium2 import raw  # noqa: PLC0415
 
     size = 0
@@ -271,10 +274,37 @@ def _filled_in(document: Any, page: Any) -> Iterator[_Line]:  # noqa: ANN401
             found = _string(raw.FPDFAnnot_GetStringValue, note, b"Contents")
         elif kind == raw.FPDF_ANNOT_WIDGET:
             found = _value(document.formenv, note)
+        kind_of = "links" if kind == raw.FPDF_ANNOT_LINK else "notes and fields"
+        if about := b"\n".join(_about(document, note, found)):
+            others.append((kind_of, about))
         raw.FPDFPage_CloseAnnot(note)
         size += len(found)
         check_length(size)
         yield from map(_Line, _LINE.findall(found))
+
+
+def _about(document: Any, note: Any, read: str) -> Iterator[bytes]:  # noqa: ANN401
+    """What belongs to a note or field besides the text of it that was read."""
+    from pypdfium2 import raw  # noqa: PLC0415
+
+    drawn = _string(raw.FPDFAnnot_GetAP, note, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL)
+    if not read:
+        yield str(raw.FPDFAnnot_GetSubtype(note)).encode()
+        for key in (b"T", b"TU", b"Contents", b"V", b"AS"):
+            yield _bytes(raw.FPDFAnnot_GetStringValue, note, key)
+    is_drawn_so = all(word in drawn for word in read.split()) or _is_button(document.formenv, note)
+    if not read or not is_drawn_so:
+        yield drawn.encode()
+    if link := raw.FPDFAnnot_GetLink(note):
+        yield _bytes(raw.FPDFAction_GetURIPath, document, raw.FPDFLink_GetAction(link))
+
+
+def _is_button(form: object, field: object) -> bool:
+    """Whether a form's field is a box to tick."""
+    from pypdfium2 import raw  # noqa: PLC0415
+
+    kinds = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
+    return form is not None and raw.FPDFAnnot_GetFormFieldType(form, field) in kinds
 
 
 def _value(form: object, field: object) -> str:
@@ -282,7 +312,7 @@ def _value(form: object, field: object) -> str:
     from pypdfium2 import raw  # noqa: PLC0415
 
     kind = raw.FPDFAnnot_GetFormFieldType(form, field) if form else -1
-    if kind in {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}:
+    if _is_button(form, field):
         is_checked = raw.FPDFAnnot_IsChecked(form, field)
         return _string(raw.FPDFAnnot_GetFormFieldExportValue, form, field) if is_checked else ""
     if kind in {raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX}:
@@ -302,12 +332,17 @@ def _value(form: object, field: object) -> str:
 
 
 def _string(get: Callable[..., int], *of: object) -> str:
-    """The string that a function of PDFium writes to a buffer of the size that it asks for."""
+    """The string that a function of PDFium writes."""
+    return _bytes(get, *of).decode("utf-16-le", "replace").rstrip("\0")
+
+
+def _bytes(get: Callable[..., int], *of: object) -> bytes:
+    """The bytes that a function of PDFium writes to a buffer of the size that it asks for."""
     size = get(*of, None, 0)
     check_length(size // 2)
     buffer = create_string_buffer(size)
     get(*of, cast(buffer, POINTER(c_ushort)), size)
-    return buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
+    return buffer.raw
 
 
 def _give_boxes(page: Any) -> None:  # noqa: ANN401

@@ -67,7 +67,7 @@ _PACKAGES = {Format.PDF: "pypdfium2"}
 _INSTALL = "pip install 'simdup[docs]'"
 
 #: Raised with every change that gives the same document another text or other unread content.
-EDITION = 12
+EDITION = 13
 
 
 class NotInstalled(NotReadable):

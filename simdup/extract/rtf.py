@@ -26,24 +26,31 @@ _TOKEN = re.compile(
 )
 
 # Groups that hold no text of the document; other groups that begin with \* hold none either, and
-# of drawings only the text boxes are read.
-_HIDDEN = frozenset(
-    b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl"
-    b" footerr footerf listtable listoverridetable revtbl rsidtbl themedata colorschememapping"
-    b" datastore latentstyles xmlnstbl fldinst filetbl generator bkmkstart bkmkend nonshppict"
-    b" listtext pntext shprslt nonesttables xe tc tcn rxe txe".split()
+# of drawings only the text boxes are read. All others' characters than layout's count as unread.
+_LAYOUT = frozenset(
+    b"fonttbl colortbl stylesheet listtable listoverridetable revtbl rsidtbl themedata datastore"
+    b" colorschememapping latentstyles xmlnstbl filetbl bkmkstart bkmkend nonshppict"
+    b" shprslt nonesttables pnseclvl pgdsctbl defchp defpap panose falt blipuid picprop shppict"
+    b" wgrffmtfilter listpicture levelnumbers".split()
 )
+_HIDDEN = frozenset(
+    b"info pict object header headerl headerr headerf footer footerl footerr footerf fldinst"
+    b" listtext pntext xe tc tcn rxe txe".split()
+).union(_LAYOUT)
 _DRAWINGS, _BOXES = (b"shpinst", b"do"), (b"shptxt", b"dptxbxtext")
 _SHOWN_STARRED = (b"nesttableprops",)
 _UNSEEN = frozenset((b"v", b"deleted", b"mvf"))
-# The kinds of content in hidden groups; other groups are layout.
+# The kinds of content in hidden groups; in others it is hidden text.
 _CONTENT = {
+    **dict.fromkeys(_LAYOUT, ""),
+    **dict.fromkeys((b"leveltext", b"listtext", b"pntext"), "numbering"),
     **dict.fromkeys(b"header headerl headerr headerf".split(), "headers and footers"),
     **dict.fromkeys(b"footer footerl footerr footerf".split(), "headers and footers"),
     **dict.fromkeys(b"ffname ffdeftext ffres ffl formfield".split(), "form fields"),
     **dict.fromkeys(b"annotation atnauthor".split(), "comments"),
     b"info": "metadata",
     b"userprops": "metadata",
+    b"generator": "metadata",
     b"pict": "pictures",
     b"object": "embedded objects",
     b"objdata": "embedded objects",
@@ -199,9 +206,10 @@ class _Reader:
             raise NotReadable("nested too deep")
         self._outer.append(self._state)
         if token["starred"] in _DRAWINGS:
-            self._change(replace(self._state, is_drawing=True))
+            self._change(replace(self._state, is_drawing=True, kind="drawings"))
         elif token["star"] and token["starred"] not in _SHOWN_STARRED:
-            self._change(replace(self._state, is_hidden=True))
+            kind = self._state.kind or _CONTENT.get(token["starred"], "hidden text")
+            self._change(replace(self._state, is_hidden=True, kind=kind))
 
     def _end(self) -> None:
         self._change(self._outer.pop() if self._outer else _State())
@@ -290,7 +298,7 @@ def _after(state: _State, word: bytes, number: int) -> _State:  # noqa: PLR0911 
         return replace(state, is_drawing=False, is_box=True)
     if word not in _HIDDEN and not (state.is_hidden and word in _CONTENT):
         return state
-    kind, is_fonts = _CONTENT.get(word, ""), word == b"fonttbl"
+    kind, is_fonts = _CONTENT.get(word, "hidden text"), word == b"fonttbl"
     return replace(state, is_hidden=True, is_fonts=is_fonts, kind=kind)
 
 

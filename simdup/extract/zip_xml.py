@@ -18,6 +18,7 @@ from xml.parsers.expat import errors
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.html import words_of_styles
 from simdup.extract.packed import allowance
 
 if TYPE_CHECKING:
@@ -26,13 +27,34 @@ if TYPE_CHECKING:
 # Real files have up to 2,900 members. Each costs memory before anything is read.
 MOST_MEMBERS = 10_000
 
-# Members that say how a document looks or is packed, and what the names of others tell.
-_LAYOUT = re.compile(
-    r"(?i)^(\[content_types\]\.xml|mimetype|meta-inf/.*|settings\.xml|layout-cache|configurations2/.*"
-    r"|(word|xl|ppt)/(styles|settings|websettings|fonttable|stylesWithEffects|numbering|presprops"
-    r"|viewprops|tablestyles|calcchain|presentation)\.xml|.*/(theme|slidemasters|slidelayouts|fonts)/.*"
-    r"|.*\.(rels|css|ttf|otf|woff2?|odttf|ncx))$"
+# The rule for members that are not read. Formatting may change without a remark: fonts, colours,
+# and how a package is packed. Of styles, settings, numbering, masters and layouts only the words
+# count: texts such as those of a header, and the attributes in `_WORDS`. All other members count
+# byte by byte, as the kind that their names tell.
+_FORMATTING = re.compile(
+    r"(?i)^(\[content_types\]\.xml|mimetype|settings\.xml|layout-cache|configurations2/.*"
+    r"|meta-inf/(container|manifest|encryption|rights)\.xml"
+    r"|(word|xl|ppt)/(websettings|fonttable|presprops|viewprops|tablestyles|calcchain)\.xml"
+    r"|.*/(theme|fonts)/.*|.*\.(rels|ttf|otf|woff2?|odttf))$"
 )
+_WORDED = {
+    "headers and footers": re.compile(r"(?i)^styles\.xml$"),
+    "master texts": re.compile(r"(?i)^ppt/(\w+masters|slidelayouts)/[^/]+\.xml$"),
+    "numbering": re.compile(r"(?i)^word/numbering\.xml$"),
+    "styles": re.compile(r"(?i)^((word|xl)/styles\w*\.xml|.*\.css)$"),
+    "settings": re.compile(r"(?i)^(word/settings|ppt/presentation)\.xml$"),
+    "sheet names": re.compile(r"(?i)^xl/workbook\.xml$"),
+    "tables of contents": re.compile(r"(?i)\.ncx$"),
+}
+_WORDS = {
+    *(("lvlText", "val"), ("docVar", "val"), ("numFmt", "formatCode"), ("sheet", "name")),
+    *(
+        (f"list-level-style-{kind}", f"num-{end}")
+        for kind in ("number", "bullet")
+        for end in ("prefix", "suffix")
+    ),
+    *(("outline-level-style", "num-prefix"), ("outline-level-style", "num-suffix")),
+}
 _KINDS = {
     "metadata": re.compile(r"(?i)^(docprops/|meta\.xml$|.*\.opf$|thumbnails/|manifest\.rdf$)"),
     "pictures": re.compile(
@@ -41,9 +63,8 @@ _KINDS = {
     "embedded objects": re.compile(r"(?i)(^|/)(embeddings|activex)/|^object|vbaproject"),
     "charts": re.compile(r"(?i)(^|/)(charts|diagrams|drawings)/"),
     "comments": re.compile(r"(?i)comments|annotations"),
-    "notes": re.compile(r"(?i)(^|/)notes(slides|masters)/"),
+    "notes": re.compile(r"(?i)(^|/)notesslides/"),
     "headers and footers": re.compile(r"(?i)(^|/)(header|footer)\d*\.xml$"),
-    "styles": re.compile(r"(?i)^styles\.xml$"),  # with headers and footers, in OpenDocument
     "form fields": re.compile(r"(?i)(^|/)ctrlprops/"),
     "scripts": re.compile(r"(?i)\.js$|^basic/|^scripts/"),
 }
@@ -171,16 +192,44 @@ class Package:
     def unread(self) -> Iterator[tuple[str, bytes]]:
         """The kind of each member that was not read and is no layout, and what tells its bytes."""
         for name, info in self._members.items():
-            is_read = info.header_offset in self._read or info.is_dir()
-            if not is_read and not _LAYOUT.search(name):
-                kind = next((kind for kind, names in _KINDS.items() if names.search(name)), "")
-                yield kind or "unknown parts", b"%d %d" % (info.CRC, info.file_size)
+            if info.header_offset in self._read or info.is_dir() or _FORMATTING.search(name):
+                continue
+            if kind := _kind(_WORDED, name):
+                if words := self._words(name):
+                    yield kind, words
+            else:
+                kind = _kind(_KINDS, name) or "unknown parts"
+                yield kind, b"%d %d" % (info.CRC, info.file_size)
+
+    def _words(self, name: str) -> bytes:
+        """The words of a member that is otherwise formatting."""
+        if name.lower().endswith(".css"):
+            return words_of_styles(self.read(name).decode("latin-1")).encode()
+        found = _Words()
+        self.parse(name, found, is_text=False)
+        return "\n".join(found.words).encode("utf-8", "surrogatepass")
 
     def _counted(self, chunk: bytes) -> bytes:
         self._left -= len(chunk)
         if self._left < 0:
             raise NotReadable("unpacks to too much")
         return chunk
+
+
+class _Words(Handler):
+    """Collects the characters of a member, and the attributes that are words."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Keep the attributes in `_WORDS`."""
+        self.words += [each for key, each in attributes.items() if (name, _local(key)) in _WORDS]
+
+    def characters(self, data: str) -> None:
+        """Keep characters other than blanks."""
+        if not data.isspace():
+            self.words.append(data)
 
 
 class _Elements(Handler):
@@ -221,6 +270,11 @@ def inside(part: str, reference: str) -> str:
 def _plain(name: str) -> str:
     r"""A member's name in normal form: some programs store "./a" or "b\a"."""
     return posixpath.normpath(name.replace("\\", "/"))
+
+
+def _kind(kinds: dict[str, re.Pattern[str]], name: str) -> str:
+    """The kind of a member of this name; "" if no pattern tells it."""
+    return next((kind for kind, names in kinds.items() if names.search(name)), "")
 
 
 def _local(tag: str) -> str:
