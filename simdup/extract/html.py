@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from html import unescape
+from html import escape, unescape
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simdup.extract.cleanup import NotReadable, unless_empty, unwrapped, with_unread
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, unwrapped, with_unread
 from simdup.extract.frames import Frames
-from simdup.text.encodings import NotText, declared_or_detected, decode
+from simdup.text.encodings import NotText, declared_or_detected, decode, xml_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +93,12 @@ _OF_STYLES = re.compile(r"\bcontent\s*:([^;{}]*)")
 _DECLARED_WITHIN = 1 << 13
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _META = re.compile(rb"<meta\s[^<>]*?charset\s*=\s*(?:[\"']\s*)?([\w:.+-]+)", re.IGNORECASE)
-_XML = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([\w:.+-]+)", re.IGNORECASE)
+
+# XHTML is XML: its DOCTYPE may define entities, and a CDATA section is text without markup.
+_IS_XML = re.compile(r"<\?xml\b|<html\s[^>]{0,1000}xmlns\s*=", re.IGNORECASE)
+_SUBSET = re.compile(r"<!doctype\s[^<>\[]{0,1000}\[", re.IGNORECASE)
+_SUBSET_ENDS, _SECTION = re.compile(r"\]\s*>"), "<![CDATA["
+_ENTITY = re.compile(r"<!ENTITY\s+([\w.-]{1,100})\s+(?:\"([^\"]*)\"|'([^']*)')\s*>")
 
 
 def text(data: bytes) -> str:
@@ -139,7 +144,38 @@ def decoded(data: bytes) -> str:
     encoding = declared_or_detected(data, _label(data))
     if isinstance(encoding, NotText):
         raise NotReadable(f"not text: {encoding.detail}")
-    return decode(data, encoding)
+    markup = decode(data, encoding)
+    return _of_xml(markup) if _IS_XML.search(markup, 0, _DECLARED_WITHIN) else markup
+
+
+def _of_xml(markup: str) -> str:
+    """An XHTML page as HTML: its own entities and CDATA sections become plain characters.
+
+    What its DOCTYPE declares becomes a comment, and so counts as hidden text.
+    """
+    found = _SUBSET.search(markup, 0, _DECLARED_WITHIN)
+    ends = _SUBSET_ENDS.search(markup, found.end()) if found else None
+    if found and ends:
+        subset = markup[found.end() : ends.start()]
+        entities = {name: one or other for name, one, other in _ENTITY.findall(subset)}
+        comment = f"<!--{subset.replace('--', '')}-->"
+        markup = comment + _with_entities(markup[ends.end() :], entities)
+    first, *sections = markup.split(_SECTION)
+    return first + "".join(map(_as_text, sections))
+
+
+def _as_text(section: str) -> str:
+    """The markup after the beginning of a CDATA section, in which the section is plain text."""
+    content, end, rest = section.partition("]]>")
+    return escape(content, quote=False) + rest if end else _SECTION + section
+
+
+def _with_entities(markup: str, entities: dict[str, str]) -> str:
+    """The markup with these entities replaced, once. Raises NotReadable if it becomes too long."""
+    text = TextBuilder()
+    for index, piece in enumerate(re.split(r"&([\w.-]{1,100});", markup) if entities else [markup]):
+        text.add(piece if index % 2 == 0 else entities.get(piece, f"&{piece};"))
+    return str(text)
 
 
 def _label(data: bytes) -> str | None:
@@ -149,8 +185,8 @@ def _label(data: bytes) -> str | None:
     head = data[:_DECLARED_WITHIN]
     end = head.rfind(b"-->") + 3  # a comment that begins later never ends, and is not looked for
     head = _COMMENT.sub(b"", head[:end]) + head[end:]
-    declared = _META.search(head) or _XML.match(head)
-    return declared.group(1).decode("ascii") if declared else None
+    declared = _META.search(head)
+    return xml_label(head) or (declared.group(1).decode("ascii") if declared else None)
 
 
 def title_and_body(markup: str) -> tuple[str, str]:

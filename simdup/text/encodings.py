@@ -28,7 +28,7 @@ from simdup.text.scripts import in_one_script, is_half_width_kana, is_thai
 from simdup.versions import version
 
 #: Raised with every change that gives the same bytes another encoding or text.
-EDITION = 4
+EDITION = 5
 
 LOST = "\ufffd"  # Unicode's character in place of an unreadable one
 _BOM = "\ufeff"
@@ -172,6 +172,9 @@ _MOST_SIGNS = 0.10
 _CONTROL_CHARACTERS = re.compile(f"[{re.escape(_CONTROLS.decode())}]")
 
 
+# The encoding that a file of XML declares, within its first bytes.
+_XML = re.compile(rb"\s*<\?xml\b[^>]{0,300}?\bencoding\s{0,20}=\s{0,20}[\"']([\w:.+-]+)")
+
 # How common binary formats begin. A PDF can pass for text; the others are here so that
 # messages name them, and because looking for UTF-16 in them takes a hundred times longer.
 _SIGNATURES = {
@@ -242,7 +245,8 @@ def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
         return found
     sample = _sample(head, _LONG)
     return (
-        _as_damaged_utf8(head, sample)
+        _as_declared(head)
+        or _as_damaged_utf8(head, sample)
         or _as_east_asian(head, sample)
         or _as_kana(sample)
         or _as_thai(sample)
@@ -504,6 +508,20 @@ def _unless_controls(head: bytes, most: float) -> NotText | None:
     if controls <= max(1, most * len(head)):
         return None
     return NotText(f"{100 * controls / len(head):.0f} % control bytes")
+
+
+def xml_label(head: bytes) -> str | None:
+    """The encoding that a file of XML declares at its beginning; None if it does not."""
+    found = _XML.match(head)
+    return found.group(1).decode("latin-1") if found else None
+
+
+def _as_declared(head: bytes) -> Encoding | None:
+    """The encoding that XML declares, if it can read the bytes; UTF-8 was tried before."""
+    declared = _declared(xml_label(head))
+    if declared is None or declared.name.startswith("utf-") or declared.name in _WHOLE:
+        return None
+    return declared if _lost(head, declared.name) <= _MOST_LOST else None
 
 
 def _as_damaged_utf8(head: bytes, sample: bytes) -> Encoding | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tracemalloc
+from time import process_time
 
 import pytest
-from patience import grows_evenly
+from patience import grows_evenly, patient
 
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable
@@ -68,6 +69,50 @@ def test_the_declared_encoding_is_used(head, encoding):
     word = {"cp1251": "Привет", "cp932": "日本"}.get(encoding, "中文")
 
     assert text(f"{head}<p>{word}".encode(encoding)) == word
+
+
+SUBSET = """<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x.dtd" [
+<!-- > ]] --><!ENTITY tea "green &amp; <b>black</b>"> <!ENTITY % more SYSTEM "x"> %more;
+<!ELEMENT tea (#PCDATA)> <!ENTITY cup 'a "cup"'>\n] >\n"""
+
+
+@pytest.mark.parametrize(
+    ("markup", "expected"),
+    [
+        (f"{SUBSET}<html><p>&cup; of &tea; &more; &eacute;", 'a "cup" of green & black &more; é'),
+        ("<!DOCTYPE html[<!ENTITY a 'b>]'>]><html xmlns='x'><p>&a;", "b>]"),
+        (
+            "<?xml version='1.0'?><p>a <![CDATA[<b> & ]] > &lt;]]> c<![CDATA[]]>d",
+            "a <b> & ]] > &lt; cd",
+        ),
+        (
+            "<html xmlns='x'><script>//<![CDATA[\n'</p>'//]]></script><style>/*<![CDATA[*/a</style>b"
+            "<![CDATA[ <i>c</i>]]>",
+            "b <i>c</i>",
+        ),
+        ("<html><p>a<![CDATA[ b > c ]]></p>", "a c ]]>"),
+    ],
+)
+def test_entities_and_cdata_sections_of_xhtml(markup, expected):
+    assert shown(markup) == expected
+
+
+@pytest.mark.parametrize(
+    "piece", ["<![CDATA[", "]]>", "] ", "<!ENTITY a 'b'>", "<!ENTITY a '", "&a;"]
+)
+def test_a_megabyte_of_hostile_xhtml_takes_no_time(piece):
+    page = f"<?xml version='1.0'?><!DOCTYPE html [<!ENTITY a '{'x' * 20}'>{piece}]><p>one"
+    began = process_time()
+    html_text.decoded((page + piece * (1_000_000 // len(piece))).encode())
+
+    assert process_time() - began < patient(10)
+
+
+def test_entities_that_make_too_much_text_are_refused():
+    bomb = f"<?xml version='1.0'?><!DOCTYPE html [<!ENTITY a '{'x' * 9_000}'>]>{'&a;' * 9_000}"
+
+    with pytest.raises(NotReadable, match="characters of text"):
+        text(bomb.encode())
 
 
 @pytest.mark.parametrize("declared", ["gb2312", "iso-8859-1", "no-such-thing", "utf-16"])

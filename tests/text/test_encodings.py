@@ -9,10 +9,12 @@ import subprocess
 import sys
 import tarfile
 from itertools import pairwise
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import patient
 
 from simdup.text import encodings
 from simdup.text.east_asian import clear_encoding, likelier_encoding, points
@@ -566,6 +568,46 @@ LABELS = {
     "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16le",
     "utf-16-be": "unicodefffe utf-16be",
 }
+
+
+@pytest.mark.parametrize(
+    ("declaration", "word", "codec", "expected"),
+    [
+        ("<?xml version='1.0' encoding='windows-1251'?>", "Чай", "cp1251", "windows-1251"),
+        (
+            '<?xml version="1.0" encoding="ISO-8859-2" standalone="yes"?>',
+            "łyżka",
+            "l2",
+            "iso-8859-2",
+        ),
+        ("\n<?xml version='1.1'\n encoding = 'x-mac-cyrillic' ?>", "Чай", "mac-cyrillic", None),
+        ("<?xml version='1.0' encoding='koi8-r'?>", "Чай", "utf-8", "utf-8"),
+        ("<?xml version='1.0' encoding='utf-8'?>", "春眠不觉晓，处处闻啼鸟。", "gbk", "gb18030"),
+        ("<?xml version='1.0' encoding='no such'?>", "春眠不觉晓，处处闻啼鸟。", "gbk", "gb18030"),
+        (
+            "<?xml version='1.0' encoding='iso-2022-jp'?>",
+            "春眠不觉晓，处处闻啼鸟。",
+            "gbk",
+            "gb18030",
+        ),
+    ],
+)
+def test_xml_is_in_the_encoding_that_it_declares_if_that_can_read_it(
+    declaration, word, codec, expected
+):
+    data = f"{declaration}<a>{word}</a>".encode(codec)
+
+    found = detect(data)
+    assert found.name == (expected or codec)
+    assert decode(data, found) == f"{declaration}<a>{word}</a>"
+
+
+@pytest.mark.parametrize("piece", [b"<?xml ", b"<?xml encoding=", b" ", b"encoding= "])
+def test_a_megabyte_of_broken_declarations_takes_no_time(piece):
+    began = process_time()
+    detect(b"<?xml " + piece * (1_000_000 // len(piece)) + "é".encode("l1"))
+
+    assert process_time() - began < patient(10)
 
 
 @pytest.mark.parametrize("expected", LABELS)
