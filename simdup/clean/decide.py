@@ -83,13 +83,17 @@ def text_refusal(one: Document, other: Document, consents: Consents, act: Act) -
         return BYTES_ONLY
     if not (one.is_certain and other.is_certain):
         return UNCERTAIN
-    if one.kind_with(other) is not Kind.IDENTICAL_TEXT:
-        if others := one.other_unread(other):
-            return OTHER_CONTENT + ", ".join(others)
-        return "" if consents.formats else WORDS_ASKS
-    if one.is_plain and other.is_plain:
-        return "" if consents.text else TEXT_ASKS
-    return "" if consents.formats else FORMATS_ASKS
+    kind = one.kind_with(other)
+    if kind is not Kind.IDENTICAL_TEXT and (others := one.other_unread(other)):
+        return OTHER_CONTENT + ", ".join(others)
+    asks, is_allowed = FORMATS_ASKS, consents.formats
+    if kind is Kind.SAME_WORDS and one.format == other.format == "text":
+        asks, is_allowed = NEAR_ASKS, False  # the signs of plain texts may differ
+    elif kind is not Kind.IDENTICAL_TEXT:
+        asks = WORDS_ASKS
+    elif one.is_plain and other.is_plain:
+        asks, is_allowed = TEXT_ASKS, consents.text
+    return "" if is_allowed else asks
 
 
 def near_refusal(one: Document, other: Document, consents: Consents, act: Act) -> str:
@@ -107,11 +111,11 @@ def near_refusal(one: Document, other: Document, consents: Consents, act: Act) -
     return SHORT if one.is_short or other.is_short else ""
 
 
-def with_words(files: Iterable[Candidate], known: FileId) -> list[Candidate]:
-    """The first file with the words of a known one of each sort that refusals tell apart."""
+def copies_of(known: FileId, files: Iterable[Candidate]) -> list[Candidate]:
+    """The first copy of a known file, or that file, of each sort that refusals tell apart."""
     found: dict[object, Candidate] = {}
     for each in files:
-        if each.id.content.words == known.content.words:
+        if each.id.kind_with(known) is not Kind.NEAR:
             found.setdefault(_sort(each), each)
     return list(found.values())
 
@@ -132,8 +136,9 @@ def decide_group(
     """Decide about the files of a group; the first one is the one that the rules prefer.
 
     `copy_of` has the files whose whole folder goes, each with its copy in the folder that stays.
-    `alike` has, for all words that no `near_refusal` rules out, their similarity to the first file,
-    unless one of them changed: then the file is to go, and will be refused by name.
+    `alike` has, for the words of all files that are no copies of the first one and that no
+    `near_refusal` rules out, their similarity to it, unless one of them changed: then the file is
+    to go, and will be refused by name.
     """
     if len(pool) < 2:
         return Decided((), ())
@@ -192,7 +197,7 @@ class _Group:
         found = self._by_words.get(file.id.content.words, {}).values()
         refusal, other = "", None
         for each in (self.kept.get(preferred), self._by_bytes.get(digest), *found):
-            if each is None:
+            if each is None or each.id.kind_with(file.id) is Kind.NEAR:
                 continue
             if each.id.byte_digest == digest:
                 return each, ""
@@ -205,11 +210,11 @@ class _Group:
 
     def decide_near(self, first: Candidate, alike: Mapping[object, float]) -> None:
         """Let the kept files go that are similar enough to the one that the rules prefer."""
-        # All files with the preferred words that stay; that one itself may go for one of them.
+        # All copies of the preferred file that stay; that one itself may go for one of them.
         by_rules = sorted(self.kept.values(), key=lambda each: (each.is_changed, each.key))
-        tops = with_words(by_rules, first.id)
+        tops = copies_of(first.id, by_rules)
         for file in list(self.kept.values()):
-            if file.id.content.words == first.id.content.words:
+            if file.id.kind_with(first.id) is not Kind.NEAR:
                 continue
             refusals = [
                 near_refusal(file.document, each.document, self.consents, self.act) for each in tops

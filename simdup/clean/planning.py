@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
-from simdup.clean.decide import decide_group, near_refusal, with_words
+from simdup.clean.decide import copies_of, decide_group, near_refusal
 from simdup.clean.folders import whole_folders
 from simdup.clean.narrow import reason_with
 from simdup.clean.protection import Protection
@@ -22,6 +22,7 @@ from simdup.clean.records import Act, Action, Consents, Header, Left, Plan
 from simdup.clean.rules import Rules
 from simdup.clean.similarity import similarities
 from simdup.errors import InputError
+from simdup.records import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -108,10 +109,10 @@ def _compared(
     """
     asked = list[tuple[int, Candidate, Candidate]]()
     for place, pool in enumerate(pools):
-        texts = {pool[0].id.content.words} if pool else set[object]()
-        tops = with_words(pool, pool[0].id) if pool else []
+        texts, tops = set[object](), copies_of(pool[0].id, pool) if pool else []
         for file in pool:
-            if file.id.content.words in texts or file.is_changed:
+            is_copy = file.id.kind_with(pool[0].id) is not Kind.NEAR
+            if is_copy or file.id.content.words in texts or file.is_changed:
                 continue
             if any(not near_refusal(file.document, t.document, consents, act) for t in tops):
                 texts.add(file.id.content.words)

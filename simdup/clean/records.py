@@ -69,8 +69,13 @@ class FileId:
         return Identity(self.words_digest or text, text, self.byte_digest)
 
     def kind_with(self, other: FileId) -> Kind:
-        """How the two files are the same by their digests."""
-        return self.content.kind_with(other.content)
+        """How the two files are the same by their digests.
+
+        Two texts with the same words are only near: `a == b` and `a != b` differ in signs alone.
+        """
+        kind = self.content.kind_with(other.content)
+        are_texts = self.is_whole_text and other.is_whole_text
+        return Kind.NEAR if kind is Kind.SAME_WORDS and are_texts else kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,8 @@ class Consents:
     text: bool = False
     """Act on plain text with the same characters as the kept file, but other bytes."""
     formats: bool = False
-    """Act on packed files with the same text as the kept file, and on files with the same words."""
+    """Act on packed files with the same text as the kept file, and on files with the same words if
+    a reader extracted one of the two."""
     near: float | None = None
     """Act on files at least this similar to the kept file; None: on no merely similar file."""
     encoding: str | None = None

@@ -66,7 +66,8 @@ class Clean(NamedTuple):
     only_under: Act on nothing outside this folder.
     protect_name: Act on no file whose name matches.
     text: Also act on plain text with the same text as the kept file, but other bytes.
-    formats_too: Also act on documents with the same text as the kept file.
+    formats_too: Also act on documents with the same words as the kept file, and on compressed files
+        with the same text.
     to: Move the files into this folder, instead of to the trash.
     link: Replace them by hard links to the kept file.
     reflink: Let them share the blocks of the kept file.

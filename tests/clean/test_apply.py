@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
@@ -329,6 +330,16 @@ def test_texts_with_the_same_words_are_as_similar_as_can_be_asked_for():
     write(a=TEXT, b=TEXT.upper())
 
     assert apply(plan(("a", "b")), Consents(near=1.0)).done == 1
+
+
+def test_plain_texts_with_the_same_words_do_not_go_as_documents_whatever_a_plan_says_of_them():
+    write(a=TEXT + "a == b", b=TEXT + "a != b")
+    files = [replace(seen(each), words_digest=bytes(16), is_whole_text=False) for each in "ba"]
+
+    (why,) = reasons(apply(forged(*files), Consents(text=True, formats=True)))
+
+    assert why == f"not allowed on the command line ({NEAR_ASKS})"
+    assert os.path.exists("b")
 
 
 def test_a_similar_document_goes_with_both_consents():
@@ -685,6 +696,21 @@ def test_undo_puts_nothing_over_what_took_the_name():
 
     assert reasons(back) == ["its name has been taken"]
     assert os.readlink("b") == "a"
+
+
+@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE])
+def test_undo_leaves_and_names_the_copy_of_a_file_that_the_user_copied_back(act, data):
+    write(a=TEXT, in__b=TEXT)
+    outcome = apply(plan(("a", "in/b"), act=act), ACTS, to="to")
+    there = data / "Trash/files/b" if act is Act.TRASH else Path("to/b").resolve()
+    shutil.copy2(there, "in/b")
+
+    for acts in (False, True, True):
+        back = undo(outcome.journal, apply=acts)
+
+        assert reasons(back) == [f"it has its name again; its copy stays ({there})"]
+        assert (back.done, back.code) == (0, 3)
+    assert there.read_text() == Path("in/b").read_text() == TEXT
 
 
 def test_undo_leaves_what_was_changed_in_the_trash(data):

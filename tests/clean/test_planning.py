@@ -154,6 +154,20 @@ def test_a_document_with_the_same_text_goes_only_with_consent(tree):
     assert names(plan) == {"a": "b.html", "c": "b.html"}
 
 
+@pytest.mark.parametrize("packed", [lambda data: data, gzip.compress])
+@pytest.mark.parametrize(("sign", "other"), [("==", "!="), ("*", "+"), (",", ";"), (" ", "\n")])
+def test_plain_texts_with_the_same_words_and_other_signs_go_only_as_near(tree, sign, other, packed):
+    contents = {"a": f"a {sign} b {text(1)}", "b": packed(f"a {other} b {text(1)}".encode())}
+    contents |= {"c": f"a {sign} b {text(2, 9)}", "d": packed(f"a {other} b {text(2, 9)}".encode())}
+    result = saved(tree(contents))
+
+    assert left(planned(result, text=True, formats=True)) == dict.fromkeys("bd", NEAR_ASKS)
+    plan = planned(result, near=1.0, formats=True)
+    assert names(plan) == {"b": "a"}
+    assert [(each.kind, each.similarity) for each in plan.actions] == [(Kind.NEAR, 1.0)]
+    assert left(plan)["d"] == SHORT
+
+
 def test_a_packed_copy_goes_only_with_the_consent_for_documents(tree):
     root = tree({"a.txt": text(1), "b.txt.gz": gzip.compress(text(1).encode())})
 

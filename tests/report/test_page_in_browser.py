@@ -1083,7 +1083,8 @@ def test_decisions_by_keyboard_become_a_plan_that_clean_carries_out_and_undo_tak
     [
         ("newest", "identical bytes", ""),
         ("oldest", "identical text", "--text"),
-        ("original-name", "near", "--text --formats-too --near 0.8"),
+        ("newest", "same words", "--text --formats-too"),
+        ("original-name", "near", "--text --near 0.8"),
     ],
 )
 def test_a_rule_decides_as_clean_does(opened, tmp_path, rule, scope, options):

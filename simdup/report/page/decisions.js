@@ -31,7 +31,8 @@ function sameness(group, place, other) {
   if (!file.certain || !keep.certain) return { refusal: 'uncertain' };
   if (file.whole && keep.whole && file.text === keep.text) return { kind: KINDS[1], similarity: null };
   if (file.unread !== keep.unread) return { refusal: 'otherContent' };
-  if (file.words && file.words === keep.words) return { kind: KINDS[2], similarity: null };
+  // Two texts with the same words are only near: they may differ in signs, such as == and !=.
+  if (file.words && file.words === keep.words && !(file.whole && keep.whole)) return { kind: KINDS[2], similarity: null };
   if (file.isShort || keep.isShort) return { refusal: 'tooShort' };
   if (!data.settings.verified) return { refusal: 'unverified' };
   return { kind: KINDS[3], similarity: alikeOf(group, place, other).alike };
@@ -166,17 +167,13 @@ function goneBy(group, rules, weakest) {
   return gone;
 }
 
-function isCopy(one, other) {
-  return one.words ? one.words === other.words : one.text === other.text;
-}
-
 /** Let near files go too, for the one file that the rules prefer to all others. */
 function addNear(group, first, kept, gone) {
   const top = gone.get(first) ?? first;
   const { file: best } = group.members[first];
   for (const place of kept) {
     const { file } = group.members[place];
-    if (place === top || isCopy(file, best) || file.stays) continue;
+    if (place === top || sameness(group, place, first).kind !== KINDS[3] || file.stays) continue;
     const { kind, similarity } = sameness(group, place, top);
     if (kind !== KINDS[3] || similarity < LEAST_IN_BULK) continue;
     for (const [other, keep] of gone) if (keep === place) gone.set(other, top);

@@ -116,7 +116,7 @@ const WORDS = {
     rules: {
       newest: 'the newest', oldest: 'the oldest', longest: 'the longest text', largest: 'the largest file', 'shortest-path': 'the shortest path', 'original-name': 'the one whose name does not say copy', first: 'the one in the first folder of the scan', representative: 'the representative', format: 'the format that holds most', under: 'the files in this folder',
     },
-    scopes: { 'identical bytes': 'identical copies', 'identical text': 'also other files with the same text', 'same words': 'also files with the same words in another layout or format', near: 'also near ones, from 80 % on' },
+    scopes: { 'identical bytes': 'identical copies', 'identical text': 'also other files with the same text', 'same words': 'also documents with the same words in another format', near: 'also near ones, from 80 % on' },
     keep: 'Keep',
     drop: 'Drop',
     keepThis: (name) => `Keep ${name}`,
@@ -301,7 +301,7 @@ const WORDS = {
     rules: {
       newest: '最新的', oldest: '最旧的', longest: '正文最长的', largest: '最大的文件', 'shortest-path': '路径最短的', 'original-name': '名称不像副本的', first: '位于首个扫描文件夹的', representative: '代表文件', format: '格式最完整的', under: '位于此文件夹的',
     },
-    scopes: { 'identical bytes': '完全相同的副本', 'identical text': '以及文字相同的其他文件', 'same words': '以及字词相同、版式或格式不同的文件', near: '以及相似度 80 % 以上的文件' },
+    scopes: { 'identical bytes': '完全相同的副本', 'identical text': '以及文字相同的其他文件', 'same words': '以及字词相同、格式不同的文档', near: '以及相似度 80 % 以上的文件' },
     keep: '保留',
     drop: '删除',
     keepThis: (name) => `保留 ${name}`,
