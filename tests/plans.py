@@ -5,15 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import closing, suppress
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
+from simdup.clean.candidates import _id
 from simdup.clean.records import Act, Action, Consents, FileId, Header, Plan
+from simdup.clean.similarity import Reading
 from simdup.clean.system import rename_at_once
-from simdup.extract.readers import Readers
-from simdup.files.read import SkipError, read_text
-from simdup.records import Kind, Source
-from simdup.settings import FORMATS
+from simdup.files.read import SkipError
+from simdup.records import Source
 
 #: Consent to all acts, and to identical bytes only.
 ACTS = Consents(to=True, link=True, reflink=True, permanently=True)
@@ -43,27 +45,16 @@ def seen(path):
     now = os.lstat(path)
     times = now.st_mtime_ns, now.st_ctime_ns
     source = Source(path, now.st_size, *times, now.st_dev, now.st_ino)
+    with closing(Reading(None)) as reading, suppress(SkipError):
+        return replace(_id(reading.document(source)[0]), links=1)
     of_bytes = blake2b(Path(path).read_bytes(), digest_size=16).digest()
-    readers = Readers(FORMATS)
-    try:
-        of_text = read_text(source, None, readers).text_digest
-    except SkipError:
-        of_text = of_bytes
-    finally:
-        readers.close()
-    return FileId(path, now.st_dev, now.st_ino, now.st_size, *times, of_bytes, of_text)
-
-
-def kind_of(file, keep):
-    if file.byte_digest == keep.byte_digest:
-        return Kind.IDENTICAL_BYTES
-    return Kind.IDENTICAL_TEXT if file.text_digest == keep.text_digest else Kind.NEAR
+    return FileId(path, now.st_dev, now.st_ino, now.st_size, *times, of_bytes, of_bytes)
 
 
 def action(keep, file, act=Act.TRASH, line=2, group=1):
     """What happens to one file; files are named or `seen`."""
     keep, file = (each if isinstance(each, FileId) else seen(each) for each in (keep, file))
-    return Action(line, group, keep, act, file, kind_of(file, keep), None, "of a test")
+    return Action(line, group, keep, act, file, file.kind_with(keep), None, "of a test")
 
 
 def plan(*pairs, act=Act.TRASH, roots=(".",)):

@@ -132,7 +132,8 @@ def _id(document: Document) -> FileId:
     digests = document.bytes_digest, document.text_digest
     where = source.path, source.device, source.inode, source.size
     content = document.words_digest, document.is_whole_text
-    return FileId(*where, *times, *digests, source.links, *content)
+    is_packed = document.packing is not None
+    return FileId(*where, *times, *digests, source.links, *content, is_packed=is_packed)
 
 
 def _ranked(document: Document, roots: tuple[str, ...], *, is_first: bool) -> Ranked:

@@ -29,7 +29,6 @@ TEXT_ASKS = "identical text, other bytes: wants --text"
 FORMATS_ASKS = "identical text, packed: wants --formats-too"
 WORDS_ASKS = "same words, another layout or format: wants --formats-too"
 OTHER_CONTENT = "same words; other "
-SAME_TEXT_ASKS = "identical text: wants --text, or --formats-too for a packed file"
 BYTES_ONLY = "not identical in bytes"
 UNCERTAIN = "its text is damaged, doubtful or came from --convert"
 NEAR_OTHER_CONTENT = "similar; other "
@@ -58,23 +57,41 @@ class Decided:
     """The other files, if nothing goes for them, and why they stay; the preferred one first."""
 
 
+# Why a file stays for lack of --formats-too, by how it is the same as the kept file.
+_OF_FORMATS = {
+    Kind.IDENTICAL_TEXT: FORMATS_ASKS,
+    Kind.SAME_WORDS: WORDS_ASKS,
+    Kind.NEAR: NEAR_FORMATS_ASKS,
+}
+
+
+def needed(action: Action) -> dict[str, str]:
+    """The names of the consents that an action needs, each with why the file stays without it.
+
+    The act and the digests of the plan tell; the texts decide when the file goes.
+    """
+    act, kind = action.act, action.file.kind_with(action.keep)
+    found = {act.option: f"{act.value}: wants --{act.option}"} if act.option else {}
+    if kind is Kind.IDENTICAL_BYTES or act.is_of_bytes:
+        return found
+    if kind is Kind.NEAR:
+        found["near"] = NEAR_ASKS
+    if not (action.file.is_plain and action.keep.is_plain):
+        found["formats"] = _OF_FORMATS[kind]
+    elif kind is Kind.IDENTICAL_TEXT:
+        found["text"] = TEXT_ASKS
+    return found
+
+
 def consent_refusal(action: Action, consents: Consents) -> str:
     """Why the user did not allow an action, by its act and its digests; "" if it may be allowed.
 
     The texts decide the rest: see `text_refusal` and `near_refusal`.
     """
-    act, kind = action.act, action.file.kind_with(action.keep)
-    if not consents.allow(act):
-        return f"{act.value}: wants --{act.option}"
-    if kind is Kind.IDENTICAL_BYTES:
-        return ""
-    if act.is_of_bytes:
-        return BYTES_ONLY
-    if kind is Kind.IDENTICAL_TEXT:
-        return "" if consents.text or consents.formats else SAME_TEXT_ASKS
-    if kind is Kind.SAME_WORDS:
-        return "" if consents.formats else WORDS_ASKS
-    return NEAR_ASKS if consents.near is None else ""
+    if whys := [why for name, why in needed(action).items() if consents.lack(name)]:
+        return whys[0]
+    is_same = action.file.kind_with(action.keep) is Kind.IDENTICAL_BYTES
+    return BYTES_ONLY if action.act.is_of_bytes and not is_same else ""
 
 
 def text_refusal(one: Document, other: Document, consents: Consents, act: Act) -> str:

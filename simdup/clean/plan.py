@@ -30,7 +30,7 @@ VERSION = 1
 # No line of a plan is longer. Only a header with very many roots is long.
 _LONGEST_LINE = 1 << 24
 
-_FILE = ("path", "path_base64", "id", "bytes", "text", "words", "whole", "links")
+_FILE = ("path", "path_base64", "id", "bytes", "text", "words", "whole", "packed", "links")
 _KINDS = {*Kind} - {Kind.SAME_PATTERN}
 _FIELD = 2**64 - 1
 _TIME = 2**63 - 1
@@ -92,6 +92,8 @@ def _file_fields(file: FileId) -> dict[str, Any]:
         several["words"] = file.words_digest.hex()
     if not file.is_whole_text:
         several["whole"] = False
+    if file.is_packed:
+        several["packed"] = True
     return path_fields(file.path) | {
         "id": list(file.state),
         "bytes": file.byte_digest.hex(),
@@ -215,8 +217,9 @@ def _file(fields: Fields) -> FileId:
     if not all(digests):
         raise fields.wrong("bytes", "and text must be 32 hexadecimal digits")
     is_whole = fields.truth("whole") if fields.has("whole") else True
+    is_packed = fields.truth("packed") if fields.has("packed") else False
     links, words = fields.known("links") or 1, fields.digest("words")
-    return FileId(_path(fields), *numbers, *digests, links, words, is_whole)
+    return FileId(_path(fields), *numbers, *digests, links, words, is_whole, is_packed)
 
 
 def _path(fields: Fields) -> str:

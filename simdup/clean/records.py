@@ -51,6 +51,8 @@ class FileId:
     """The digest of the words, as `Document.words_digest`; empty if unknown."""
     is_whole_text: bool = True
     """As `Document.is_whole_text`."""
+    is_packed: bool = False
+    """Whether the text is in a compressed file."""
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -61,6 +63,11 @@ class FileId:
     def state(self) -> tuple[int, int, int, int, int]:
         """Device, inode, size and both times in ns, which tell whether the file changed."""
         return self.device, self.inode, self.size, self.mtime_ns, self.ctime_ns
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is plain text, as `Document.is_plain`, without damage."""
+        return self.is_whole_text and not self.is_packed
 
     @property
     def content(self) -> Identity:
@@ -163,6 +170,7 @@ class Consents:
     permanently: bool = False
     """Act.DELETE is allowed."""
 
-    def allow(self, act: Act) -> bool:
-        """Whether the user asked for an act; the trash needs no word of its own."""
-        return act is Act.TRASH or bool(getattr(self, act.option))
+    def lack(self, name: str) -> bool:
+        """Whether the consent with this name was not given."""
+        value: object = getattr(self, name)
+        return value is None or value is False

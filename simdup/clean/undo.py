@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simdup.clean.journal import History, Journal, Story
-    from simdup.clean.records import Consents
+    from simdup.clean.records import Action, Consents
     from simdup.progress import Progress
 
 
@@ -163,10 +163,10 @@ def _restore_time(folder: str, mtime_ns: int) -> None:
         os.close(descriptor)
 
 
-def remaining(path: str | os.PathLike[str]) -> int:
-    """Return how many actions of a journal are neither done nor refused. Raises InputError."""
+def remaining(path: str | os.PathLike[str]) -> list[Action]:
+    """Return the actions of a journal that are neither done nor refused. Raises InputError."""
     stories = _history(path).stories.values()
-    return sum(each.done is None and each.refused is None for each in stories)
+    return [each.action for each in stories if each.done is None and each.refused is None]
 
 
 def resume(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from simdup.cli import options
-from simdup.cli.command import ORDER, Command
+from simdup.cli.command import ORDER, TYPED, Command
 from simdup.cli.ignore import Ignored, remember
 from simdup.cli.output import look, progress, refuse_same_files, tell, writer
 from simdup.errors import InputError
@@ -20,7 +23,7 @@ from simdup.report.wording import as_typed, count, printable
 if TYPE_CHECKING:  # these load numpy
     from simdup.clean.planning import Wishes
     from simdup.clean.protection import Protection
-    from simdup.clean.records import Act, Consents, FileId, Plan
+    from simdup.clean.records import Act, Action, Consents, FileId, Plan
     from simdup.clean.rules import Rule
 
 #: The exit code of --check if there is something to do.
@@ -34,6 +37,11 @@ _ACTS = {"to": "move", "link": "link", "reflink": "reflink", "permanently": "del
 
 # The consents to more than identical bytes, which most acts do not go with.
 _WIDER = ("--text", "--formats-too", "--near")
+
+# The options that consent, by the name of the consent.
+_CONSENTS = dict(zip(("text", "formats", "near"), _WIDER, strict=True)) | {
+    name: f"--{name}" for name in _ACTS
+}
 
 
 class _Named(click.Path):
@@ -78,6 +86,7 @@ class Clean(NamedTuple):
     target: Write the plan to this file.
     script: Write a shell script that carries out the plan, one file a command.
     apply: Act. Without this nothing is changed.
+    skip_unconsented: Leave the files of a PLAN that need a word which is not given, such as --text.
     journal: Where --apply writes what it does. [default: in your data folder]
     review: Ask at the terminal about each file that is no identical copy, and write a plan; with
         --output, or with a PLAN into that one.
@@ -123,6 +132,7 @@ class Clean(NamedTuple):
     target: str | None = options.file("-o", "--output", once=True)
     script: str | None = options.file("--script", once=True)
     apply: bool = options.flag("--apply", once=True)
+    skip_unconsented: bool = options.flag("--skip-unconsented", once=True, needs=("--apply",))
     journal: str | None = options.option(
         "--journal", type=_Named(readable=False), metavar="FILE", once=True, needs=("--apply",)
     )
@@ -198,18 +208,6 @@ class Clean(NamedTuple):
         act, shown = self.act() or Act.TRASH, tuple(map(printable, typed))
         return Wishes(Rules(rules), self.protection(), self.consents(), act, shown)
 
-    def words(self) -> list[str]:
-        """Return the options that carry out a whole plan that was made with these options."""
-        flags = "text", "formats_too", "link", "reflink", "permanently"
-        words = [_spelled(name) for name in flags if getattr(self, name)]
-        if self.near is not None:
-            words += ["--near", f"{self.near:g}"]
-        if self.encoding is not None:
-            words += ["--encoding", self.encoding]
-        if self.to is not None:
-            words += ["--to", os.path.abspath(self.to)]
-        return words
-
 
 @click.command("clean", cls=Command, record=Clean, work="simdup.clean.planning")
 def clean_command(asked: Clean) -> int:
@@ -236,14 +234,17 @@ def clean_command(asked: Clean) -> int:
     refuse_same_files([*outputs, ("--journal", asked.journal)], inputs)
     if asked.review:
         return _reviewed(source, asked)
-    plan = _plan(source, asked)
+    whole = _plan(source, asked)
+    if asked.apply and not asked.skip_unconsented:
+        _refuse(_unconsented(whole.actions, asked))
+    plan = _allowed(whole, asked)
     if asked.target is not None:
         from simdup.clean.plan import plan_lines
 
         writer(asked.target, as_utf8=True)(plan_lines(plan))
     if asked.script is not None:
         one = ["--yes-many", "1"] if asked.permanently else []
-        script = "\n".join((*text.render_script(plan, [*asked.words(), *one]), ""))
+        script = "\n".join((*text.render_script(plan, [*_options(plan, asked), *one]), ""))
         # The name of a folder may be any bytes, and sh has no other way to write them.
         data = script.encode("utf-8", "surrogateescape")
         writer(asked.script, as_utf8=True, mode=0o700)([data])
@@ -252,23 +253,75 @@ def clean_command(asked: Clean) -> int:
     if not asked.quiet:
         shape = look(asked.color, verbose=asked.verbose)
         writer(None, as_utf8=False)(text.render(plan, shape))
-        for line in (*text.closing(plan), _next_step(asked, plan)):
+        for line in (*text.closing(plan), *_next_step(asked, plan, whole)):
             tell(line)
     return FOUND if asked.check and plan.actions else 0
 
 
-def _next_step(asked: Clean, plan: Plan) -> str:
-    """Return what to say last: that nothing was changed, and how to go on."""
-    if not plan.actions:
-        return "nothing was changed"
-    if asked.target is None:
-        return "nothing was changed; --apply acts, -o plan.jsonl writes a plan"
-    return _acting([asked.target, *asked.words()])
+def _next_step(asked: Clean, plan: Plan, whole: Plan) -> list[str]:
+    """Return what to say last: that nothing was changed, and the command that does all of it."""
+    if asked.target is not None:
+        return _carries_out(plan, asked.target, asked)
+    more = [*_consenting(whole.actions, asked, asked.consents()), *_yes(whole, asked)]
+    return _done_by(whole, _again(more))
 
 
-def _acting(words: list[str]) -> str:
-    """Return the line that names the command which carries out a plan."""
-    return f"nothing was changed; `{as_typed(['simdup', 'clean', *words, '--apply'])}` acts"
+def _carries_out(plan: Plan, target: str, asked: Clean) -> list[str]:
+    """Return the lines that name the command by which all of a plan in a file is done."""
+    words = target, *_options(plan, asked), *_yes(plan, asked), "--apply"
+    return _done_by(plan, _command(words))
+
+
+def _done_by(plan: Plan, command: str) -> list[str]:
+    nothing = "nothing was changed"
+    return [f"{nothing}; all of it is done by", f"  {command}"] if plan.actions else [nothing]
+
+
+def _command(words: Iterable[str]) -> str:
+    return as_typed(["simdup", "clean", *words])
+
+
+def _again(more: Iterable[str]) -> str:
+    """Return the command that was typed with more options, as one that acts."""
+    typed = [each for each in click.get_current_context().meta[TYPED] if each != "--check"]
+    end = typed.index("--") if "--" in typed else len(typed)
+    act = [] if "--apply" in typed else ["--apply"]
+    return _command([*typed[:end], *more, *act, *typed[end:]])
+
+
+def _options(plan: Plan, asked: Clean) -> list[str]:
+    """Return the options with which all of a plan is carried out."""
+    encoding = [] if asked.encoding is None else ["--encoding", asked.encoding]
+    return [*_consenting(plan.actions, asked), *encoding]
+
+
+def _lacking(actions: Iterable[Action], given: Consents) -> Counter[str]:
+    """Return the names of the consents that actions lack, each with the number of files."""
+    from simdup.clean.decide import needed
+
+    return Counter(name for each in actions for name in needed(each) if given.lack(name))
+
+
+def _consenting(
+    actions: Sequence[Action], asked: Clean, given: Consents | None = None
+) -> list[str]:
+    """Return the options that allow these actions, without those already given."""
+    from simdup.clean.records import Consents
+
+    alike = [each.similarity for each in actions if each.similarity is not None]
+    floor = asked.near or max(math.floor(min(alike, default=0) * 1000) / 1000, 0.001)
+    values = {"near": f"{floor:g}", "to": os.path.abspath(asked.to) if asked.to else "DIR"}
+    lacking = _lacking(actions, given or Consents())
+    names = [name for name in _CONSENTS if name in lacking]
+    return [word for each in names for word in filter(None, (_CONSENTS[each], values.get(each)))]
+
+
+def _yes(plan: Plan, asked: Clean) -> list[str]:
+    """Return the option that confirms the number of files, if so many want that."""
+    from simdup.clean.narrow import excess
+
+    is_asked = asked.yes_many is None and excess(plan, asked.most, asked.most_files)
+    return ["--yes-many", str(len(plan.actions))] if is_asked else []
 
 
 def _located(rule: Rule) -> Rule:
@@ -282,7 +335,7 @@ def _located(rule: Rule) -> Rule:
 
 
 def _plan(source: str, asked: Clean) -> Plan:
-    """Return a plan made from a result, or the plan in a plan file as far as it is allowed."""
+    """Return a plan made from a result, or the plan in a plan file, whatever consents it wants."""
     from simdup.clean.narrow import narrowed
     from simdup.clean.plan import parsed_plan, read_plan
     from simdup.clean.records import Consents
@@ -293,12 +346,8 @@ def _plan(source: str, asked: Clean) -> Plan:
         if options.is_given("prefer") or options.is_given("prefer_under"):
             raise click.UsageError("--prefer and --prefer-under need a RESULT, not a PLAN")
         plan = read_plan(source) if data is None else parsed_plan(data.splitlines(True), source)
-        protection, act = asked.protection(), asked.act()
-        if asked.review:  # asks about everything, and carries nothing out
-            acts: dict[str, Any] = dict.fromkeys(_ACTS, True)
-            consents = Consents(text=True, formats=True, near=0.0, **acts)
-            return narrowed(plan, consents, protection, act)
-        return narrowed(plan, asked.consents(), protection, act, is_dry=not asked.apply)
+        every: dict[str, Any] = dict.fromkeys(_CONSENTS, True) | {"near": 0.0}
+        return narrowed(plan, Consents(**every), asked.protection(), asked.act())
     near = asked.near
     if near is not None and near < LEAST_FLOOR:
         raise click.UsageError(
@@ -323,7 +372,15 @@ def _plan_of_result(source: str, data: bytes | None, asked: Clean) -> Plan:
     result = without_ignored(load(data, source), asked.ignored.digests(quiet=asked.quiet))
     wishes = asked.wishes()
     plan = make_plan(result, wishes, source, digest(data).hex())
-    return narrowed(plan, wishes.consents, wishes.protection, is_dry=not asked.apply)
+    return narrowed(plan, wishes.consents, wishes.protection)
+
+
+def _allowed(whole: Plan, asked: Clean) -> Plan:
+    """Return what the user's consents allow of a plan."""
+    from simdup.clean.narrow import narrowed
+    from simdup.clean.protection import Protection
+
+    return narrowed(whole, asked.consents(), Protection(), is_dry=not asked.apply)
 
 
 def _is_plan(source: str, data: bytes | None) -> bool:
@@ -370,33 +427,9 @@ def _reviewed(source: str, asked: Clean) -> int:
         encoding=asked.encoding,
     )
     if made is not None:
-        for line in closing(made):
+        for line in (*closing(made), *_carries_out(made, target, asked)):
             tell(line)
-        tell(_acting(_needed(made, target, asked)))
     return 0
-
-
-def _needed(plan: Plan, target: str, asked: Clean) -> list[str]:
-    """Return the arguments that allow everything in a plan: its name, the consents and acts."""
-    from math import floor
-
-    from simdup.records import Kind
-
-    kinds = {each.kind for each in plan.actions}
-    words = [target]
-    if Kind.IDENTICAL_TEXT in kinds:
-        words.append("--text")
-    if kinds - {Kind.IDENTICAL_BYTES}:
-        words.append("--formats-too")  # a plan does not say which of its files are documents
-    if Kind.NEAR in kinds:
-        least = min(each.similarity or 0 for each in plan.actions if each.kind is Kind.NEAR)
-        words += ["--near", f"{floor(least * 1000) / 1000:g}"]
-    for option in sorted({each.act.option for each in plan.actions} - {""}):
-        to = [asked.to or "DIR"] if option == "to" else []
-        words += [f"--{option}", *to]
-    if asked.encoding is not None:
-        words += ["--encoding", asked.encoding]
-    return words
 
 
 def _applied(plan: Plan, asked: Clean) -> int:
@@ -423,8 +456,11 @@ def _resumed(journal: str, asked: Clean) -> int:
     from simdup.clean.undo import remaining, resume
     from simdup.report.clean import outcome_lines
 
-    if asked.permanently and asked.yes_many != (going := remaining(journal)):
-        _refuse(_untyped(going))
+    going = remaining(journal)
+    if not asked.skip_unconsented:
+        _refuse(_unconsented(going, asked))
+    if asked.permanently and asked.yes_many != len(going):
+        _refuse(_untyped(len(going)))
     bars = progress(quiet=asked.quiet)
     outcome = resume(journal, asked.consents(), to=asked.to, progress=bars)
     for line in outcome_lines(outcome):
@@ -435,6 +471,19 @@ def _resumed(journal: str, asked: Clean) -> int:
 def _refuse(objection: str | None) -> None:
     if objection is not None:
         raise click.UsageError(objection)
+
+
+def _unconsented(actions: Sequence[Action], asked: Clean) -> str | None:
+    """Return which consents are missing for how many files, and the command that does all."""
+    given = asked.consents()
+    if not (lacking := _lacking(actions, given)):
+        return None
+    wants = [f"{_CONSENTS[name]} for {count(files, 'file')}" for name, files in lacking.items()]
+    return (
+        f"nothing was done: the plan wants {' and '.join(wants)};"
+        f" `{_again(_consenting(actions, asked, given))}` does all of it,"
+        " --skip-unconsented only what wants no other word"
+    )
 
 
 def _objection(plan: Plan, asked: Clean) -> str | None:

@@ -28,7 +28,7 @@ _HEADINGS = {
     "What may go": (
         "text formats_too near protect only_under protect_name most most_files yes_many"
     ),
-    "What is done": "apply review to link reflink permanently check resume",
+    "What is done": "apply skip_unconsented review to link reflink permanently check resume",
     "Output": "form target html opens show_diff quiet",
     "What the report shows": "sort limit everything summary siblings verbose",
     _REST: "",
@@ -37,8 +37,8 @@ _HEADINGS = {
     ),
 }
 
-# Where the context has the names of the parameters that were typed, in this order.
-ORDER = "simdup.order"
+# Where the context has the names of the parameters that were typed, in this order, and all words.
+ORDER, TYPED = "simdup.order", "simdup.typed"
 
 # A command with fewer options than this lists them all under one heading.
 _MANY = 16
@@ -73,6 +73,7 @@ class Command(click.Command):
 
         Raises InputError for a wrong configuration, and UsageError.
         """
+        ctx.meta[TYPED] = tuple(args)
         for option in self.params:
             if isinstance(option, OptionalValue):
                 args = option.completed(args)

@@ -19,7 +19,6 @@ from simdup.clean.decide import (
     FORMATS_ASKS,
     NEAR_ASKS,
     NEAR_FORMATS_ASKS,
-    SAME_TEXT_ASKS,
     SHORT,
     TEXT_ASKS,
     UNCERTAIN,
@@ -288,12 +287,10 @@ def test_consents_come_from_the_command_line_alone():
     made = plan(("a", "b"), ("d", "e"), ("i", "h"))
 
     lacking = "not allowed on the command line ({})".format
-    assert reasons(apply(made, Consents())) == [
-        *map(lacking, (SAME_TEXT_ASKS, NEAR_ASKS, SAME_TEXT_ASKS))
-    ]
+    assert reasons(apply(made, Consents())) == [*map(lacking, (TEXT_ASKS, NEAR_ASKS, WORDS_ASKS))]
     assert reasons(apply(made, Consents(text=True)))[1:] == [lacking(WORDS_ASKS)]
     assert not os.path.lexists("b")
-    assert reasons(apply(made, Consents(formats=True))) == [lacking(NEAR_ASKS), "gone already"]
+    assert reasons(apply(made, Consents(formats=True))) == [*map(lacking, (TEXT_ASKS, NEAR_ASKS))]
     assert not os.path.lexists("h")
 
 
@@ -454,9 +451,10 @@ def test_a_text_that_cannot_be_read_again_is_not_acted_on(monkeypatch, reason, w
     def skipped(*_):
         raise SkipError(reason)
 
+    made = plan(("a", "b"))
     monkeypatch.setattr("simdup.clean.similarity.read_text", skipped)
 
-    assert reasons(apply(plan(("a", "b")), Consents(text=True))) == [why]
+    assert reasons(apply(made, Consents(text=True))) == [why]
 
 
 def test_a_large_text_is_read_in_pieces_and_compared(monkeypatch):

@@ -75,7 +75,8 @@ def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
         "left: 1 file: identical text, other bytes: wants --text",
         "left: 1 file: same words, another layout or format: wants --formats-too",
         "left: 1 file: near: wants --near FLOOR, or --review",
-        "nothing was changed; --apply acts, -o plan.jsonl writes a plan",
+        "nothing was changed; all of it is done by",
+        "  simdup clean found.json --prefer format=text -v --apply",
     ]
     assert ended.code == 0
 
@@ -286,7 +287,7 @@ def test_printed_commands_can_be_pasted_whatever_a_file_is_called(run, found, tr
     dry = run("clean", found, "-o", plan, "--to", gone, "--script", "script")
     acted = run("clean", plan, "--apply", "--to", gone, "--journal", journal)
 
-    (clean,) = re.findall("`(.*)`", last(dry, 1)[0])
+    (clean,) = last(dry)
     undo = last(acted, 1)[0].removeprefix("undo with: ")
     words = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {clean} {undo}"]).split(b"\0")
     folder, written = (os.fsencode(os.path.abspath(each)) for each in (gone, journal))
@@ -317,23 +318,70 @@ def test_a_dry_run_of_a_plan_says_what_is_gone_and_apply_refuses_it(run, found, 
 def test_the_command_that_a_dry_run_names_does_all_that_it_showed(run, found, trash, given):  # noqa: ARG001
     ended = run("clean", found, *given, "-o", "plan.jsonl")
     planned = len(read_plan("plan.jsonl").actions)
-    (command,) = re.findall("`simdup (.*)` acts", ended.err.decode())
+    _, *command = shlex.split(last(ended)[0])
 
-    done = run(*shlex.split(command), "--yes-many", str(planned))
+    done = run(*command, "--yes-many", str(planned))
 
     assert done.code == 0, done.err
     assert f"{planned} planned = {planned} done + 0 refused + 0 left" in done.err.decode()
 
 
-def test_a_plan_without_the_consents_does_only_what_needs_none(run, found, trash):  # noqa: ARG001
-    run("clean", found, "--near", "0.8", "--text", "--formats-too", "-o", "plan.jsonl", "-q")
+def test_a_plan_without_the_consents_does_nothing_and_names_the_command_that_does_all(
+    run, found, trash
+):
+    everything = "--near", "0.8", "--text", "--formats-too"
+    run("clean", found, "--prefer", "format=text", *everything, "-o", "plan.jsonl", "-q")
+    before = listing()
 
-    ended = run("clean", "plan.jsonl", "--apply")
+    dry = run("clean", "plan.jsonl", "--check", "--near", "0.9")
+    ended = run("clean", "plan.jsonl", "--apply", "--near", "0.9")
 
-    assert ended.code == 0
-    assert b"wants --near FLOOR" in ended.err
-    assert Path("docs/edited.txt").exists()
-    assert Path("docs/wide.txt").exists()
+    command = "simdup clean plan.jsonl --near 0.9 --text --formats-too --apply"
+    assert shlex.split(last(dry)[0]) == shlex.split(command)
+    (line,) = last(ended)
+    assert line.startswith(
+        "simdup: nothing was done: the plan wants --text for 1 file and --formats-too for 1 file; `"
+    )
+    (named,) = re.findall("`(simdup clean .*)` does all of it, --skip-unconsented", line)
+    assert sorted(named.split()) == sorted(command.split())
+    assert (dry.code, ended.code) == (1, 2)
+    assert listing() == before
+    assert not trash.exists()
+
+    rest = run("clean", "plan.jsonl", "--apply", "--near", "0.9", "--skip-unconsented")
+    assert rest.code == 0
+    assert b"not planned: 1 file: identical text, other bytes: wants --text" in rest.err
+    assert last(rest, 2)[0] == "2 planned = 2 done + 0 refused + 0 left"
+    assert run(*last(rest)[0].split()[3:], "--apply").code == 0
+    assert b"4 planned = 4 done" in run(*named.split()[1:]).err
+
+
+def test_a_run_that_goes_on_wants_all_consents_before_it_starts(run, found, trash):  # noqa: ARG001
+    run("clean", found, "--prefer", "format=text", "--text", "-o", "plan.jsonl", "-q")
+    run("clean", "plan.jsonl", "--text", "--apply", "--journal", "whole")
+    lines = Path("whole").read_text("utf-8").splitlines(keepends=True)
+    planned = [each for each in lines if '"begin"' in each[:60] or '"planned"' in each[:60]]
+    Path("journal").write_text("".join(planned), "utf-8")
+    run("undo", "whole", "--apply")
+    before = listing()
+
+    ended = run("clean", "--apply", "--resume", "journal")
+
+    assert ended.code == 2
+    assert b"the plan wants --text for 1 file" in ended.err
+    assert listing() == before
+
+
+def test_the_command_that_a_dry_run_names_confirms_the_number_of_files(run, write, english):
+    for name in "abcd":
+        write(f"docs/{name}", english)
+    run("scan", "docs", "--format", "json", "-o", "found.json", "-q")
+
+    dry = run("clean", "--most", "2", "--to", "a place", "--", "found.json")
+
+    (line,) = last(dry)
+    assert line == "  simdup clean --most 2 --to 'a place' --yes-many 3 --apply -- found.json"
+    assert b"3 planned = 3 done" in run(*shlex.split(line)[1:]).err
 
 
 def test_a_file_that_changed_is_refused_by_name_and_the_exit_code_says_so(run, found, trash):
@@ -417,11 +465,11 @@ def test_names_that_are_no_unicode_are_no_hindrance(run, found, trash, write, en
 
 def test_a_plan_that_links_needs_the_word_again(run, found):
     ended = run("clean", found, "--link", "-o", "plan.jsonl")
-    assert "`simdup clean plan.jsonl --link --apply` acts" in ended.err.decode()
+    assert last(ended) == ["  simdup clean plan.jsonl --link --apply"]
 
     without = run("clean", "plan.jsonl", "--apply")
 
-    assert b"not planned: 1 file: link: wants --link" in without.err
+    assert b"the plan wants --link for 1 file" in without.err
     assert not os.path.samefile("docs/a.txt", "docs/b (1).txt")
     assert run("clean", "plan.jsonl", "--link", "--apply", "--journal", "j").code == 0
     assert os.path.samefile("docs/a.txt", "docs/b (1).txt")
@@ -585,9 +633,7 @@ def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, fo
     assert listing("docs") == before
     assert going() == {"b (1).txt", "edited.txt"}
     assert not Path("plan.jsonl.part").exists()
-    (command,) = [line for line in shown.splitlines() if "--apply` acts" in line]
-    arguments = command.partition("`simdup ")[2].partition("`")[0].split()
-    assert run(*arguments).code == 0
+    assert run(*shown.splitlines()[-1].split()[1:]).code == 0
     assert len([*(trash / "files").iterdir()]) == 2
 
 
@@ -608,8 +654,8 @@ def test_a_review_names_the_folder_that_files_are_moved_to(run, found):
     terminal.type("w")
     shown, _ = terminal.ended()
 
-    command = shown.partition("`simdup ")[2].partition("`")[0].split()
-    assert command == ["clean", "plan.jsonl", "--to", "moved", "--apply"]
+    _, *command = shown.splitlines()[-1].split()
+    assert command == ["clean", "plan.jsonl", "--to", os.path.abspath("moved"), "--apply"]
     assert run(*command).code == 0
     assert os.listdir("moved") == ["b (1).txt"]
 

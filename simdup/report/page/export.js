@@ -17,13 +17,12 @@ function planOf(actions) {
 
 /** The command that shows what the plan would do, with the options that allow it. */
 function commandOf(actions) {
-  const has = (kind, isText) => actions.some((each) => each.kind === kind
-    && (isText === undefined || isText === (each.file.format === 'text' && each.keep.format === 'text')));
+  const arePlain = ({ file, keep }) => [file, keep].every(({ whole, packed }) => whole && !packed);
   const near = actions.filter(({ kind }) => kind === KINDS[3]).map(({ similarity }) => similarity);
   return [
     'simdup clean plan.jsonl',
-    has(KINDS[1], true) ? '--text' : '',
-    has(KINDS[1], false) || has(KINDS[2]) ? '--formats-too' : '',
+    actions.some((each) => each.kind === KINDS[1] && arePlain(each)) ? '--text' : '',
+    actions.some((each) => each.kind !== KINDS[0] && !arePlain(each)) ? '--formats-too' : '',
     near.length ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : '',
   ].filter(Boolean).join(' ');
 }

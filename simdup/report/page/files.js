@@ -5,7 +5,7 @@ if (data.plan) data.plan.files.forEach((list, at) => list.forEach((fields, place
   member.file = fileOf(fields, member);
 }));
 
-function fileOf([folder, name, id, bytes, text, words, whole, unread, links, format, root, certain, unfit, stays, base64], member) {
+function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, links, format, root, certain, unfit, stays, base64], member) {
   const { folders, sep } = data.plan;
   const shown = folders[folder].replace(/[\\/]?$/, sep) + name;
   const raw = base64 ? Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)) : null;
@@ -21,6 +21,7 @@ function fileOf([folder, name, id, bytes, text, words, whole, unread, links, for
     words,
     // Whether all of it is text that was read, and what else it holds.
     whole: Boolean(whole),
+    packed: Boolean(packed),
     unread,
     links,
     format,
@@ -48,6 +49,6 @@ function fileInPlan(file) {
   const base64 = file.base64 ? `, "path_base64": "${file.base64}"` : '';
   const links = file.links > 1 ? `, "links": ${file.links}` : '';
   const words = file.words ? `, "words": "${file.words}"` : '';
-  const whole = file.whole ? '' : ', "whole": false';
+  const whole = (file.whole ? '' : ', "whole": false') + (file.packed ? ', "packed": true' : '');
   return `{"path": ${JSON.stringify(file.shown)}${base64}, "id": [${file.id}], "bytes": "${file.bytes}", "text": "${file.text}"${words}${whole}${links}}`;
 }

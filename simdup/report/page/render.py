@@ -218,6 +218,7 @@ def _file(
         document.text_digest.hex(),
         document.words_digest.hex(),
         int(document.is_whole_text),
+        int(document.packing is not None),
         " ".join(sorted(f"{each.digest} {each.kind}" for each in document.unread)),
         source.links,
         document.format,
