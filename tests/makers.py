@@ -9,7 +9,7 @@ import re
 import string
 import zipfile
 from email.message import EmailMessage
-from functools import cache
+from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
 
@@ -356,9 +356,10 @@ def invisible():
 def embedded(name, outline):
     """The name of a font for PDF that draws every character of ORIGINALS in one way."""
     from fontTools.fontBuilder import FontBuilder
+    from reportlab.pdfbase import ttfonts
     from reportlab.pdfbase.pdfmetrics import registerFont
-    from reportlab.pdfbase.ttfonts import TTFont
 
+    ttfonts.makeToUnicodeCMap = partial(map_of_characters, ttfonts.makeToUnicodeCMap)
     characters = sorted(set(string.printable).union(*ORIGINALS.values()))
     glyphs = [".notdef", *(f"u{ord(each):04X}" for each in characters)]
     font = FontBuilder(1000, isTTF=True)
@@ -372,8 +373,16 @@ def embedded(name, outline):
     font.setupPost()
     out = BytesIO()
     font.save(out)
-    registerFont(TTFont(name, BytesIO(out.getvalue())))
+    registerFont(ttfonts.TTFont(name, BytesIO(out.getvalue())))
     return name
+
+
+def map_of_characters(made, font, subset):
+    """The map of a font's glyphs to characters; reportlab forgets that some take two units."""
+    found = made(font, subset)
+    for code in {each for each in subset if each > 0xFFFF}:
+        found = found.replace(f"<{code:04X}>", f"<{chr(code).encode('utf-16-be').hex()}>")
+    return found
 
 
 @cache
@@ -389,8 +398,9 @@ def only_named(*, is_vertical=False):
 
 
 def printed(text, chinese=boxes):
-    """A PDF of a text as word processors print it: 30 lines a page, wrapped, and numbered.
+    """A PDF of a text as word processors print it: wrapped, with hyphens, on numbered pages.
 
+    Each text has at least two pages, so that their header is known as one.
     What Helvetica lacks is in the font that `chinese` names.
     """
     from reportlab.pdfgen.canvas import Canvas
@@ -399,10 +409,10 @@ def printed(text, chinese=boxes):
     out = BytesIO()
     canvas = Canvas(out, pagesize=(595, 842))
     lines = [part for line in text.split("\n") for part in wrapped(line)]
-    for page, first in enumerate(range(0, len(lines), 30), 1):
+    for page, first in enumerate(range(0, len(lines), ROWS), 1):
         canvas.setFont(font, 11)
         canvas.drawString(60, 800, "A running header")
-        for row, line in enumerate(lines[first : first + 30]):
+        for row, line in enumerate(lines[first : first + ROWS]):
             canvas.drawString(60, 760 - 22 * row, line)
         canvas.drawString(290, 30, f"- {page} -")
         canvas.showPage()
@@ -411,8 +421,10 @@ def printed(text, chinese=boxes):
 
 
 # What a line does not end within: a word, or a single character of Chinese.
-PIECE = re.compile("[^\\s\u2e80-\U000fffff]+\\s*|[\u2e80-\U000fffff]|\\s+")
-COLUMNS = 80
+PIECE = re.compile("[a-z]+-(?=[a-z])|[^\\s\u2e80-\U000fffff]+\\s*|[\u2e80-\U000fffff]|\\s+")
+COLUMNS, ROWS = 56, 15
+# The parts of a long word between which a hyphen stands at the end of a line.
+PARTED = re.compile("([a-z]{3,5})([a-z]{3,}\\W*)")
 
 
 def wrapped(line):
@@ -420,6 +432,11 @@ def wrapped(line):
     lines, left = [""], COLUMNS
     for piece in PIECE.findall(line):
         size = sum(1 + (character >= "\u2e80") for character in piece.rstrip())
+        if size > left > 6 and (parted := PARTED.fullmatch(piece)):
+            lines[-1] += f"{parted[1]}-"
+            lines.append(parted[2])
+            left = COLUMNS - len(parted[2])
+            continue
         if size > left and lines[-1]:
             lines.append("")
             left = COLUMNS

@@ -394,9 +394,14 @@ def _heights(text_page: Any, lines: list[re.Match[str]]) -> dict[int, float]:  #
     from pypdfium2.raw import FPDFText_GetCharIndexFromTextIndex as index_of  # noqa: PLC0415
 
     heights = {}
+    at = units = (
+        0  # a place in Python's text, and in PDFium's, where some characters take two units
+    )
     for index, line in enumerate(lines):
         characters = line.group().lstrip()
-        first = index_of(text_page.raw, line.end() - len(characters))
+        begin = line.end() - len(characters)
+        units += len(line.string[at:begin].encode("utf-16-le", "surrogatepass")) // 2
+        at, first = begin, index_of(text_page.raw, units)
         if characters and first >= 0:
             heights[index] = text_page.get_charbox(first, loose=True)[1]
     return heights
@@ -417,8 +422,13 @@ def _outermost(depths: dict[int, float], margin: float) -> set[int]:
 
 
 def _at_edge(edge: str, line: str, number: int, label: str) -> _Line:
-    """A line with keys: its words, and its words around a number that may be the page number."""
+    """A line with keys: its words, and its words around a number that may be the page number.
+
+    A line of signs alone, such as a ruler, has none: it often recurs by chance.
+    """
     words = line.strip()
+    if not any(map(str.isalnum, words)):
+        return _Line(line)
     counted = (
         f"{words[: found.start()]}\0{int(found.group()) - number}\0{words[found.end() :]}"
         for found in islice(_NUMBER.finditer(words), MOST_NUMBERS)
@@ -438,7 +448,8 @@ def _without_running_lines(pages: list[list[_Line]]) -> list[str]:
 def _joined(text: str) -> str:
     """Join the words of a text that were hyphenated at the end of a line.
 
-    The hyphen stays if the text elsewhere has the word with a hyphen, and never without.
+    The hyphen stays if the text elsewhere has the word with a hyphen, and never without, and if
+    another stands before it, as in "brothers-in-law".
     """
     if not _PARTED.search(text):
         return text.replace(_PARTING, "-")
@@ -446,8 +457,9 @@ def _joined(text: str) -> str:
 
     def join(parted: re.Match[str]) -> str:
         first, last = parted.groups()
-        with_hyphen = f"{first}-{last}"
-        is_compound = with_hyphen.lower() in words and (first + last).lower() not in words
+        with_hyphen, is_further = f"{first}-{last}", text.endswith("-", 0, parted.start())
+        is_known = with_hyphen.lower() in words
+        is_compound = (is_known or is_further) and (first + last).lower() not in words
         return with_hyphen if is_compound else first + last
 
     return _PARTED.sub(join, text).replace(_PARTING, "-")
