@@ -164,7 +164,7 @@ class Document(NamedTuple):
     """How the file is packed: one of PACKINGS. All fields above except `bytes_digest` describe the
     file inside."""
     doubt: str | None = None
-    """Why the text may not be what its author wrote: one of the names in `text.doubt`."""
+    """Why the text may not be what its author wrote: one of the names in `text.noise`."""
     words_digest: bytes = b""
     """The digest of the sequence of folded tokens; empty if unknown."""
     unread: tuple[Unread, ...] = ()

@@ -49,8 +49,7 @@ def compare_command(asked: Compare) -> int:
       simdup compare a-gbk.txt b-utf8.txt --format json
       simdup compare lease-2023.txt lease-2024.txt --among leases/
     """
-    from simdup.files.among import compare_among
-    from simdup.files.compare import compare
+    from simdup.files.compare import compare, compare_among
     from simdup.records import Kind
     from simdup.report import diff, text
     from simdup.report import json_csv as data

@@ -11,7 +11,7 @@ import re
 import unicodedata
 
 from simdup.extract.cleanup import TextBuilder, unless_empty, unwrapped
-from simdup.extract.text_formats import characters, table
+from simdup.extract.text_formats import characters, pairs, tables
 
 _COMMENT = re.compile(r"\\[\"#].*")
 _REQUEST = re.compile(r"[.'][ \t]*(\\?[^\s\\\"]{0,20})[ \t]*(.*)", re.DOTALL)
@@ -42,13 +42,9 @@ _ESCAPE = re.compile(
 )
 _ONE = dict.fromkeys("&)%:/,c{}|^durapz!", "") | {"e": "\\", "~": " ", "0": " ", "t": "\t"}
 # Named characters, each before its text.
-_GLYPHS = table(
-    "aq ' Aq ' dq \" oq ‘ cq ’ lq “ rq ” em — en – hy - mi − bu • co © rg ® tm ™ rs \\ ti ~ ha ^"
-    " ga ` aa ´ ba | or | br | sh # Do $ at @ lB [ rB ] lC { rC } <= ≤ >= ≥ != ≠ -> → <- ← mu ×"
-    " +- ± de ° sc § ss ß Po £ Eu € ct ¢ << ≪ >> ≫ Fo « Fc » fo ‹ fc › ae æ AE Æ oe œ OE Œ /o ø"
-    ' /O Ø oa å oA Å sl / pl + eq = ** * la ⟨ ra ⟩ R ® Tm ™ L" “ R" ” -- — C+ C++ PI π'
-)
-_MARKS = table("' \u0301 : \u0308 ` \u0300 ^ \u0302 ~ \u0303 , \u0327")
+_TABLES = tables("roff")
+_GLYPHS = pairs(_TABLES["glyphs"])
+_MARKS = {mark: chr(int(code, 16)) for mark, code in pairs(_TABLES["marks"]).items()}
 _CODE_POINT = re.compile(r"u([0-9A-F]{4,6})|char(\d{1,7})")
 # So many conditions may stand on one line.
 _MOST_CONDITIONS = 20
@@ -58,16 +54,7 @@ _TABLE_MARK = re.compile(r"\btab[ ]?\((.)\)")
 _TABLE_CELL = re.compile(r"(?<!\S)T\{|T\}(?!\S)")
 
 # Requests that print nothing; their arguments are not text.
-_SILENT = frozenset(
-    (  # noqa: SIM905 (a hundred quotes)
-        "ad af aln als am as bp brp c2 cc ce cf ch color cs cu da ds dt ec el em eo ev evc fam fc"
-        " fi fl fp ft fz hc hcode hla hlm hpf hw hy hym hys in it itc kern lc lf lg linetabs ll"
-        " ls lt mc mk mso na ne nf nh nm nn nop nr ns nx os pc pi pl pm po ps psbb rd rm rn rr rs"
-        " rt schar sizes so sp ss sty sv sy ta tc ti tkf tl tm tr trf uf ul vs warn wh writec"
-        " PD DT TH IX Dd Dt Os Bl El Bd Ed Bk Ek Rs Re Sm Ns Pp LP PP P RS RE HP TS TE EQ EN EX EE"
-        " Sp Vb Ve INDENT UNINDENT UC AT Xo Xc YS br rchar hylang cflags fchar shc"
-    ).split()
-)
+_SILENT = frozenset(_TABLES["silent"])
 # Definitions, which end at a line of two dots, or of a dot and the name that they give.
 _DEFINITIONS = frozenset(("de", "de1", "dei", "am1", "ig", "di", "da"))
 # Macros of man whose arguments are set without blanks between them.
@@ -75,13 +62,7 @@ _TIGHT = frozenset(("BR", "RB", "BI", "IB", "IR", "RI"))
 
 # The text that macros of mdoc put before each of their arguments.
 _BEFORE = {"Fl": "-", "Pa": "", "Ev": ""}
-_MDOC = frozenset(
-    (  # noqa: SIM905 (a hundred quotes)
-        "Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Brc Bro Brq Bx Cd Cm Dc Dl Do Dq Dv Dx Ec Em En Eo Er Ev"
-        " Fa Fc Fl Fn Fo Fr Fx Ic In It Lb Li Lk Ms Mt Nd Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq"
-        " Qc Ql Qo Qq Sc Sh Sm So Sq Ss St Sx Sy Ta Tn Ux Va Vt Xr"
-    ).split()
-)
+_MDOC = frozenset(_TABLES["mdoc"])
 
 
 def text(data: bytes) -> str:

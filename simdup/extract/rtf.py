@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
+from simdup.extract.text_formats import pairs, tables
 from simdup.text.encodings import Encoding, decode, encoding_named
 
 _TOKEN = re.compile(
@@ -27,34 +28,26 @@ _TOKEN = re.compile(
 
 # Groups that hold no text of the document; other groups that begin with \* hold none either, and
 # of drawings only the text boxes are read. All others' characters than layout's count as unread.
-_LAYOUT = frozenset(
-    b"fonttbl colortbl stylesheet listtable listoverridetable revtbl rsidtbl themedata datastore"
-    b" colorschememapping latentstyles xmlnstbl filetbl bkmkstart bkmkend nonshppict"
-    b" shprslt nonesttables pnseclvl pgdsctbl defchp defpap panose falt blipuid picprop shppict"
-    b" wgrffmtfilter listpicture levelnumbers".split()
-)
-_HIDDEN = frozenset(
-    b"info pict object header headerl headerr headerf footer footerl footerr footerf fldinst"
-    b" listtext pntext xe tc tcn rxe txe".split()
-).union(_LAYOUT)
+_TABLES = tables("rtf")
+_LAYOUT = frozenset(word.encode() for word in _TABLES["layout"])
+_HIDDEN = _LAYOUT.union(word.encode() for word in _TABLES["hidden"])
 _DRAWINGS, _BOXES = (b"shpinst", b"do"), (b"shptxt", b"dptxbxtext")
 _SHOWN_STARRED = (b"nesttableprops",)
 _UNSEEN = frozenset((b"v", b"deleted", b"mvf"))
 # The kinds of content in hidden groups; in others it is hidden text.
-_CONTENT = {
-    **dict.fromkeys(_LAYOUT, ""),
-    **dict.fromkeys((b"leveltext", b"listtext", b"pntext"), "numbering"),
-    **dict.fromkeys(b"header headerl headerr headerf".split(), "headers and footers"),
-    **dict.fromkeys(b"footer footerl footerr footerf".split(), "headers and footers"),
-    **dict.fromkeys(b"ffname ffdeftext ffres ffl formfield".split(), "form fields"),
-    **dict.fromkeys(b"annotation atnauthor".split(), "comments"),
-    b"info": "metadata",
-    b"userprops": "metadata",
-    b"generator": "metadata",
-    b"pict": "pictures",
-    b"object": "embedded objects",
-    b"objdata": "embedded objects",
-    b"fldinst": "links",
+_CONTENT = dict.fromkeys(_LAYOUT, "") | {
+    word.encode(): kind
+    for kind in (
+        "numbering",
+        "headers and footers",
+        "form fields",
+        "comments",
+        "metadata",
+        "pictures",
+        "embedded objects",
+        "links",
+    )
+    for word in _TABLES[kind]
 }
 _CHARACTERS = {
     **dict.fromkeys(b"par sect page line row nestrow column lbr".split(), "\n"),
@@ -69,49 +62,10 @@ _BREAKS = ("\n", "\t")
 _ENCODINGS = (b"deff", b"ansicpg", b"cpg", b"fcharset")
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-", b"\n": "\n", b"\r": "\n"}
 # Encodings by a font's \fcharset, the Macintosh's up to 89; 0, "ANSI", means that of the file.
-_CHARSETS = {
-    **dict(zip(range(77, 82), ["mac-roman", "shift_jis", "euc_kr", "gb2312", "big5"], strict=True)),
-    **dict(zip(range(84, 87), ["mac-arabic", "mac-greek", "mac-turkish"], strict=True)),
-    88: "mac-latin2",
-    89: "mac-cyrillic",
-    128: "cp932",
-    129: "cp949",
-    130: "johab",
-    134: "gb18030",
-    136: "cp950",
-    161: "cp1253",
-    162: "cp1254",
-    163: "cp1258",
-    177: "cp1255",
-    178: "cp1256",
-    186: "cp1257",
-    204: "cp1251",
-    222: "cp874",
-    238: "cp1250",
-    254: "cp437",
-    255: "cp850",
-}
+_CHARSETS = {int(number): name for number, name in pairs(_TABLES["charsets"]).items()}
 _HEADS = {b"ansi": "cp1252", b"mac": "mac-roman", b"pc": "cp437", b"pca": "cp850"}
 # Code pages for which Python has another name.
-_CODE_PAGES = {
-    10000: "mac-roman",
-    10001: "shift_jis",
-    10002: "big5",
-    10003: "euc_kr",
-    10004: "mac-arabic",
-    10006: "mac-greek",
-    10007: "mac-cyrillic",
-    10008: "gb2312",
-    10010: "mac-romanian",
-    10017: "mac-cyrillic",
-    10029: "mac-latin2",
-    10079: "mac-iceland",
-    10081: "mac-turkish",
-    10082: "mac-croatian",
-    20866: "koi8-r",
-    21866: "koi8-u",
-    54936: "gb18030",
-} | {28590 + part: f"iso8859-{part}" for part in range(1, 16) if part != 12}
+_CODE_PAGES = pairs(_TABLES["code pages"])
 # How deep groups may be nested: real files have up to 15 levels.
 _DEEPEST = 10_000
 
@@ -305,6 +259,6 @@ def _after(state: _State, word: bytes, number: int) -> _State:  # noqa: PLR0911 
 def _of_code_page(number: int) -> Encoding | None:
     """The encoding of a code page of Windows; None if it is unknown."""
     try:
-        return encoding_named(_CODE_PAGES.get(number, f"cp{number}"))
+        return encoding_named(_CODE_PAGES.get(str(number), f"cp{number}"))
     except ValueError:
         return None

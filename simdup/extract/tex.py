@@ -12,7 +12,7 @@ import re
 import unicodedata
 
 from simdup.extract.cleanup import TextBuilder, unless_empty, unwrapped
-from simdup.extract.text_formats import characters, table
+from simdup.extract.text_formats import characters, pairs, tables
 
 _TOKEN = re.compile(
     r"""
@@ -32,57 +32,20 @@ _GAP = re.compile(r"[ \t]*(?:%.*)?\n?[ \t]*")
 _OPTION = re.compile(r"\s*\[[^\[\]]{0,300}\]")
 _VERB = re.compile(r"([^A-Za-z\s*])(.{0,1000}?)\1")
 
-# How many of the first arguments of a command are not text; all others are text.
-_ARGUMENTS = {
-    **dict.fromkeys(
-        (  # noqa: SIM905 (a hundred quotes)
-            "label ref eqref pageref autoref cref Cref nameref vref usepackage RequirePackage"
-            " documentclass documentstyle bibliographystyle bibliography addbibresource nocite"
-            " includegraphics input include includeonly pagestyle thispagestyle pagenumbering"
-            " hypersetup graphicspath geometry lstset color textcolor colorbox vspace hspace"
-            " hyphenation index glossary gls phantom hphantom vphantom href bibitem raisebox"
-            " setlist usetikzlibrary theoremstyle DeclareMathOperator selectlanguage"
-            " tikzset pgfplotsset captionsetup hyperlink"
-            " hypertarget foreignlanguage setmainfont setsansfont setmonofont setCJKmainfont"
-            " parbox scalebox rotatebox cline cmidrule enlargethispage linespread pdfbookmark"
-            " setCJKsansfont setCJKmonofont ProvidesPackage ProvidesFile ProvidesClass"
-        ).split(),
-        1,
-    ),
-    **dict.fromkeys("setlength addtolength setcounter addtocounter fontsize rule".split(), 2),  # noqa: SIM905
-    **dict.fromkeys(("newtheorem", "multicolumn", "multirow", "resizebox", "settowidth"), 2),
-    **dict.fromkeys(("definecolor", "addcontentsline"), 3),
-    **dict.fromkeys("newcommand renewcommand providecommand DeclareRobustCommand".split(), 2),  # noqa: SIM905
-    **dict.fromkeys(("newenvironment", "renewenvironment"), 3),
-}
+_TABLES = tables("tex")
+# How many of the first arguments of a command or environment are not text; all others are text.
+_ARGUMENTS = {word: count for count in (1, 2, 3) for word in _TABLES[f"arguments {count}"]}
+_ENVIRONMENTS = {word: count for count in (1, 2) for word in _TABLES[f"environments {count}"]}
 _DEFINITIONS = ("def", "edef", "gdef", "xdef")
 _DEFINED = re.compile(r"\\[A-Za-z@]{1,40}[^{}\n]{0,40}(?=\{)")
-_ENVIRONMENTS = {
-    **dict.fromkeys(("tabular", "array", "minipage", "thebibliography", "multicols"), 1),
-    "longtable": 1,
-    "tabularx": 2,
-    "tabular*": 2,
-    "wrapfigure": 2,
-}
 _VERBATIM = ("verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "alltt")
 _HIDDEN = ("comment", "tikzpicture", "pgfpicture", "picture", "filecontents", "filecontents*")
 
-_ACCENTS = table(
-    "' \u0301 \" \u0308 ` \u0300 ^ \u0302 ~ \u0303 = \u0304 . \u0307 c \u0327 v \u030c"
-    " H \u030b u \u0306 k \u0328 r \u030a"
-)
+_ACCENTS = {mark: chr(int(code, 16)) for mark, code in pairs(_TABLES["accents"]).items()}
 # Commands, each before its sign.
-_SIGNS = table(
-    "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ"
-    " nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ"
-    " Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω ss ß ae æ AE Æ oe œ OE Œ o ø O Ø l ł"
-    " L Ł aa å AA Å i ı j ȷ dots … ldots … cdots … S § P ¶ copyright © pounds £ euro €"
-    " textendash – textemdash — LaTeX LaTeX TeX TeX textbackslash \\ textasciitilde ~"
-    " textunderscore _ times × cdot · pm ± le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ approx ≈ infty ∞ to →"
-    " rightarrow → in ∈ sum ∑ int ∫ prod ∏ partial ∂ nabla ∇"
-) | {
-    **dict.fromkeys(("par", "item", "newline", "linebreak", "cr", "newpage"), "\n"),
-    **dict.fromkeys(("quad", "qquad", "hfill", "space", "enspace"), " "),
+_SIGNS = pairs(_TABLES["signs"]) | {
+    **dict.fromkeys(_TABLES["line ends"], "\n"),
+    **dict.fromkeys(_TABLES["blanks"], " "),
 }
 _SYMBOLS = {"\\": "\n", " ": " ", "\n": " ", ",": " ", ";": " ", ":": " ", "-": "", "/": ""}
 _SYMBOLS |= dict.fromkeys("!()[]@", "")
@@ -94,22 +57,7 @@ _ABOUT = {"title", "subtitle", "author"}
 _BRANCH = re.compile(r"%.*|\\newif\s*\\[A-Za-z@]+|\\(if0(?!0)|[A-Za-z@]+|[\s\S])[ \t]*")
 _NEW_CONDITION = re.compile(r"\\newif\s*\\([A-Za-z@]+)")
 _NEVER, _ALWAYS = ("iffalse", "if0"), "iftrue"
-_CONDITIONS = {
-    *(
-        "if",
-        "ifcat",
-        "ifnum",
-        "ifdim",
-        "ifodd",
-        "ifvmode",
-        "ifhmode",
-        "ifmmode",
-        "ifinner",
-        "ifvoid",
-    ),
-    *("ifhbox", "ifvbox", "ifx", "ifeof", "iftrue", "iffalse", "if0", "ifcase", "ifdefined"),
-    *("ifcsname", "iffontchar"),
-}
+_CONDITIONS = {*_TABLES["conditions"]}
 
 
 def text(data: bytes) -> str:

@@ -1,8 +1,8 @@
 r"""Text files with markup beside their text: subtitles, TeX, man pages and the like.
 
 `written_as` tells them by their first characters, and where these are not certain by the name
-too. Their readers, of which the one for Markdown is here, find out the rest: a file that only
-begins like one of them is `NotReadable`, and then it stays plain text.
+too. Their readers find out the rest: a file that only begins like one of them is `NotReadable`, and
+then it stays plain text. Here are the readers of Markdown, notebooks and subtitles.
 
 Reading takes time in proportion to the length of a file: no pattern can match the same characters
 in two ways.
@@ -10,10 +10,13 @@ in two ways.
 
 from __future__ import annotations
 
+import json
+import os
 import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from simdup.extract.cleanup import NotReadable, check_length, with_unread
+from simdup.extract.cleanup import NotReadable, TextBuilder, check_length, unless_empty, with_unread
 from simdup.text.encodings import NotText, decode, detect
 
 
@@ -76,6 +79,35 @@ _LINES = {
 }
 
 
+# The times of a cue.
+_TIME_OF_CUE = r"(?:\d{1,4}:)?\d{1,2}:\d\d[,.]\d{1,3}"
+_TIMES = rf"[ \t]*{_TIME_OF_CUE}[ \t]*-->[ \t]*{_TIME_OF_CUE}.*\n?"
+# A cue begins with its number, which some programs leave out, and its times.
+_CUE = re.compile(rf"^(?:[ \t]*\d{{1,9}}[ \t]*\n)?{_TIMES}", re.MULTILINE)
+_TIMES_OF_CUE = re.compile(rf"(?:.*\n)?{_TIMES}")
+
+# If cues have more lines than this on average, the file is another text that begins with a cue.
+_MOST_LINES = 8
+
+_TAG = re.compile(
+    r"</?(?:[ibusvc]|font|lang|ruby|rt|span|br)(?:[ .\t/][^<>]{0,300})?>|<[\d:.]{5,12}>",
+    re.IGNORECASE,
+)
+_OVERRIDE = re.compile(r"\{\\[^{}]{0,300}\}")
+_ENTITY = re.compile(r"&(amp|lt|gt|nbsp|lrm|rlm);")
+_ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "nbsp": " ", "lrm": "", "rlm": ""}
+
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+_UNSHOWN = ("WEBVTT", "NOTE", "STYLE", "REGION")
+
+# So many fields of an event come before its text, which may have commas.
+_FIELDS_BEFORE_TEXT = 9
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_DRAWING = re.compile(r"\\p(\d+)")
+_BREAKS = {"\\N": "\n", "\\n": " ", "\\h": " "}
+_BREAK = re.compile(r"\\[Nnh]")
+
+
 def written_as(head: str, name: str) -> str | None:
     r"""The format of the text that begins with `head`, by its usual ending; None if it is plain.
 
@@ -108,13 +140,19 @@ def characters(data: bytes) -> str:
     return decode(data, found)
 
 
-def table(pairs: str) -> dict[str, str]:
+def tables(name: str) -> dict[str, list[str]]:
+    """The words in each table of the file `name.txt` beside this module, by the table's title."""
+    with open(os.path.join(os.path.dirname(__file__), f"{name}.txt"), encoding="utf-8") as file:
+        found = re.findall(r"^\[(.+)\]\n([^\0]*?)(?=^\[.+\]$|\Z)", file.read(), re.MULTILINE)
+    return {title: words.split() for title, words in found}
+
+
+def pairs(words: Sequence[str]) -> dict[str, str]:
     """Map each word to the next one: the words are keys and values in turn.
 
-    >>> table("alpha α beta β")
+    >>> pairs("alpha α beta β".split())
     {'alpha': 'α', 'beta': 'β'}
     """
-    words = pairs.split()
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
@@ -137,3 +175,108 @@ def markdown(data: bytes) -> str:
         raise NotReadable("nothing but front matter")
     check_length(len(found))
     return with_unread(found, [("metadata", source[: end.end()].encode("utf-8", "surrogatepass"))])
+
+
+def notebook(data: bytes) -> str:
+    """The source of all cells of a Jupyter notebook, of version 3 or 4. Raises NotReadable."""
+    try:
+        found = json.loads(characters(data))
+    except (ValueError, RecursionError):
+        raise NotReadable("no notebook") from None
+    if not isinstance(found, dict) or not isinstance(found.get("nbformat"), int):
+        raise NotReadable("no notebook")
+    cells = TextBuilder()
+    for cell in _cells(found):
+        cells.add(_source(cell) + "\n\n")
+    return with_unread(unless_empty(str(cells)), _others(found))
+
+
+def _others(notebook: dict[str, object]) -> Iterator[tuple[str, bytes]]:
+    """The outputs and attachments of all cells, and the metadata."""
+    for cell in _cells(notebook):
+        for kind in ("outputs", "attachments"):
+            if value := cell.get(kind):
+                yield kind, json.dumps(value, sort_keys=True).encode()
+    metadata = [each.get("metadata") for each in (notebook, *_cells(notebook))]
+    if any(metadata):
+        yield "metadata", json.dumps(metadata, sort_keys=True).encode()
+
+
+def _cells(notebook: dict[str, object]) -> Iterator[dict[str, object]]:
+    """The cells of a notebook, or of its worksheets."""
+    yield from _objects(notebook.get("cells"))
+    for sheet in _objects(notebook.get("worksheets")):
+        yield from _objects(sheet.get("cells"))
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    """The JSON objects in a list; none for another value."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _source(cell: dict[str, object]) -> str:
+    """The source of a cell, stored as a string or as a list of lines."""
+    source = cell.get("source", cell.get("input"))
+    if isinstance(source, list):
+        return "".join(line for line in source if isinstance(line, str))
+    return source if isinstance(source, str) else ""
+
+
+def srt(data: bytes) -> str:
+    r"""The text of SubRip subtitles. Raises NotReadable.
+
+    >>> srt(b"1\n00:00:01,000 --> 00:00:02,500\n<i>Tea?</i>\nNo.\n")
+    'Tea?\nNo.'
+    """
+    before, *cues = _CUE.split(characters(data))
+    lines = sum(cue.count("\n") for cue in cues)
+    if before.strip() or lines > (_MOST_LINES + 1) * len(cues):
+        raise NotReadable("no subtitles")
+    return _shown("\n".join(cues))
+
+
+def vtt(data: bytes) -> str:
+    """The text of WebVTT subtitles. Raises NotReadable."""
+    found = TextBuilder()
+    blocks = _BLANK_LINES.split(characters(data).strip())
+    timed = [_TIMES_OF_CUE.match(block) for block in blocks]
+    if not any(timed):
+        raise NotReadable("no subtitles")
+    for block, times in zip(blocks, timed, strict=True):
+        if times:
+            found.add(block[times.end() :] + "\n")
+        elif not block.startswith(_UNSHOWN):
+            found.add(block + "\n")
+    return _shown(str(found))
+
+
+def ass(data: bytes) -> str:
+    """The text of SubStation Alpha subtitles, in the order of the file. Raises NotReadable."""
+    found, before = TextBuilder(), _FIELDS_BEFORE_TEXT
+    is_event = False
+    for line in characters(data).split("\n"):
+        if line.startswith("["):
+            is_event = line.strip().lower() == "[events]"
+        elif is_event and line.startswith("Format:"):
+            before = line.count(",")
+        elif is_event and line.startswith("Dialogue:"):
+            found.add(_event(line.split(",", before)[-1]) + "\n")
+    return unless_empty(str(found))
+
+
+def _event(text: str) -> str:
+    r"""The text that an event shows, without drawings, which stand between {\p1} and {\p0}."""
+    shown, is_drawing = [], False
+    for index, piece in enumerate(_BRACES.split(text)):
+        if index % 2:
+            scales = _DRAWING.findall(piece)
+            is_drawing = bool(scales[-1].strip("0")) if scales else is_drawing
+        elif not is_drawing:
+            shown.append(piece)
+    return _BREAK.sub(lambda found: _BREAKS[found.group()], "".join(shown))
+
+
+def _shown(text: str) -> str:
+    """The text of cues without their marks."""
+    unmarked = _OVERRIDE.sub("", _TAG.sub("", text))
+    return unless_empty(_ENTITY.sub(lambda found: _ENTITIES[found[1]], unmarked))

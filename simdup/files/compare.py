@@ -1,8 +1,12 @@
-"""Compares two files: each is read, and their fingerprints are matched, as in a scan of the two."""
+"""Compares two files: each is read, and their fingerprints are matched, as in a scan of the two.
+
+`compare_among` also measures their own share among the files of some folders.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -13,13 +17,16 @@ from simdup.arrays import Rows
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
 from simdup.files.fingerprint import fingerprint_sources, without_degenerate
+from simdup.files.group_files import own_share_of
 from simdup.files.read import SkipError, read_again
+from simdup.files.scan import fingerprint_paths
 from simdup.files.walk import listed
 from simdup.fingerprint.features import all_features
 from simdup.match.own_share import least_similarity
 from simdup.match.parts import shares_of
 from simdup.match.verify import cosines
-from simdup.records import Comparison, Document, Skipped
+from simdup.progress import Progress, silent
+from simdup.records import Comparison, Document, Skipped, Source
 from simdup.search.hamming import hamming_distances
 from simdup.settings import Settings
 from simdup.theory import similarity_at
@@ -45,6 +52,37 @@ def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> 
     rows = row_a.tobytes(), row_b.tobytes()
     found = Comparison(settings, a, b, rows, kind, distance, similarity, texts)
     return replace(found, contained=(of_left, of_right))
+
+
+def compare_among(  # noqa: PLR0913  (the last two have an answer)
+    left: AnyPath,
+    right: AnyPath,
+    folders: Sequence[AnyPath],
+    settings: Settings,
+    *,
+    jobs: int | None = 1,
+    progress: Progress = silent,
+) -> Comparison:
+    """Compare two files as a scan of them and these folders would.
+
+    Near-duplicates must have an own share of `settings.own_share` among all files. `jobs`
+    processes read the folders. Raises InputError for a file without text, and for a folder that
+    cannot be read.
+    """
+    found = compare(left, right, settings)
+    made = fingerprint_paths((*folders, left, right), settings, jobs=jobs, progress=progress)
+    positions = {_identity(each.source): position for position, each in enumerate(made.documents)}
+    try:
+        pair = positions[_identity(found.left.source)], positions[_identity(found.right.source)]
+    except KeyError:
+        raise InputError(f"{left!r} or {right!r} changed while the folders were read") from None
+    own = own_share_of(made, pair, settings, progress)
+    kind = found.kind if own >= settings.own_share else None
+    return replace(found, kind=kind, own_share=own, among=len(made.documents))
+
+
+def _identity(source: Source) -> tuple[int, int]:
+    return source.device, source.inode
 
 
 def _is_near(

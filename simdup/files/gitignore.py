@@ -12,7 +12,6 @@ import stat
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from simdup.extract.text_formats import table
 from simdup.files.globs import in_step, runs_of
 from simdup.storage.opening import open_to_read
 
@@ -23,9 +22,12 @@ if TYPE_CHECKING:
 GITIGNORE_LIMIT = 1 << 20
 
 # The classes of characters, such as [:alpha:], that stand between other brackets.
-_CLASSES = table(
-    r"alnum a-zA-Z0-9 alpha a-zA-Z blank \x20\t cntrl \x00-\x1f\x7f digit 0-9 graph !-~ lower a-z"
-    r" print \x20-~ punct !-/:-@\[-`{-~ space \x20\t-\r upper A-Z xdigit 0-9a-fA-F"
+_CLASSES = dict(
+    each.split("=")
+    for each in (
+        r"alnum=a-zA-Z0-9 alpha=a-zA-Z blank=\x20\t cntrl=\x00-\x1f\x7f digit=0-9 graph=!-~"
+        r" lower=a-z print=\x20-~ punct=!-/:-@\[-`{-~ space=\x20\t-\r upper=A-Z xdigit=0-9a-fA-F"
+    ).split()
 )
 # A class, a character of a set, or a range of them.
 _MEMBER = re.compile(r"\[:(\w+):\]|\\?(.)(?:-(?!\])\\?(.))?", re.DOTALL)

@@ -24,10 +24,19 @@ from simdup.extract.sniff import TEXTS, Format
 from simdup.records import Reason, Skipped, Source, Unread, without_text
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text.chunking import chunks_of
-from simdup.text.doubt import DAMAGED, JUNK, MANGLED, damage, is_damaged
 from simdup.text.encodings import Encoding, NotText, count_lost, decode, decode_chunks, detect
 from simdup.text.encodings import edition as edition_of_texts
-from simdup.text.noise import NUMBERS, REDIRECTION, is_numbers, is_redirection
+from simdup.text.noise import (
+    DAMAGED,
+    JUNK,
+    MANGLED,
+    NUMBERS,
+    REDIRECTION,
+    damage,
+    is_damaged,
+    is_numbers,
+    is_redirection,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence

@@ -36,8 +36,8 @@ from simdup.records import (
 )
 from simdup.report.json_csv import FOLDER_COUNTS, SCHEMA_VERSION
 from simdup.settings import FORMATS, PACKINGS, Settings
-from simdup.text.doubt import DOUBTS
 from simdup.text.encodings import encoding_named
+from simdup.text.noise import DOUBTS
 
 # Seconds from 1970; no file system goes further.
 _END_OF_TIME = 2.0**40

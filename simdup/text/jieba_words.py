@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from simdup.errors import InputError
-from simdup.text.variants import representatives
+from simdup.text.unicode import representatives
 
 Logarithms = Mapping[str, Mapping[str, float]]
 

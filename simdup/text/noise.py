@@ -1,14 +1,30 @@
-"""Texts that are alike by nature, by their content: tables of numbers, redirections."""
+"""What the content of a file says about it: alike by nature, or not what its author wrote.
+
+Tables of numbers and redirections are alike by nature. A doubtful text is compared like any other,
+but no command acts on its file.
+"""
 
 from __future__ import annotations
 
 import re
+
+from simdup.text.encodings import LOST
 
 #: The values of `records.Document.noise`, which a store keeps.
 NUMBERS, REDIRECTION = "numeric file", "redirection"
 
 #: Raised whenever `is_numbers` or `is_redirection` may answer differently for the same file.
 EDITION = 1
+
+#: Why a text is doubtful: the values of `records.Document.doubt`, which a store keeps.
+DOUBTS = DAMAGED, MANGLED, JUNK = "damaged characters", "mangled characters", "data after its end"
+
+#: A text is doubtful if at least one character in ONE_IN is damaged.
+ONE_IN = 20
+
+# Two U+FFFD in UTF-8 read as GBK, and one read as windows-1252: traces of characters that were
+# lost before the file was converted.
+_TRACES = ("锟斤拷", "ï¿½")
 
 # A table of numbers may have a heading, but needs at least this many digits for each letter.
 _DIGITS_A_LETTER = 50
@@ -76,3 +92,19 @@ def _letters_and_digits(text: str) -> tuple[int, int]:
 def _length(pattern: re.Pattern[str], text: str) -> int:
     """The number of characters in all matches of a pattern."""
     return sum(map(len, pattern.findall(text)))
+
+
+def damage(text: str) -> int:
+    r"""The number of characters that could not be read, now or in an earlier conversion.
+
+    >>> damage("tea at f\ufffdur, 锟斤拷")
+    4
+    """
+    if text.isascii():
+        return 0
+    return text.count(LOST) + sum(len(trace) * text.count(trace) for trace in _TRACES)
+
+
+def is_damaged(damaged: int, length: int) -> bool:
+    """Whether a text of this length is doubtful with this number of damaged characters."""
+    return damaged * ONE_IN >= length > 0

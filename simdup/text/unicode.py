@@ -9,6 +9,7 @@ Method: Unicode Standard Annex 15 (normalization forms), sections 9 and 13.
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from simdup.arrays import Bytes, CodePoints, Indices, Keys, Mask
-from simdup.text.variants import representatives
 
 #: The kinds of folded characters that the tokeniser distinguishes.
 SEPARATOR, WORD, SINGLE, HAN, MARK = range(5)
@@ -129,7 +129,7 @@ def fold(texts: Sequence[str], *, variants: bool = False) -> tuple[CodePoints, I
     Equals `unicodedata.normalize("NFKC", text).casefold()` for every text in
     which no more than LONGEST_MARK_RUN characters in a row compose or reorder;
     longer runs, which no language has, are folded in parts. With `variants`,
-    `variants.representatives` then replaces Chinese characters.
+    `representatives` then replaces Chinese characters.
 
     >>> codes, offsets = fold(["ＡＢｃ…", "Straße"])
     >>> "".join(map(chr, codes)), offsets.tolist()
@@ -327,3 +327,26 @@ def _joins(characters: list[str]) -> Mask:
 def _offsets(lengths: Indices | Mask) -> Indices:
     """Where each of consecutive pieces begins, and the end: shape (len(lengths) + 1,)."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+
+
+@lru_cache(maxsize=1)
+def representatives() -> dict[int, int]:
+    """The variants of Chinese characters, and the one that replaces each; for `str.translate`.
+
+    `variants.txt` has a class on each line, whose first character represents the others. It comes
+    from Unihan (`fixtures/variants.py`); `variants.LICENSE` is the licence of these data.
+    Characters that Python's Unicode does not have yet stay as they are.
+
+    >>> "後漢書，發髮，干乾幹".translate(representatives())
+    '后汉书，发发，干干干'
+    """
+    with open(os.path.join(os.path.dirname(__file__), "variants.txt"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    classes = [line for line in lines if not line.startswith("#")]
+    known = ["".join(each for each in one if unicodedata.category(each) == "Lo") for one in classes]
+    return {
+        ord(each): ord(one[0])
+        for one, whole in zip(known, classes, strict=True)
+        if one[:1] == whole[0]
+        for each in one[1:]
+    }

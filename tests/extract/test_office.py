@@ -340,7 +340,7 @@ def test_a_document_type_is_not_fetched(doctype):
 def test_entities_in_the_chapters_of_a_book_are_not_expanded():
     page = f"{OUTSIDE}<html><body>a &passwd; b</body></html>"
 
-    assert zipped.epub_text(makers.epub([page])) == "]>\na &passwd; b"
+    assert zipped.epub_text(makers.epub([page])) == "a &passwd; b"
 
 
 @pytest.mark.parametrize("declared", [BOMB, OUTSIDE])

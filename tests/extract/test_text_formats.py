@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing, suppress
 
 import makers
@@ -11,6 +12,7 @@ from patience import grows_evenly
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.readers import READERS, UNGUARDED, Readers
 from simdup.extract.sniff import TEXTS, Format
+from simdup.extract.text_formats import ass, markdown, notebook, srt, vtt
 from simdup.settings import FORMATS
 
 MAKERS = {
@@ -99,3 +101,178 @@ def test_the_encoding_that_is_named_decides():
         assert text(readers, data, "a.srt") == "喝茶"
     with closing(Readers(FORMATS, (), "cp1252")) as readers:
         assert text(readers, data, "a.srt") == "³Ü¯ù"
+
+
+# --- Markdown: what follows the front matter ---
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "---\ntitle: a\n---\n",
+        "---\ntitle: a\n...\n",
+        '---\r\ntitle: "a: b"\r\ntags: [a,\r\n  b]\r\nlist:\r\n- c\r\n  # d\r\n\r\n"e": f\r\n---\r\n',
+        "---\n标题：还是\n键: 值\n---\n".replace("标题：还是", "标题: 值"),
+        "---   \ntext: |\n  ---\n  b\n--- \n",
+        "+++\ntitle = 'a'\n[extra]\nb = [\n  1,\n]\n+++\n",
+        "\n---\ntitle: a\n---\n",
+    ],
+)
+def test_what_follows_is_the_text_as_it_stands(front):
+    body = "\n# Tea\n\n    warm the pot\n\n---\na: b\n---\n"
+
+    assert markdown((front + body).encode()) == body[1:]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "---\nA line that has no key\n---\n\nText\n",
+        "---\ntitle: a\nand a line of prose\n---\nText\n",
+        "---\ntitle: a\n\nText that goes on for ever\n",
+        "---\nhttps://example.org/a\n---\nText\n",
+        "+++\ntitle: a\n+++\nText\n",
+        "***\na: b\n***\nText\n",
+    ],
+)
+def test_rules_are_no_front_matter(source):
+    with pytest.raises(NotReadable, match="^no front matter$"):
+        markdown(source.encode())
+
+
+def test_a_file_that_is_nothing_else():
+    with pytest.raises(NotReadable, match="^nothing but front matter$"):
+        markdown(b"---\ntitle: a\n---\n \n")
+
+
+# --- notebooks: the cells ---
+
+
+def notebook_of(*cells, **more):
+    return json.dumps({"cells": cells, "metadata": {"a": "no"}, "nbformat": 4} | more).encode()
+
+
+def test_prose_and_code_without_output():
+    source = notebook_of(
+        {"cell_type": "markdown", "source": ["# Tea\n", "\n", "Warm *it*."], "attachments": {}},
+        {"cell_type": "code", "source": "boil(1)", "outputs": [{"text": ["no"]}]},
+        {"cell_type": "raw", "source": "raw"},
+    )
+
+    assert notebook(source) == "# Tea\nWarm *it*.\nboil(1)\nraw"
+
+
+def test_version_3_has_worksheets():
+    sheet = {"cells": [{"cell_type": "code", "input": ["a\n", "b"], "outputs": [{"text": "no"}]}]}
+
+    assert notebook(json.dumps({"worksheets": [sheet], "nbformat": 3}).encode()) == "a\nb"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"cells": [',
+        b'{"cells": []}',
+        b'{"cells": [], "nbformat": "4"}',
+        b"[]",
+        b'{"cells": ' + b"[" * 200_000,
+        b'{"cells": ' + b'{"a":' * 200_000,
+        b"\xff\xfe\0\0{",
+    ],
+)
+def test_no_notebook(data):
+    with pytest.raises(NotReadable, match=r"^no(t text: .*| notebook)$"):
+        notebook(data)
+
+
+@pytest.mark.parametrize("cells", [7, {}, [7, None, "a"], [{"source": 7}], [{"source": [7, []]}]])
+def test_cells_of_wrong_types(cells):
+    with pytest.raises(NotReadable, match="^no text in it$"):
+        notebook(json.dumps({"cells": cells, "worksheets": cells, "nbformat": 4}).encode())
+
+
+# --- subtitles, without numbers, times and marks ---
+
+
+CUE = "1\n00:00:01,000 --> 00:00:02,500\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (f"{CUE}Tea?\n\n2\n00:00:03,000 --> 00:00:04,000\nNo.\nThanks.\n", "Tea?\nNo.\nThanks."),
+        (
+            f"{CUE}<i>Tea</i>, <font color='red'>red</font>{{\\an8}} &amp; <b>hot\n",
+            "Tea, red & hot",
+        ),
+        (f"{CUE}1 < 2 and 3 > 2 <3\n", "1 < 2 and 3 > 2 <3"),
+        (f"{CUE}1984\n\n2\n00:00:03,000 --> 00:00:04,000\n42\n", "1984\n42"),
+        (f"{CUE.replace(',', '.')}A dot.\n", "A dot."),
+        (f"{CUE.rstrip()}  X1:1 X2:2 Y1:3 Y2:4\nA place.\n", "A place."),
+        ("0:0:1,0 --> 0:00:02,5\nNo number.\n\n00:00:03,000 --> 0:00:04,000\nB\n", None),
+        (f"{CUE[2:]}No number.\n\n00:00:03,000 --> 00:00:04,000\nB\n", "No number.\nB"),
+        (f"{CUE}One\n\nstill one\n2\n00:00:03,000 --> 00:00:04,000\nTwo\n", "One\nstill one\nTwo"),
+        (CUE + "喝茶\n还是咖啡？\n", "喝茶\n还是咖啡？"),
+    ],
+)
+def test_subrip(source, expected):
+    if expected is None:
+        with pytest.raises(NotReadable, match="^no subtitles$"):
+            srt(source.encode())
+    else:
+        assert srt(source.encode()) == expected
+        assert srt(source.replace("\n", "\r\n").encode("utf-16")) == expected
+
+
+def test_a_text_that_begins_with_a_cue_is_no_subtitles():
+    story = "A line of the story that follows.\n" * 20
+
+    with pytest.raises(NotReadable, match="^no subtitles$"):
+        srt(f"{CUE}Tea?\n\n{story}".encode())
+
+
+@pytest.mark.parametrize("read", [srt, vtt, ass])
+def test_subtitles_that_say_nothing(read):
+    source = {
+        srt: f"{CUE}\n",
+        vtt: "WEBVTT\n\n00:01.000 --> 00:02.000\n",
+        ass: "[Script Info]\n[Events]\nDialogue: 0,0,0,,,0,0,0,,{\\p1}m 0 0{\\p0}\n",
+    }[read]
+
+    with pytest.raises(NotReadable, match="^no text in it$"):
+        read(source.encode())
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("00:01.000 --> 00:02.000 line:0%\n<v.loud Ann>Tea?</v>\n<c.red.big>No</c>", "Tea?\nNo"),
+        ("an id\n00:00:01.000 --> 00:00:02.000\nA<00:00:01.500>B &lt;i&gt;&nbsp;C", "AB <i> C"),
+        ("NOTE a\nb\n\nREGION\nid:a\n\n00:01.000 --> 00:02.000\nTea?", "Tea?"),
+        ("00:01.000 --> 00:02.000\nTea\n\nafter an empty line", "Tea\nafter an empty line"),
+    ],
+)
+def test_webvtt(source, expected):
+    assert vtt(f"WEBVTT Kind: captions\n\n{source}\n".encode()) == expected
+
+
+def test_webvtt_without_cues():
+    with pytest.raises(NotReadable, match="^no subtitles$"):
+        vtt(b"WEBVTT\n\nis a format of the web\n")
+
+
+HEAD = "[Script Info]\nTitle: a\n[Fonts]\nDialogue: 0,,,,,,,,,no\n[Events]\n"
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ("Dialogue: 0,0:00:01.00,0:00:02.00,A,,0,0,0,,Tea, please", "Tea, please"),
+        ("Dialogue: 0,1,2,A,,0,0,0,,{\\i1}Tea\\N{\\i0}and\\hmilk\\nhot", "Tea\nand milk hot"),
+        ("Dialogue: 0,1,2,A,,0,0,0,,a{\\p1}m 0 0 l 9 9{\\p0}b{\\pos(1,2)}c", "abc"),
+        ("Comment: 0,1,2,A,,0,0,0,,no\nDialogue: 0,1,2,A,,0,0,0,,yes", "yes"),
+        ("Format: Start, End, Text\nDialogue: 1,2,a, b", "a, b"),
+    ],
+)
+def test_substation_alpha(events, expected):
+    assert ass(f"{HEAD}{events}\n".encode()) == expected

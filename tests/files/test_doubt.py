@@ -15,7 +15,7 @@ from simdup.extract.readers import Identified, Readers
 from simdup.extract.sniff import Format
 from simdup.files.scan import scan
 from simdup.settings import FORMATS
-from simdup.text.doubt import DAMAGED, MANGLED, damage, is_damaged
+from simdup.text.noise import DAMAGED, MANGLED, damage, is_damaged
 
 CHINESE = next(text for name, text in makers.ORIGINALS.items() if name.startswith("zh"))
 ENGLISH = next(text for name, text in makers.ORIGINALS.items() if name.startswith("en"))

@@ -11,8 +11,7 @@ from conftest import filled_form
 
 from simdup.errors import InputError
 from simdup.files import group_files
-from simdup.files.among import compare_among
-from simdup.files.compare import compare
+from simdup.files.compare import compare, compare_among
 from simdup.files.ignored import without_ignored
 from simdup.files.scan import scan
 from simdup.records import Kind, Reason

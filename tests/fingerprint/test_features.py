@@ -19,8 +19,7 @@ from simdup.fingerprint.features import UNIT, all_features, concatenated, featur
 from simdup.recipe import Recipe
 from simdup.text import chunking as pieces
 from simdup.text.jieba_words import cutter, idf
-from simdup.text.unicode import HAN, MARK, SINGLE, WORD, code_points, tables
-from simdup.text.variants import representatives
+from simdup.text.unicode import HAN, MARK, SINGLE, WORD, code_points, representatives, tables
 
 TEXT = difficult_texts()
 MIXED = (

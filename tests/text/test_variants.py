@@ -1,4 +1,4 @@
-"""simdup.text.variants: which characters are one, and the script that writes the classes."""
+"""Variants of Chinese characters, and the script that writes their classes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import pytest
 
 from simdup.recipe import VARIANTS
 from simdup.text import unicode as module
-from simdup.text import variants
-from simdup.text.variants import representatives
+from simdup.text.unicode import representatives
 
-DATA = Path(variants.__file__).with_name("variants.txt")
+DATA = Path(module.__file__).with_name("variants.txt")
 SCRIPT = Path(__file__).parents[2] / "fixtures" / "variants.py"
 
 # Lines as Unihan has them, made up or not: three forms of one character; a link that runs through
@@ -77,7 +76,9 @@ def test_nothing_before_cjk_folds_into_it():
 
 
 def test_characters_that_python_does_not_know_stay_as_they_are(monkeypatch):
-    monkeypatch.setattr(variants, "category", lambda each: "Cn" if each in "發干" else "Lo")
+    monkeypatch.setattr(
+        module.unicodedata, "category", lambda each: "Cn" if each in "發干" else "Lo"
+    )
     representatives.cache_clear()
     try:
         assert fold("发發髮 干乾幹") == "发發发 干乾幹"
