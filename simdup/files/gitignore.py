@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 GITIGNORE_LIMIT = 1 << 20
 
 # The classes of characters, such as [:alpha:], that stand between other brackets.
-_CLASSES = dict(
-    each.split("=")
-    for each in (
-        r"alnum=a-zA-Z0-9 alpha=a-zA-Z blank=\x20\t cntrl=\x00-\x1f\x7f digit=0-9 graph=!-~"
-        r" lower=a-z print=\x20-~ punct=!-/:-@\[-`{-~ space=\x20\t-\r upper=A-Z xdigit=0-9a-fA-F"
-    ).split()
+_ALL_CLASSES = (
+    r"alnum=a-zA-Z0-9 alpha=a-zA-Z blank=\x20\t cntrl=\x00-\x1f\x7f digit=0-9 graph=!-~"
+    r" lower=a-z print=\x20-~ punct=!-/:-@\[-`{-~ space=\x20\t-\r upper=A-Z xdigit=0-9a-fA-F"
 )
+_CLASSES = dict(each.split("=") for each in _ALL_CLASSES.split())
 # A class, a character of a set, or a range of them.
 _MEMBER = re.compile(r"\[:(\w+):\]|\\?(.)(?:-(?!\])\\?(.))?", re.DOTALL)
 _TOKEN = re.compile(
