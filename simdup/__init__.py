@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         TooManyPairsError,
     )
     from simdup.evaluation.evaluate import evaluate
-    from simdup.evaluation.results import Evaluated, Evaluation
+    from simdup.evaluation.metrics import Evaluated, Evaluation
     from simdup.files.compare import compare
     from simdup.files.library import exact_similarities, fingerprint_files, fingerprint_texts
     from simdup.files.scan import scan
@@ -62,7 +62,7 @@ _HOME = {
         "TooManyPairsError",
     ),
     "simdup.evaluation.evaluate": ("evaluate",),
-    "simdup.evaluation.results": ("Evaluated", "Evaluation"),
+    "simdup.evaluation.metrics": ("Evaluated", "Evaluation"),
     "simdup.files.compare": ("compare",),
     "simdup.files.library": ("exact_similarities", "fingerprint_files", "fingerprint_texts"),
     "simdup.files.scan": ("scan",),

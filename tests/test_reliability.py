@@ -1885,12 +1885,12 @@ def held():
 CHANGES = {
     "build, walk": ("build x in", "simdup.files.walk:_status:4", 1, 0),
     "build, read": ("build x in", "simdup.files.workers:fingerprint_sources:2", 2, 2),
-    "build, in a batch": ("build x in", "simdup.index.file.write:_pack:3", 3, 4),
+    "build, in a batch": ("build x in", "simdup.index.write:_pack:3", 3, 4),
     "build, two processes": ("build x in -j 2", "simdup.index.ingest:Ingestion._put:3", 3, 4),
-    "add, in a batch": ("add all new", "simdup.index.file.write:_write:2", 4, 10),
-    "update, in a batch": ("update all", "simdup.index.file.write:_write:1", 2, 8),
+    "add, in a batch": ("add all new", "simdup.index.write:_write:2", 4, 10),
+    "update, in a batch": ("update all", "simdup.index.write:_write:1", 2, 8),
     "update, at the end": ("update all", "simdup.index.ingest:take_out:1", 3, 9),
-    "remove": ("remove all in", "simdup.index.roots:take_out:1", 2, 8),
+    "remove": ("remove all in", "simdup.index.ingest:take_out:1", 2, 8),
 }
 
 
@@ -1924,7 +1924,7 @@ def test_an_interrupted_change_leaves_an_index_as_the_last_batch_did_and_says_wh
 KILL_ADD = (
     CHILD
     + """
-import simdup.index.file.connection as connections
+import simdup.index.connection as connections
 from simdup.index.index import Index
 simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 2
 for name in ("execute", "executemany"):  # which have a handler of their own

@@ -20,7 +20,7 @@ from simdup.settings import KEEPS, ROW_FORMATS, Settings
 
 if TYPE_CHECKING:  # these load numpy
     from simdup.corpus.records import Balance, CorpusResult
-    from simdup.corpus.stay import Dropped
+    from simdup.corpus.rewrite import Dropped
 
 #: The most characters of texts that are read for a page. More would not fit, even compressed well.
 MOST_CHARACTERS = 4 * LARGEST_PAGE
@@ -180,8 +180,7 @@ def _kept(
     result: CorpusResult, asked: CorpusScan, write: Write, write_dropped: Write | None
 ) -> Balance:
     """Write the rows that stay, and the rows that go if there is a file for them."""
-    from simdup.corpus.rewrite import without
-    from simdup.corpus.stay import dropped_for
+    from simdup.corpus.rewrite import dropped_for, without
     from simdup.report import rows
 
     keep, target = asked.keep or "", asked.target or ""  # one needs the other

@@ -17,7 +17,7 @@ from simdup.recipe import MAX_STRING_HASH_BITS, SIZES, FeatureKind, HashKind, Re
 from simdup.settings import OWN_SHARE, SIMILARITY
 
 if TYPE_CHECKING:  # loads numpy
-    from simdup.evaluation.results import Evaluation
+    from simdup.evaluation.metrics import Evaluation
 
 
 class Evaluate(NamedTuple):

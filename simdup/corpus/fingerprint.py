@@ -20,9 +20,8 @@ from simdup.corpus.flaws import Fault, Faulty, Flaw
 from simdup.corpus.formats.table import Chunk, Table
 from simdup.corpus.records import ComparedRows, TextFingerprints
 from simdup.errors import SimdupError
-from simdup.fingerprint.collected import Collected
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Collected
 from simdup.match.candidates import sieve_recipe
 from simdup.progress import Progress
 from simdup.recipe import Recipe

@@ -33,9 +33,8 @@ from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.findings.result import with_findings
-from simdup.fingerprint.collected import Collected
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
-from simdup.fingerprint.sketch import is_dense, read_back
+from simdup.fingerprint.sketch import Collected, is_dense, read_back
 from simdup.fingerprint.tokens import WORDS_EDITION
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.progress import Progress, silent

@@ -1,6 +1,6 @@
 """Text in, fingerprint rows out.
 
 Read `tokens` first, then `features` (the votes and their weights), then `simhash`,
-which adds up the votes. `sketch` takes a sample of the features. `collected` joins what was made
-of many texts.
+which adds up the votes. `sketch` takes a sample of the features, and collects fingerprints and
+samples of many texts.
 """

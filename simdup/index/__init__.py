@@ -1,6 +1,8 @@
 """A collection that is kept in a file and can be queried for texts like a given one.
 
-Read `index` first, the class that programs use, then `query` (answers), `parts` (which larger
-text a page is from), `ingest` (documents in), `roots` (where they come from), `segments` (search in
-memory) and `samples` (the inverted list for parts). `file/` is the file.
+Read `index` first, the class that programs use, then `query` (answers), `parts` (larger texts in
+which a query stands), `ingest` (documents in, and where they come from), `segments` (search in
+fingerprints) and `samples` (the inverted list for parts). The file is one SQLite database:
+`connection` opens it, `metadata` says how it was made, `snapshot` reads and checks it, and
+`write` changes it.
 """

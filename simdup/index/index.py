@@ -28,12 +28,9 @@ from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters
 from simdup.findings.result import with_findings
 from simdup.fingerprint.sketch import Sketches, is_dense, joined
-from simdup.index.block_tables import looked_up
-from simdup.index.file.connection import IndexFile, create_file
-from simdup.index.file.metadata import about, has_samples, settings_of, with_bits
-from simdup.index.file.snapshot import ReaderPool, documents, everything, problems
-from simdup.index.file.write import put
-from simdup.index.ingest import Ingestion
+from simdup.index.connection import IndexFile, create_file
+from simdup.index.ingest import Ingestion, Places, remove
+from simdup.index.metadata import about, has_samples, settings_of, with_bits
 from simdup.index.parts import candidates, with_parts
 from simdup.index.query import (
     Criteria,
@@ -46,8 +43,9 @@ from simdup.index.query import (
     unsure,
 )
 from simdup.index.records import Answer, Changes, IndexInfo, Match
-from simdup.index.roots import Places, remove
-from simdup.index.segments import nearest, within
+from simdup.index.segments import looked_up, nearest, within
+from simdup.index.snapshot import ReaderPool, documents, everything, problems
+from simdup.index.write import put
 from simdup.progress import Progress, silent
 from simdup.records import Document, ScanResult, Skipped
 from simdup.search.pairs import pairs_within

@@ -23,11 +23,11 @@ from simdup.files.fingerprint import features_of, text_again
 from simdup.files.read import SkipError
 from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.fingerprint.sketch import Sketches, read_back
-from simdup.index.file.connection import IndexFile
-from simdup.index.file.snapshot import sketched
+from simdup.index.connection import IndexFile
 from simdup.index.query import Queries
 from simdup.index.records import Answer, FoundPart
 from simdup.index.samples import HIGHEST, Run, Shared, holders, looked_up, runs
+from simdup.index.snapshot import sketched
 from simdup.match.own_share import FAMILY
 from simdup.match.parts import LEAST_FEATURES, MOST_OTHERS, least_shared, verified_parts
 from simdup.progress import silent

@@ -97,7 +97,7 @@ class IndexInfo:
     filters: tuple[dict[str, Any], ...]
     """The fields of `files.walk.Filters` for each of `places`."""
     about: dict[str, Any]
-    """How it was made: see `index.file.metadata`."""
+    """How it was made: see `index.metadata`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ import numpy as np
 from simdup.arrays import Indices, Mask, Values
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import DENSE_LEVELS, Sketches
-from simdup.index.file.connection import IndexFile
-from simdup.index.file.metadata import damaged
+from simdup.index.connection import IndexFile
+from simdup.index.metadata import damaged
 from simdup.index.segments import SIZE
 from simdup.search.distinct import distinct_numbers
 

@@ -1,21 +1,35 @@
-"""Packed fingerprints of an index, and the search for those within k bits of a query.
+"""Packed fingerprints of an index, and the two ways to find those within k bits of a query.
 
-Rows lie in segments, and within one by columns of 64-bit words, so that a query is a
+Fingerprints lie in segments, and within one by columns of 64-bit words, so that a query is a
 handful of vector operations on arrays that fit in the cache, or one call of a compiled loop.
 Many queries at once go to the room `search`, which picks its method by their number.
+
+Tables of blocks find near fingerprints of 64 bits without loading any segment. Two fingerprints
+within 3 bits have at least one of their four 16-bit blocks in common. So each segment's
+fingerprints lie in four tables, ordered in each by another block and cut into pieces by its first
+bits: one piece of every table holds all candidates for a query.
+Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", 2007, section 3.
+
+A piece belongs to one segment and is written with it, so that a batch costs the same in a large
+index as in a small one. With a table row for each fingerprint, a batch would change nearly
+every page of the tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simdup.arrays import Distances, Indices, Rows
+from simdup.arrays import Distances, Indices, Rows, Words
 from simdup.compute.compiled import load_kernels_if_worth, loaded_kernels
+from simdup.errors import InputError
+from simdup.index.connection import BLOCKED_BITS, BLOCKS, IndexFile
 from simdup.search.hamming import words
 from simdup.search.pairs import iter_pairs_between
 
@@ -24,6 +38,21 @@ SIZE = 1 << 16
 
 # From this many queries on, one search of pairs is faster than a pass for each.
 QUERIES_WORTH_A_SEARCH = 24
+
+#: The most bits in which two fingerprints may differ for the tables to find them.
+BLOCKED_K = BLOCKS - 1
+
+# The pieces of a segment in a table: in a full one 64 fingerprints each, if they are random.
+PIECE_BITS = 10
+PIECES = 1 << PIECE_BITS
+
+# A larger piece is stored as NULL: comparing with all fingerprints is faster then.
+MOST_IN_PIECE = 2048
+
+BLOCK = BLOCKED_BITS // BLOCKS
+
+# A fingerprint, and its document's number less the lowest of the segment.
+ENTRY = np.dtype([("fingerprint", "<u8"), ("document", "<u4")])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +63,7 @@ class Segment:
     """The batch that wrote it last."""
     rows: Rows
     """(n, width)"""
-    columns: NDArray[np.uint64]
+    columns: Words
     """(words, n): the same bits."""
     documents: Indices
     """(n,): the numbers of their documents."""
@@ -134,9 +163,7 @@ def _passes(
         yield index, (_distances(each.columns, query, scratch) for each in segments)
 
 
-def _distances(
-    columns: NDArray[np.uint64], query: NDArray[np.uint64], scratch: NDArray[np.uint64]
-) -> Distances:
+def _distances(columns: Words, query: Words, scratch: Words) -> Distances:
     """Return how many bits differ between a query and each fingerprint of a segment; (n,)."""
     scratch = scratch[: columns.shape[1]]
     total = np.bitwise_count(np.bitwise_xor(columns[0], query[0], out=scratch))
@@ -147,3 +174,129 @@ def _distances(
             np.bitwise_xor(column, word, out=scratch)
             total += np.bitwise_count(scratch)
     return total
+
+
+# Tables of blocks
+
+
+def write_pieces(file: IndexFile, number: int, rows: Rows, numbers: Indices) -> None:
+    """Write the fingerprints of a segment into all tables, replacing its old pieces."""
+    first, last = number * PIECES, number * PIECES + PIECES - 1
+    for block in file.blocks:
+        table = f"block_{block}"
+        file.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", first, last)  # noqa: S608
+        if len(numbers):
+            insert = f"INSERT INTO {table} VALUES (?, ?, ?)"  # noqa: S608
+            file.execute_many(insert, pieces(block, number, rows, numbers))
+
+
+def pieces(
+    block: int, number: int, rows: Rows, numbers: Indices
+) -> Iterator[tuple[int, bytes | None, int]]:
+    """Yield the rows of a block's table for a segment: place, entries and their checksum."""
+    values, low = _values(rows), int(numbers.min())
+    if int(numbers.max()) - low >> 32:
+        raise InputError("numbers of documents are too far apart; build the index anew")
+    own = _block(values, block)
+    order = np.argsort(own, kind="stable")
+    entries = np.empty(len(rows), ENTRY)
+    entries["fingerprint"], entries["document"] = values[order], numbers[order] - low
+    edges = np.arange(PIECES + 1) << BLOCK - PIECE_BITS
+    bounds = np.searchsorted(own[order].astype(np.int64), edges).tolist()
+    packed, size = entries.tobytes(), ENTRY.itemsize
+    for place, (begin, end) in enumerate(pairwise(bounds), number * PIECES):
+        if begin < end:
+            is_few = end - begin <= MOST_IN_PIECE
+            data = packed[size * begin : size * end] if is_few else None
+            yield place, data, checksum_of(place, low, data)
+
+
+def checksum_of(place: int, low: int, entries: bytes | None) -> int:
+    """Return the checksum of a piece, its place, and the lowest number of its segment."""
+    return crc32(entries or b"", (place ^ low) & 0xFFFFFFFF)
+
+
+def looked_up(file: IndexFile, queries: Rows, k: int) -> Indices | None:
+    """Return what `segments.within` does, from the tables of blocks; None if they cannot tell."""
+    found = [np.empty((0, 3), np.int64)]
+    for index, query in enumerate(queries[:, None]):
+        near = by_blocks(file, query, k)
+        if near is None:
+            return None
+        near[:, 0] = index
+        found.append(near)
+    return np.concatenate(found)
+
+
+def by_blocks(file: IndexFile, query: Rows, k: int) -> Indices | None:
+    """Return what `segments.within` does for one query, from the tables of blocks.
+
+    None if they cannot tell: for other sizes or larger distances than they are made for, and
+    where too many fingerprints share a block.
+    """
+    if not file.blocks or k > BLOCKED_K:
+        return None
+    found = []
+    for block in file.blocks:
+        candidates = _candidates(file, block, _values(query))
+        if candidates is None:
+            return None
+        differences, numbers = candidates
+        is_near = (np.bitwise_count(differences) <= k) & (_block(differences, block) == 0)
+        found.append((differences[is_near], numbers[is_near]))
+    every, places = map(np.concatenate, zip(*found, strict=True))
+    numbers, first, counts = np.unique(places, return_index=True, return_counts=True)
+    differences = every[first]
+    # A fingerprint that shares n blocks with the query is found in n tables.
+    shared = sum((_block(differences, block) == 0).astype(np.int64) for block in range(BLOCKS))
+    if not np.array_equal(counts, shared):
+        raise InputError(f"{file.path!r}: a table of blocks is damaged; build it anew")
+    distances = np.bitwise_count(differences)
+    return in_order(np.column_stack((np.zeros_like(numbers), numbers, distances)))
+
+
+def _candidates(file: IndexFile, block: int, query: Words) -> tuple[Words, Indices] | None:
+    """Return the candidates of a block as their XOR with the query, and their documents' numbers.
+
+    None if they are too many.
+    """
+    table, piece = f"block_{block}", int(_block(query, block)[0]) >> BLOCK - PIECE_BITS
+    sql = (
+        f"SELECT {table}.id, low, entries, {table}.checksum FROM segments"  # noqa: S608
+        f" JOIN {table} ON {table}.id = segments.id * {PIECES} + ?"
+    )
+    kinds: list[tuple[type, ...]] = [(int, int, bytes, int), (int, int, type(None), int)]
+    lows, packed = [], []
+    for place, low, data, checksum in file.select(sql, piece, kinds=kinds):
+        is_sound = checksum_of(place, low, data) == checksum
+        if not is_sound or (data is not None and len(data) % ENTRY.itemsize):
+            raise InputError(f"{file.path!r}: the table {table} is damaged; build it anew")
+        if data is None:
+            return None
+        lows.append(low)
+        packed.append(data)
+    entries = np.frombuffer(b"".join(packed), ENTRY)
+    sizes = [len(data) // ENTRY.itemsize for data in packed]
+    numbers = np.repeat(np.array(lows, np.int64), sizes) + entries["document"]
+    return entries["fingerprint"].astype(np.uint64) ^ query, numbers
+
+
+def wrong_tables(file: IndexFile, number: int, found: Segment) -> list[int]:
+    """Return the blocks whose tables do not agree with a segment."""
+    wrong = []
+    for block in file.blocks:
+        sql = f"SELECT * FROM block_{block} WHERE id BETWEEN ? AND ? ORDER BY id"  # noqa: S608
+        there = file.execute(sql, number * PIECES, number * PIECES + PIECES - 1)
+        if there != list(pieces(block, number, found.rows, found.documents)):
+            wrong.append(block)
+    return wrong
+
+
+def _values(rows: Rows) -> Words:
+    """Return fingerprints as numbers, the first byte lowest."""
+    return np.ascontiguousarray(rows).view("<u8").astype(np.uint64).reshape(-1)
+
+
+def _block(values: Words, block: int) -> Distances:
+    """Return one block of each number."""
+    return (values >> np.uint64(BLOCK * block)).astype(np.uint16)

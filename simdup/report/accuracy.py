@@ -9,8 +9,7 @@ from itertools import groupby
 from math import isnan
 from typing import Any
 
-from simdup.evaluation.metrics import MEASURES, Accuracy
-from simdup.evaluation.results import Evaluated, Evaluation, Recommended
+from simdup.evaluation.metrics import MEASURES, Accuracy, Evaluated, Evaluation, Recommended
 from simdup.recipe import Recipe
 from simdup.records import Interval
 from simdup.report.json_csv import Report, as_json, csv_table

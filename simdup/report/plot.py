@@ -16,7 +16,7 @@ import numpy as np
 
 from simdup.arrays import Floats
 from simdup.errors import ExtraMissingError, InputError
-from simdup.evaluation.results import Evaluated, Evaluation
+from simdup.evaluation.metrics import Evaluated, Evaluation
 from simdup.records import Interval
 from simdup.report.accuracy import by_recipe, recipe_name
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from simdup.corpus.flaws import Faulty
 from simdup.corpus.records import Balance, CorpusResult, RowGroup
-from simdup.corpus.stay import Dropped
+from simdup.corpus.rewrite import Dropped
 from simdup.records import Kind, Part
 from simdup.report.json_csv import Report, as_jsonl, csv_table, part_cells, settings_fields, to_json
 from simdup.report.text import closeness, likeness, narrowed, part_lines, recall

@@ -1,4 +1,4 @@
-"""Groups of rows in, the rows to drop out: `simdup.corpus.stay`, in DataFrames."""
+"""Groups of rows in, the rows to drop out: `simdup.corpus.rewrite`, in DataFrames."""
 
 from __future__ import annotations
 

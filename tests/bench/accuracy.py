@@ -26,8 +26,8 @@ from report import Report, options, reported
 from simhash import Simhash
 
 import simdup
+from simdup.evaluation.evaluate import own_shares
 from simdup.evaluation.labels import DUPLICATE, UNJUDGED, labelled_pairs, own_table
-from simdup.evaluation.own_shares import own_shares
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import simhash
 from simdup.match.candidates import search_distance

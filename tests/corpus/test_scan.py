@@ -30,13 +30,12 @@ from simdup.corpus.formats import jsonl as json_lines
 from simdup.corpus.formats import open as tables
 from simdup.corpus.formats import streams
 from simdup.corpus.formats.table import LACKING
-from simdup.corpus.rewrite import check_target
-from simdup.corpus.stay import dropped
+from simdup.corpus.rewrite import check_target, dropped
 from simdup.errors import ExtraMissingError, InputError, SimdupError
 from simdup.fingerprint import sketch
-from simdup.fingerprint.collected import Collected
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.fingerprint.sketch import Collected
 from simdup.match import recall
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, least_similarity

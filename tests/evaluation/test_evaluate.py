@@ -15,8 +15,7 @@ import pytest
 import simdup
 from simdup.errors import InputError
 from simdup.evaluation.evaluate import SIZES, evaluate, farthest
-from simdup.evaluation.metrics import MEASURES, clustering
-from simdup.evaluation.results import GroupScores, Labelled
+from simdup.evaluation.metrics import MEASURES, GroupScores, Labelled, clustering
 from simdup.files.scan import scan
 from simdup.match.candidates import search_distance
 from simdup.match.own_share import least_similarity

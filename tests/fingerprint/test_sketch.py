@@ -1,4 +1,5 @@
-"""simdup.fingerprint.sketch: which features a sketch keeps, and the pile that holds many."""
+"""simdup.fingerprint.sketch: which features a sketch keeps, and how facts about many texts
+are collected, also when Ctrl-C comes meanwhile."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from simdup.fingerprint.sketch import (
     DENSE_LEVELS,
     LEAST,
     LEVELS,
+    Collected,
     Sketches,
     SketchPile,
     is_dense,
@@ -180,3 +182,45 @@ def test_a_long_text_that_is_counted_in_segments_has_a_dense_sketch_too(monkeypa
     made = fingerprint_texts([text], Recipe(), is_sketched=True, most_levels=DENSE_LEVELS)
 
     assert made.sketches.sizes[0] == pytest.approx(made.counts[0] / 4, rel=0.05)
+
+
+@pytest.fixture
+def three():
+    """Three texts in two parts: their numbers, rows and sketches."""
+    made = Collected(np.empty(0, np.int64), np.empty((0, 1), np.uint8), is_sketched=True)
+    made.add(of_each([np.array([7], np.uint32)]), np.array([0]), np.array([[1]], np.uint8))
+    values = [np.array([8, 9], np.uint32), np.array([], np.uint32)]
+    made.add(of_each(values), np.array([1, 2]), np.array([[2], [3]], np.uint8))
+    return made
+
+
+def test_columns_and_sketches_come_back_in_any_order(three):
+    numbers, rows = three.columns()
+
+    assert (numbers.tolist(), rows.tolist()) == ([0, 1, 2], [[1], [2], [3]])
+    sketches = three.sketches(np.array([2, 1, 0]))
+    assert [each.tolist() for each in sketches] == [[], [8, 9], [7]]
+
+
+def test_a_part_that_ctrl_c_cut_short_is_left_out(three):
+    with pytest.raises(ValueError, match="zip"):
+        three.add(None, np.array([3]))
+
+    assert [each.tolist() for each in three.columns()] == [[0, 1, 2], [[1], [2], [3]]]
+
+
+def test_columns_can_be_asked_for_again_after_ctrl_c(three, monkeypatch):
+    real, joined = np.concatenate, []
+
+    def interrupted(parts):
+        if joined:
+            raise KeyboardInterrupt
+        joined.append(1)
+        return real(parts)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sketch.np, "concatenate", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            three.columns()
+
+    assert [each.tolist() for each in three.columns()] == [[0, 1, 2], [[1], [2], [3]]]

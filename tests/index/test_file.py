@@ -1,4 +1,4 @@
-"""simdup.index.file.
+"""simdup.index.
 
 What is in the file of an index, batch by batch, and what damage does to it.
 """
@@ -22,12 +22,13 @@ from hypothesis import strategies as st
 
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import read_back
-from simdup.index import block_tables as blocks
-from simdup.index.block_tables import BLOCKED_K, by_blocks, looked_up, pieces
-from simdup.index.file import write as changes
-from simdup.index.file.connection import INDEX, IndexFile, create_file
-from simdup.index.file.metadata import about, from_json, settings_of, with_bits
-from simdup.index.file.snapshot import (
+from simdup.index import segments as blocks
+from simdup.index import write as changes
+from simdup.index.connection import INDEX, IndexFile, create_file
+from simdup.index.index import Index
+from simdup.index.metadata import about, from_json, settings_of, with_bits
+from simdup.index.segments import BLOCKED_K, by_blocks, looked_up, pieces, within
+from simdup.index.snapshot import (
     at_or_under,
     checksum_of,
     documents,
@@ -38,9 +39,7 @@ from simdup.index.file.snapshot import (
     problems,
     segments,
 )
-from simdup.index.file.write import forget_empty_folders, put, set_places, take_out
-from simdup.index.index import Index
-from simdup.index.segments import within
+from simdup.index.write import forget_empty_folders, put, set_places, take_out
 from simdup.recipe import Recipe
 from simdup.records import Document, Source
 from simdup.settings import Converter, Settings
@@ -766,7 +765,7 @@ def test_an_index_that_cannot_be_made_leaves_no_file(place, monkeypatch):
     def failing(_connection):
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr("simdup.index.file.connection.DatabaseKind.sign", lambda *_: failing(None))
+    monkeypatch.setattr("simdup.index.connection.DatabaseKind.sign", lambda *_: failing(None))
     with pytest.raises(InputError) as refused:
         create_file(place, about(Settings()))
 

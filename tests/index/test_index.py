@@ -31,9 +31,7 @@ from simdup.fingerprint import sketch
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import read_back
 from simdup.index import index as room
-from simdup.index import ingest
-from simdup.index import roots as places
-from simdup.index.file import snapshot
+from simdup.index import ingest, snapshot
 from simdup.index.index import Index
 from simdup.index.query import reach
 from simdup.index.records import Changes
@@ -517,7 +515,7 @@ def test_a_file_that_could_not_be_reread_is_read_by_the_next_update(
         if is_met:
             without_one.setattr("simdup.files.workers.fingerprint_sources", without_b)
         else:
-            without_one.setattr("simdup.index.roots.walk", without(places.walk, path="in/b"))
+            without_one.setattr("simdup.index.ingest.walk", without(ingest.walk, path="in/b"))
         assert index.update().replaced == 2
 
     assert not index.is_outdated
@@ -746,8 +744,8 @@ def test_removing_a_path_that_is_not_indexed_is_an_error(index, write):
 def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
     """Return `meanwhile`: once that function has returned, another process adds `other`."""
 
-    def arranging(module, name):
-        real, is_done = getattr(module, name), []
+    def arranging(name):
+        real, is_done = getattr(ingest, name), []
 
         def answering(file):
             found = real(file)
@@ -757,7 +755,7 @@ def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
                     another.add(["other"])
             return found
 
-        monkeypatch.setattr(module, name, answering)
+        monkeypatch.setattr(ingest, name, answering)
 
     with closing(sqlite3.connect(place)) as log:  # while that is there, nobody waits for readers
         log.execute("PRAGMA journal_mode = WAL")
@@ -765,12 +763,12 @@ def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
         yield arranging
 
 
-@pytest.mark.parametrize(("module", "name"), [(places, "places"), (ingest, "every_number")])
-def test_documents_another_process_adds_meanwhile_stay(index, write, meanwhile, module, name):
+@pytest.mark.parametrize("name", ["places", "every_number"])
+def test_documents_another_process_adds_meanwhile_stay(index, write, meanwhile, name):
     write("in/a", FIRST)
     write("other/b", words(2))
     index.add(["in"])
-    meanwhile(module, name)
+    meanwhile(name)
 
     write("in/c", words(3))
     index.update()
@@ -782,7 +780,7 @@ def test_documents_another_process_adds_meanwhile_stay(index, write, meanwhile, 
 def test_paths_that_two_processes_add_at_once_are_both_kept(index, write, meanwhile):
     write("in/a", FIRST)
     write("other/b", words(2))
-    meanwhile(places, "places")
+    meanwhile("places")
 
     index.add(["in"])
 

@@ -14,11 +14,11 @@ import pytest
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import of_each
 from simdup.index import samples
-from simdup.index.file.connection import IndexFile, create_file
-from simdup.index.file.metadata import about
-from simdup.index.file.snapshot import problems
-from simdup.index.file.write import put, take_out
+from simdup.index.connection import IndexFile, create_file
+from simdup.index.metadata import about
 from simdup.index.samples import HIGHEST, holders, looked_up, runs
+from simdup.index.snapshot import problems
+from simdup.index.write import put, take_out
 from simdup.records import Document, Source
 from simdup.settings import Settings
 

@@ -15,8 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.evaluation.metrics import MEASURES, Accuracy
-from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Labelled, Recommended
+from simdup.evaluation.metrics import (
+    MEASURES,
+    Accuracy,
+    Evaluated,
+    Evaluation,
+    GroupScores,
+    Labelled,
+    Recommended,
+)
 from simdup.recipe import Recipe
 from simdup.records import Interval
 from simdup.report import accuracy, plot

@@ -16,7 +16,7 @@ import pytest
 
 from simdup.corpus.flaws import Fault
 from simdup.corpus.scan import member_texts, scan_rows
-from simdup.evaluation.results import Recommended
+from simdup.evaluation.metrics import Recommended
 from simdup.findings.identical import with_sets
 from simdup.findings.noise import BY_NAME
 from simdup.index.records import Answer, Match, Searched

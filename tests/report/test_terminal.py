@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup.cli import output
-from simdup.evaluation.results import Labelled
+from simdup.evaluation.metrics import Labelled
 from simdup.index.records import Answer, Match
 from simdup.records import Group, Kind
 from simdup.report import diff, text

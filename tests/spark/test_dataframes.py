@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from simdup import InputError, Recipe, Settings, fingerprint_texts, pairs_within, scan_rows
+from simdup.corpus.rewrite import dropped
 from simdup.corpus.scan import group_texts
-from simdup.corpus.stay import dropped
 from simdup.evaluation.labels import labelled_pairs, own_table
 from simdup.fingerprint import simhash, sketch
 from simdup.fingerprint.simhash import are_degenerate

@@ -14,12 +14,11 @@ import numpy as np
 from simdup.arrays import Indices, Rows
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import Sketches, thinned
-from simdup.index.block_tables import write_pieces
-from simdup.index.file.connection import IndexFile
-from simdup.index.file.metadata import damaged
-from simdup.index.file.snapshot import SEGMENTS, checksum_of, disagreement, segment_of
+from simdup.index.connection import IndexFile
+from simdup.index.metadata import damaged
 from simdup.index.samples import add_run, take_out_samples
-from simdup.index.segments import SIZE
+from simdup.index.segments import SIZE, write_pieces
+from simdup.index.snapshot import SEGMENTS, checksum_of, disagreement, segment_of
 from simdup.records import Document
 from simdup.storage.codec import entry, folder_of
 

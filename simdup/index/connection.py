@@ -1,7 +1,7 @@
 """An index as a file: documents and their fingerprints in SQLite, changed a batch at a time.
 
 Fingerprints lie packed in segments, for `segments` to search; fingerprints of 64 bits lie in
-`block_tables` too, and an index for parts has `samples`. A batch is a transaction: a reader sees
+tables of blocks too, and an index for parts has `samples`. A batch is a transaction: a reader sees
 all of it or nothing.
 """
 
@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import Any
 
 from simdup.errors import InputError
-from simdup.index.file.metadata import check, damaged, from_json, has_samples
+from simdup.index.metadata import check, damaged, from_json, has_samples
 from simdup.storage.opening import identity_of
 from simdup.storage.sqlite import BoundedConnection, Database, DatabaseKind, connect, new_file
 

@@ -22,10 +22,9 @@ from simdup.errors import InputError
 from simdup.files.fingerprint import Fingerprinted
 from simdup.fingerprint.sketch import SketchPile, read_back
 from simdup.index import samples
-from simdup.index.block_tables import PIECES, wrong_tables
-from simdup.index.file.connection import IndexFile
-from simdup.index.file.metadata import damaged, is_made_alike
-from simdup.index.segments import SIZE, Segment, cut, segment
+from simdup.index.connection import IndexFile
+from simdup.index.metadata import damaged, is_made_alike
+from simdup.index.segments import PIECES, SIZE, Segment, cut, segment, wrong_tables
 from simdup.records import Document, Source
 from simdup.settings import FORMATS
 from simdup.storage.codec import STATUS_SIZE, outcome_in, status_in
