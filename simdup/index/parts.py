@@ -11,7 +11,7 @@ all mails with that notice.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,12 +19,9 @@ import numpy as np
 
 from simdup.arrays import Indices, Mask, Shares, Values
 from simdup.errors import BadValueError
-from simdup.files.fingerprint import features_of, text_again
-from simdup.files.read import SkipError
-from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.fingerprint.sketch import Sketches, read_back
 from simdup.index.connection import IndexFile
-from simdup.index.query import Queries
+from simdup.index.query import Queries, RereadDocuments
 from simdup.index.records import Answer, FoundPart
 from simdup.index.samples import HIGHEST, Run, Shared, holders, looked_up, runs
 from simdup.index.snapshot import sketched
@@ -34,7 +31,6 @@ from simdup.progress import silent
 from simdup.records import Document
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import PARTS, Settings
-from simdup.text.chunking import chunks_of
 
 #: At most this many texts are read for a question: those that seem to share most.
 MOST_CANDIDATES = 1_000
@@ -247,9 +243,11 @@ def decided(
     was, the samples decide.
     """
     files = [each for each in asked if each.is_file]
-    source = _Source(question, text, [each.document for each in files], settings)
-    exact = _read_again(files, source, settings)
-    gone = [each for place, each in enumerate(files, 1) if source.lost & {0, place}]
+    texts, documents = [] if text is None else [text], [each.document for each in files]
+    source = RereadDocuments([question], texts, documents, settings)
+    exact = _read_again(question, files, source, settings)
+    is_gone = source.is_lost[1:] | source.is_lost[0]
+    gone = [each for each, is_lost in zip(files, is_gone.tolist(), strict=True) if is_lost]
     estimated = _by_samples([*gone, *(each for each in asked if not each.is_file)], settings)
     found = {each.document.path: (each, part) for each, part in (*estimated, *exact)}
     parts = [
@@ -272,13 +270,13 @@ def _by_samples(
 
 
 def _read_again(
-    files: Sequence[Candidate], source: _Source, settings: Settings
+    question: Document, files: Sequence[Candidate], source: RereadDocuments, settings: Settings
 ) -> list[tuple[Candidate, FoundPart]]:
     """The candidates that their files, read again, confirm.
 
     Text 0 of `source` is the question, and the other texts are the files.
     """
-    counts = np.array([each.features for each in source.documents], np.int64)
+    counts = np.array([question.features, *(each.document.features for each in files)])
     pairs = np.array(
         [(0, place) if each.is_whole else (place, 0) for place, each in enumerate(files, 1)],
         np.int64,
@@ -314,47 +312,3 @@ def _is_version(part: FoundPart, question: Document) -> bool:
 def _order(part: FoundPart) -> tuple[bool, float, int, str]:
     place = part.start or 0
     return not part.is_whole, -part.share if part.is_whole else 0, place, part.document.path
-
-
-class _Source:
-    """Reads texts again: the question, which is text 0, and documents of the index."""
-
-    def __init__(
-        self,
-        question: Document,
-        text: str | None,
-        documents: Sequence[Document],
-        settings: Settings,
-    ) -> None:
-        self.documents, self.text, self.settings = [question, *documents], text, settings
-        self.lost = set[int]()
-        """The numbers of texts whose files have changed. Paths would not do: the file of the
-        question may also be in the index, as it was before."""
-
-    def expect(self, texts: Indices) -> None:
-        """Do nothing: each text is a file of its own."""
-
-    def features(self, texts: Indices) -> Features:
-        """Return the features of these texts, whose numbers ascend."""
-        return concatenated([self._read(texts[texts == 0]), self._read(texts[texts > 0])])
-
-    def _read(self, texts: Indices) -> Features:
-        """Return the features of the question, or of some documents."""
-        recipe = self.settings.recipe
-        if self.text is not None and 0 in texts:
-            return all_features([self.text], recipe)
-        copies = ([self.documents[text]] for text in texts.tolist())
-        found, changed = features_of(copies, recipe, *self.settings.reading)
-        paths = {each.path for each in changed}
-        self.lost.update(text for text in texts.tolist() if self.documents[text].path in paths)
-        return found
-
-    def chunks(self, text: int) -> Iterator[str]:
-        """Yield a text in chunks; nothing of a file that has changed."""
-        if text == 0 and self.text is not None:
-            yield from chunks_of(self.text)
-            return
-        try:
-            yield from text_again(self.documents[text], self.settings)
-        except SkipError:
-            self.lost.add(text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from simdup.arguments import AnyPath, path_list
 from simdup.arrays import Indices, Mask, Rows, Similarities
-from simdup.files.fingerprint import Fingerprinted, features_of, without_degenerate
+from simdup.files.fingerprint import Fingerprinted, features_of, text_again, without_degenerate
 from simdup.files.read import SkipError, digest, digest_of
 from simdup.files.walk import listed
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
@@ -29,6 +29,7 @@ from simdup.match.own_share import least_similarity
 from simdup.match.verify import decide
 from simdup.records import SHORT, Document, Kind, Reason, Skipped, Source
 from simdup.settings import Settings
+from simdup.text.chunking import chunks_of
 from simdup.text.encodings import count_lost
 from simdup.theory import UNRELATED, chance_distance, similarity_at
 
@@ -265,9 +266,27 @@ def _exact(
         copies = np.flatnonzero(is_equal & is_file)
         exact[[pair for pair in copies.tolist() if what_became(known[place[pair]]) is None]] = 1
         can_read = is_file & ~is_equal
-    reader = _Reader(queries, known, settings)
-    read = reader.similarities(near[:, 0], place + len(queries.names), can_read)
+    source = RereadDocuments(queries.documents, queries.texts, known, settings)
+    read = _similarities(source, near[:, 0], place + len(queries.names), can_read)
     return np.where(np.isnan(read), exact, read)
+
+
+def _similarities(source: RereadDocuments, i: Indices, j: Indices, can_read: Mask) -> Similarities:
+    """Return the exact similarity of each pair; NaN if it is not needed, or a text changed.
+
+    Where distances decide, only pairs with a short text need it.
+    """
+    found = np.full(len(i), np.nan)
+    # A fingerprint alone has no features.
+    counts = np.array([each.features if each else 0 for each in source.documents], np.int64)
+    is_short = (counts[i] < SHORT) | (counts[j] < SHORT)
+    needs = is_short | source.settings.verified
+    pairs = np.flatnonzero(can_read & (counts[i] > 0) & needs)
+    i, j = i[pairs], j[pairs]
+    for part, values in decide(np.column_stack((i, j)), counts, source.features):
+        found[pairs[part]] = values
+    found[pairs[source.is_lost[i] | source.is_lost[j]]] = np.nan
+    return found
 
 
 def _digests(documents: Sequence[Document | None]) -> NDArray[np.uint64]:
@@ -276,59 +295,50 @@ def _digests(documents: Sequence[Document | None]) -> NDArray[np.uint64]:
     return np.frombuffer(joined, np.uint64).reshape(-1, 2)
 
 
-class _Reader:
-    """Reads texts again, by numbers: first come the queries, then the documents."""
+class RereadDocuments:
+    """Reads texts again, by their numbers: first come the queries, then documents of the index."""
 
-    def __init__(self, queries: Queries, known: Sequence[Document], settings: Settings) -> None:
-        self.queries, self.known, self.settings = queries, known, settings
-        # Kept apart, because a file may be a query, and also be in the index as it was before.
-        self.changed_queries: list[Skipped] = []
-        self.changed: list[Skipped] = []
+    def __init__(
+        self,
+        asked: Sequence[Document | None],
+        texts: Sequence[str],
+        known: Sequence[Document],
+        settings: Settings,
+    ) -> None:
+        """Take the queries, their texts (none if they are files), and the documents."""
+        self.documents, self.queries = [*asked, *known], len(asked)
+        self.texts, self.settings = texts, settings
+        self.is_lost = np.zeros(len(self.documents), bool)
+        """Which files have changed. Paths would not do: the file of a query may also be in the
+        index, as it was before."""
 
-    def similarities(self, i: Indices, j: Indices, can_read: Mask) -> Similarities:
-        """Return the exact similarity of each pair; NaN if it is not needed, or a text changed.
+    def expect(self, texts: Indices) -> None:
+        """Do nothing: each text is a file of its own."""
 
-        Where distances decide, only pairs with a short text need it.
-        """
-        found = np.full(len(i), np.nan)
-        # A fingerprint alone has no features.
-        documents = (*self.queries.documents, *self.known)
-        counts = np.array([0 if each is None else each.features for each in documents], np.int64)
-        is_short = (counts[i] < SHORT) | (counts[j] < SHORT)
-        needs = is_short | self.settings.verified
-        pairs = np.flatnonzero(can_read & (counts[i] > 0) & needs)
-        i, j = i[pairs], j[pairs]
-        for part, values in decide(np.column_stack((i, j)), counts, self._load):
-            found[pairs[part]] = values
-        is_lost = self._is_lost()
-        found[pairs[is_lost[i] | is_lost[j]]] = np.nan
+    def features(self, texts: Indices) -> Features:
+        """Return the features of these texts (ascending); a text that is lost has none."""
+        asked, known = texts[texts < self.queries], texts[texts >= self.queries]
+        if self.texts:
+            first = all_features([self.texts[i] for i in asked.tolist()], self.settings.recipe)
+        else:
+            first = self._of_files(asked)
+        return concatenated([first, self._of_files(known)])
+
+    def _of_files(self, texts: Indices) -> Features:
+        documents = {i: each for i in texts.tolist() if (each := self.documents[i]) is not None}
+        copies = ([each] for each in documents.values())
+        found, changed = features_of(copies, self.settings.recipe, *self.settings.reading)
+        paths = {skipped.path for skipped in changed}
+        self.is_lost[[i for i, each in documents.items() if each.path in paths]] = True
         return found
 
-    def _load(self, indices: Indices) -> Features:
-        """Return the features of ascending indices."""
-        n, texts = len(self.queries.names), self.queries.texts
-        asked, known = indices[indices < n].tolist(), (indices[indices >= n] - n).tolist()
-        first = (
-            all_features([texts[index] for index in asked], self.settings.recipe)
-            if texts
-            else self._read([self.queries.documents[i] for i in asked], self.changed_queries)
-        )
-        return concatenated([first, self._read([self.known[i] for i in known], self.changed)])
-
-    def _read(self, files: Sequence[Document | None], changed: list[Skipped]) -> Features:
-        settings = self.settings
-        copies = ([each] for each in files if each is not None)
-        found, now_changed = features_of(copies, settings.recipe, *settings.reading)
-        changed += now_changed
-        return found
-
-    def _is_lost(self) -> Mask:
-        """Tell which texts have changed, so that their similarity is not known."""
-        lost = []
-        for files, changed in (
-            (self.queries.documents, self.changed_queries),
-            (self.known, self.changed),
-        ):
-            paths = {skipped.path for skipped in changed}
-            lost += [each is not None and each.path in paths for each in files]
-        return np.array(lost)
+    def chunks(self, text: int) -> Iterator[str]:
+        """Yield a text in chunks; nothing of a file that has changed."""
+        document = self.documents[text]
+        if text < len(self.texts):
+            yield from chunks_of(self.texts[text])
+        elif document is not None:
+            try:
+                yield from text_again(document, self.settings)
+            except SkipError:
+                self.is_lost[text] = True
