@@ -20,7 +20,7 @@ from simdup.corpus.flaws import Fault, Flaw
 from simdup.corpus.formats import csv as comma_separated
 from simdup.corpus.formats import open as tables
 from simdup.corpus.formats import streams
-from simdup.corpus.formats.jsonl import JsonChunk
+from simdup.corpus.formats.jsonl import JsonChunk, JsonLines
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import Lines, lines_of
 from simdup.corpus.formats.table import LACKING
@@ -450,9 +450,10 @@ def test_a_file_without_rows_lacks_no_field(write):
 def test_lines_do_not_depend_on_how_blocks_cut_them(lines):
     data = b"\n".join(lines)
     expected = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    table_of_rows = JsonLines(streams.Packed("a.jsonl", "", None), ("text",), None, None)
     for size in (1, 3, 1000):
         blocks = [data[at : at + size] for at in range(0, len(data), size)]
-        parts = [JsonChunk(each, ("text",)).parsed() for each in lines_of(blocks)]
+        parts = [JsonChunk(table_of_rows, each).parsed() for each in lines_of(blocks)]
         rows = {n: t for part in parts for n, t in zip(part.numbers, part.texts, strict=True)}
         flaws = {flaw.row for part in parts for flaw in part.flaws}
         assert {number for number, _ in expected} == set(rows) | flaws

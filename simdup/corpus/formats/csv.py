@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import csv
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, ClassVar
 
 from simdup.corpus.flaws import Fault, Flaw, RowError
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, Packed, lines_of
-from simdup.corpus.formats.table import Chunk, Parsed, Record, TextTable, check_columns
+from simdup.corpus.formats.table import Chunk, Record, TextTable, batched, check_columns
 from simdup.errors import InputError
 from simdup.text.fields import joined
 
@@ -158,20 +158,8 @@ class CommaSeparated(TextTable):
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, parsed, since only parsing tells where a record ends."""
-        text_of, parsed, size = self.reader(None), Parsed(), 0
-        id_of = None if self.kept_id is None else self.reader(self.kept_id)
-        for record in self.records():
-            if isinstance(record.fields, RowError):
-                parsed.flaws.append(record.fields.at(record.number))
-            else:
-                parsed.add(text_of(record), record.number, record.offset)
-                if id_of is not None:
-                    parsed.ids.append([id_of(record)])
-            size += len(record.raw)
-            if size > BLOCK or len(parsed.texts) + len(parsed.flaws) == ROWS:
-                yield parsed
-                parsed, size = Parsed(), 0
-        yield parsed
+        parts = batched(self.records(), lambda each: max(len(each.raw) / BLOCK, 1 / ROWS))
+        return map(self.parsed, parts)
 
     def records(self) -> Iterator[Record]:
         """Yield all records but the header."""
@@ -182,17 +170,21 @@ class CommaSeparated(TextTable):
         lines = (Lines(line, 0, 0) for line in iter(file.readline, b""))
         return next(records(lines, self.delimiter))
 
-    def reader(self, field: str | None) -> Callable[[Record], str]:
-        """Return a function from a record to its value of a field; None: to its text."""
-        places = [self.columns.index(each) for each in (self.fields if field is None else [field])]
+    def row(self, record: Record) -> list[str]:
+        """Return the fields of a record. Raises the RowError that it has."""
+        if isinstance(record.fields, RowError):
+            raise record.fields
+        if len(record.fields) != len(self.columns):
+            raise RowError(Fault.COLUMNS)
+        return record.fields
 
-        def read(record: Record) -> str:
-            fields = record.fields
-            if not isinstance(fields, list) or len(fields) != len(self.columns):
-                raise RowError(Fault.COLUMNS)
-            return joined([fields[place] for place in places])
+    def text(self, row: list[str]) -> str:
+        """Return the text of a record."""
+        return joined([self.value(row, field) for field in self.fields])
 
-        return read
+    def value(self, row: list[str], field: str) -> str:
+        """Return a field of a record."""
+        return row[self.columns.index(field)]
 
     def line_of(self, record: Record) -> bytes:
         """Return the bytes of a record, with a line end."""

@@ -5,7 +5,7 @@ Lines with nothing but white space are not rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
@@ -28,27 +28,23 @@ _decoder = JSONDecoder()
 
 
 class JsonChunk(NamedTuple):
-    """Some lines, still to be parsed."""
+    """Some lines of a table, still to be parsed."""
 
+    table: JsonLines
     lines: Lines
-    fields: tuple[str, ...]
-    kept_id: str | None = None
 
     def parsed(self) -> Parsed:
         """Return the texts on these lines."""
-        parsed, end = Parsed(), self.lines.offset
-        for number, line in enumerate(self.lines.data.split(b"\n"), self.lines.number):
-            begin, end = end, end + len(line) + 1
-            try:
-                if not _is_blank(line):
-                    row = row_in(line)
-                    parsed.add(text_of(row, self.fields), number, begin)
-                    if self.kept_id is not None:
-                        value = value_of(row, self.kept_id)
-                        parsed.ids.append([] if value is LACKING else [value])
-            except RowError as error:
-                parsed.flaws.append(error.at(number))
-        return parsed
+        return self.table.parsed(_records(self.lines))
+
+
+def _records(lines: Lines) -> Iterator[Record]:
+    """Yield the lines that are not blank, unparsed."""
+    begin = lines.offset
+    for number, line in enumerate(lines.data.split(b"\n"), lines.number):
+        if not _is_blank(line):
+            yield Record(number, begin, [], line)
+        begin += len(line) + 1
 
 
 def _is_blank(line: bytes) -> bool:
@@ -139,7 +135,7 @@ class JsonLines(TextTable):
         """Yield all lines, still to be parsed."""
         for each in lines_of(self.file.blocks()):
             if isinstance(each, Lines):
-                yield JsonChunk(each, self.fields, self.kept_id)
+                yield JsonChunk(self, each)
             else:
                 yield Parsed(flaws=[each])
 
@@ -147,19 +143,23 @@ class JsonLines(TextTable):
         """Yield the lines that are not blank, unparsed."""
         for each in lines_of(self.file.blocks()):
             if isinstance(each, Lines):
-                for number, line in enumerate(each.data.split(b"\n"), each.number):
-                    if not _is_blank(line):
-                        yield Record(number, 0, [], line)
+                yield from _records(each)
 
     def record_at(self, file: IO[bytes]) -> Record:
         """Return the line that begins at the present place of the open file."""
         return Record(0, 0, [], file.readline())
 
-    def reader(self, field: str | None) -> Callable[[Record], Any]:
-        """Return a function from a line to its value of a field; None: to its text."""
-        if field is None:
-            return lambda record: text_of(row_in(record.raw), self.fields)
-        return lambda record: value_of(row_in(record.raw), field)
+    def row(self, record: Record) -> dict[str, Any]:
+        """Return the object on a line. Raises RowError."""
+        return row_in(record.raw)
+
+    def text(self, row: dict[str, Any]) -> str:
+        """Return the text of an object. Raises RowError if it has none."""
+        return text_of(row, self.fields)
+
+    def value(self, row: dict[str, Any], field: str) -> Any:  # noqa: ANN401
+        """Return a field of an object, or LACKING."""
+        return value_of(row, field)
 
     def line_of(self, record: Record) -> bytes:
         """Return the line with its end."""

@@ -20,7 +20,7 @@ from pyarrow.parquet import ParquetFile, ParquetWriter
 from simdup.arrays import Indices
 from simdup.corpus.flaws import Fault, Flaw
 from simdup.corpus.formats.streams import UNPACKED, Packed, changed, status_of
-from simdup.corpus.formats.table import Chunk, Parsed, Table, check_columns
+from simdup.corpus.formats.table import Chunk, Parsed, Table, batched, check_columns
 from simdup.errors import InputError
 from simdup.text.fields import joined
 
@@ -112,7 +112,7 @@ class Parquet(Table):
         sink = _Sink()
         packings = self._column_packings() or "snappy"
         with ParquetWriter(sink, self.columns, compression=packings) as writer:
-            for batches in _for_row_groups(parts):
+            for batches in batched(parts, _share_of_group):
                 rows = pa.Table.from_batches(batches, self.columns)
                 writer.write_table(rows, row_group_size=GROUP_ROWS)
                 yield sink.taken()
@@ -155,17 +155,10 @@ class _Sink(RawIOBase):
         return b"".join(parts)
 
 
-def _for_row_groups(parts: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """Yield the batches that make one row group each."""
-    batches, rows, size = list[pa.RecordBatch](), 0, 0
-    for batch in parts:
-        batches.append(batch)
-        rows, size = rows + len(batch), size + batch.nbytes
-        if rows >= GROUP_ROWS or size >= GROUP_BYTES:
-            yield batches
-            batches, rows, size = [], 0, 0
-    if batches:
-        yield batches
+def _share_of_group(batch: pa.RecordBatch) -> float:
+    """The share of a row group of a new file that this batch fills."""
+    share: float = max(len(batch) / GROUP_ROWS, batch.nbytes / GROUP_BYTES)
+    return share
 
 
 @contextmanager
@@ -205,35 +198,23 @@ def _batches(file: ParquetFile, group: int, columns: list[str] | None) -> Iterat
 
 def _without_views(schema: pa.Schema) -> pa.Schema:
     """The schema with plain types for views, whose values Arrow can neither take nor filter."""
-    for place, field in enumerate(schema):
-        schema = schema.set(place, field.with_type(_plain(field.type)))
-    return schema
+    return pa.schema([_plain(field) for field in schema], schema.metadata)
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type without views in it: each becomes the large type of strings or bytes."""
-    if pa.types.is_string_view(kind):
+def _plain(part: Any) -> Any:  # noqa: ANN401  (fields and types of Arrow)
+    """A field, a type or a part of a type, with large strings or bytes in place of views."""
+    if isinstance(part, list):
+        return [_plain(each) for each in part]
+    if isinstance(part, pa.Field):
+        return part.with_type(_plain(part.type))
+    if part == pa.string_view():
         return pa.large_string()
-    if pa.types.is_binary_view(kind):
+    if part == pa.binary_view():
         return pa.large_binary()
-    return _nested(kind) if pa.types.is_nested(kind) else kind
-
-
-def _nested(kind: pa.DataType) -> pa.DataType:
-    """Replace the view types within a nested type by plain ones."""
-    types = pa.types
-    inner = [kind.field(place) for place in range(kind.num_fields)]
-    inner = [field.with_type(_plain(field.type)) for field in inner]
-    if types.is_struct(kind):
-        return pa.struct(inner)
-    if types.is_map(kind):
-        entries = inner[0].type
-        return pa.map_(entries.field(0), entries.field(1), kind.keys_sorted)
-    if types.is_large_list(kind):
-        return pa.large_list(*inner)
-    if types.is_fixed_size_list(kind):
-        return pa.list_(*inner, kind.list_size)
-    return pa.list_(*inner) if types.is_list(kind) else kind
+    if not (isinstance(part, pa.DataType) and pa.types.is_nested(part)):
+        return part
+    make, parts = part.__reduce__()  # as pickle would make the type again
+    return make(*map(_plain, parts))
 
 
 def _column(batch: pa.RecordBatch, field: str) -> pa.Array:

@@ -7,12 +7,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import IO, Any, ClassVar, NamedTuple, Protocol
+from typing import IO, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from simdup.arrays import Indices
 from simdup.corpus.flaws import Flaw, RowError
 from simdup.corpus.formats.streams import BLOCK, Packed, changed, pack
 from simdup.errors import InputError
+
+Item = TypeVar("Item")
 
 #: The value of a field that a row does not have; the value of null is None.
 LACKING = object()
@@ -137,25 +139,44 @@ class TextTable(Table):
         """Return the row that begins at the present place of the open file."""
 
     @abstractmethod
-    def reader(self, field: str | None) -> Callable[[Record], Any]:
-        """Return a function from a row to its value of a field; None: to its text.
+    def row(self, record: Record) -> Any:  # noqa: ANN401
+        """Return the row, parsed. Raises RowError if it is broken."""
 
-        It raises RowError for a broken row.
-        """
+    @abstractmethod
+    def text(self, row: Any) -> str:  # noqa: ANN401
+        """Return the text of a parsed row. Raises RowError if it has none."""
+
+    @abstractmethod
+    def value(self, row: Any, field: str) -> Any:  # noqa: ANN401
+        """Return a field of a parsed row, or LACKING."""
 
     @abstractmethod
     def line_of(self, record: Record) -> bytes:
         """Return the bytes of a row, with a line end."""
+
+    def parsed(self, records: Iterable[Record]) -> Parsed:
+        """Return the texts of these rows, and their ids if these are kept."""
+        parsed = Parsed()
+        for record in records:
+            try:
+                row = self.row(record)
+                parsed.add(self.text(row), record.number, record.offset)
+                if self.kept_id is not None:
+                    value = self.value(row, self.kept_id)
+                    parsed.ids.append([] if value is LACKING else [value])
+            except RowError as error:
+                parsed.flaws.append(error.at(record.number))
+        return parsed
 
     def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[Any]:
         """Yield a field of these rows, or their texts.
 
         A packed file is unpacked up to the last of these rows.
         """
-        read = self.reader(field)
         for record in self._at(offsets) if self.is_seekable else self._numbered(numbers):
             try:
-                yield read(record)
+                row = self.row(record)
+                yield self.text(row) if field is None else self.value(row, field)
             except RowError:
                 raise changed(self.path) from None
 
@@ -178,18 +199,23 @@ class TextTable(Table):
 
     def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
         """Yield the bytes of all rows but those with these numbers."""
-        left, rows, size = deque(left_out.tolist()), list[bytes](), 0
-        for record in self.records():
-            while left and left[0] < record.number:
-                left.popleft()
-            if record.raw and not (left and left[0] == record.number):
-                rows.append(self.line_of(record))
-                size += len(record.raw)
-            if size > BLOCK:
-                yield b"".join(rows), len(rows)
-                rows, size = [], 0
-        if rows:
-            yield b"".join(rows), len(rows)
+        gone = set(left_out.tolist())
+        stay = (each for each in self.records() if each.raw and each.number not in gone)
+        for lines in batched(map(self.line_of, stay), lambda line: len(line) / BLOCK):
+            yield b"".join(lines), len(lines)
+
+
+def batched(items: Iterable[Item], share: Callable[[Item], float]) -> Iterator[list[Item]]:
+    """Yield consecutive items in lists; a list ends when the shares of its items make up 1."""
+    batch, filled = list[Item](), 0.0
+    for item in items:
+        batch.append(item)
+        filled += share(item)
+        if filled >= 1:
+            yield batch
+            batch, filled = [], 0.0
+    if batch:
+        yield batch
 
 
 def check_columns(path: str, columns: Sequence[str], wanted: Iterable[str]) -> None:
