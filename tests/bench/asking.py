@@ -13,10 +13,7 @@ indexed, and copies, texts by other hands and translations asked for.
 from __future__ import annotations
 
 import csv
-import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -26,10 +23,13 @@ from typing import TYPE_CHECKING
 
 from report import Report, options, reported
 
+from simdup import Index, Settings
 from simdup.evaluation.labels import own_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from simdup import Answer, Match
 
     Pairs = set[tuple[str, str]]
 
@@ -73,7 +73,7 @@ def collection(table: Path, name: str) -> Collection:
     right, unjudged, seen = set(), set(), set()
     with table.open(encoding="utf-8", newline="") as lines:
         for line in csv.DictReader(lines):
-            pair = line["left"], line["right"]
+            pair = str(root / line["left"]), str(root / line["right"])
             seen.update(pair)
             if line["duplicate"] != "0":
                 (right if line["duplicate"] == "1" else unjudged).update((pair, pair[::-1]))
@@ -83,71 +83,53 @@ def collection(table: Path, name: str) -> Collection:
 def splits(texts: Collection) -> Iterator[tuple[str, list[str], list[str]]]:
     """Folders to be indexed, and those to be asked for."""
     every = [folder for work in texts.editions for folder in work]
-    if "originals" in every:
-        others = [each for each in every if not each.startswith(("originals", "template"))]
-        yield "originals", ["originals"], others
+    names = {os.path.relpath(each, texts.root): each for each in every}
+    if "originals" in names:
+        others = [names[each] for each in names if not each.startswith(("originals", "template"))]
+        yield "originals", [names["originals"]], others
         return
     for turn in range(max(map(len, texts.editions))):
         indexed = [work[turn % len(work)] for work in texts.editions]
-        yield ", ".join(indexed), indexed, [each for each in every if each not in indexed]
-
-
-def simdup(*arguments: str) -> str:
-    """What the command prints."""
-    command = [sys.executable, "-m", "simdup", *arguments]
-    ended = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
-    if ended.returncode > 1:
-        raise SystemExit(ended.stderr)
-    return ended.stdout
-
-
-def answers(printed: str, root: Path) -> dict[str, list[str]]:
-    """The documents found for each question, best first, all below the root."""
-    lines = [json.loads(line) for line in printed.splitlines()]
-    return {
-        relative(line["question"], root): [relative(each["path"], root) for each in line["matches"]]
-        for line in lines
-        if line["type"] == "answer"
-    }
-
-
-def relative(path: str, root: Path) -> str:
-    return Path(os.path.relpath(path, root)).as_posix()
+        yield (
+            ", ".join(map(os.path.basename, indexed)),
+            indexed,
+            [each for each in every if each not in indexed],
+        )
 
 
 def show(report: Report, texts: Collection) -> None:
     report.table(f"{texts.name}: editions that are indexed", COLUMNS, 34)
     for name, indexed, asked in splits(texts):
-        with TemporaryDirectory() as folder:
-            place, root = f"{folder}/index", texts.root
-            known = [str(root / path) for path in texts.below(indexed)]
-            simdup("index", "build", place, *known, "--quiet")
-            questions = texts.below(asked)
-            for how, more in ((name, ()), ("  by fingerprints alone", ("--no-verify",))):
+        questions = texts.below(asked)
+        with TemporaryDirectory() as folder, Index.create(f"{folder}/index") as index:
+            index.add(texts.below(indexed))
+            for how, verified in ((name, True), ("  by fingerprints alone", False)):
                 began = perf_counter()
-                paths = [str(root / path) for path in questions]
-                printed = simdup("query", place, *paths, "--format", "jsonl", "--quiet", *more)
+                answers, _ = index.query_files(questions, Settings(verified=verified))
                 seconds = perf_counter() - began
-                sizes = len(known), len(questions)
-                figures = judged(texts, indexed, asked, answers(printed, root))
-                report.row(how, *sizes, *figures, seconds)
+                figures = judged(texts, indexed, asked, answers)
+                report.row(how, len(index), len(questions), *figures, seconds)
 
 
 def judged(
-    texts: Collection, indexed: Sequence[str], asked: Sequence[str], found: dict[str, list[str]]
+    texts: Collection, indexed: Sequence[str], asked: Sequence[str], found: Sequence[Answer]
 ) -> tuple[float, ...]:
     """Of pairs: those to find, found, right; recall, precision, and how often the best is right."""
     known, questions = set(texts.below(indexed)), set(texts.below(asked))
     wanted = {(left, right) for left, right in texts.right if left in questions and right in known}
     by_question = [
-        [(left, right) for right in each if (left, right) not in texts.unjudged]
-        for left, each in found.items()
+        [pair for match in each.matches if (pair := _pair(each, match)) not in texts.unjudged]
+        for each in found
     ]
     pairs = {pair for each in by_question for pair in each}
     first = [each[0] in wanted for each in by_question if each]
     right = len(pairs & wanted)
     shares = right / len(wanted), right / len(pairs), sum(first) / len(first)
     return len(wanted), len(pairs), right, *shares
+
+
+def _pair(answer: Answer, match: Match) -> tuple[str, str]:
+    return answer.question, match.document.path
 
 
 def main() -> None:

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 
 COLUMNS = {"seconds": ",.1f", "of processor": ",.1f", "MB at most": ",.0f"}
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-COLUMNS = {"seconds": ",.1f", "of processor": ",.1f", "MB at most": ",.0f"}
-
 # Copies of one kept file, as a group of a scan has them.
 COPIES = 10
 

@@ -167,9 +167,6 @@ def pairs_by(lsh: Any, made: Callable[[list[str]], Any], jaccard: float, path: s
     return pairs
 
 
-# Prints the components that text-dedup kept: by their first row, the rows.
-
-
 PEERS = {"datasketch": datasketch_pairs, "rensa": rensa_pairs}
 
 

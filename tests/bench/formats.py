@@ -5,8 +5,7 @@
 Our 48 originals (fixtures/pairs), written as files of each format by other programs' libraries
 (text files, RTF and PDF as tests/makers.py does, PDF with a running header and page numbers), and all of them,
 --copies times, as one large file. Each case is read in a fresh process: by simdup's reader, and by
-the bare library for the format, as its manual has it; PDF by `pdftotext` too, where it is
-installed. "Guarded" is simdup's reader in the process of its own that a scan keeps for it.
+the bare library for the format, as its manual has it. "Guarded" is simdup's reader in the process of its own that a scan keeps for it.
 
 Similarity is exact, to the source, over pairs of tokens. Memory is the most that the process had;
 an empty row shows what it has with nothing read. What is read lies in the page cache.
@@ -17,9 +16,6 @@ pages are to each other: as texts, as simdup reads them, and as others do.
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import shutil
 import subprocess
 import sys
@@ -33,15 +29,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
-from report import RSS_BYTES, fresh, measured, options, peak_memory, reported
+from report import fresh, measured, options, peak_memory, reported
 
 from simdup import exact_similarities
-from simdup.extract.archives import opened
-from simdup.extract.packed import packing_of, unpacked
 from simdup.extract.readers import READERS, UNGUARDED, Readers, kind
 from simdup.extract.sniff import Format
-from simdup.settings import FORMATS, PACKINGS, SIMILARITY
-from simdup.text.encodings import decode, detect
+from simdup.settings import FORMATS, SIMILARITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,16 +56,14 @@ COLUMNS = {
 }
 PAIR_COLUMNS = {"pairs": ",", "most alike": ".3f", "median": ".3f", "near": ","}
 NAME_WIDTH = 24
-ARCHIVES = ("zip", "tar")
 PEERS = (
     *(
-        *("pypdfium2", "zstandard", "python-docx", "odfpy", "ebooklib", "striprtf", "python-pptx"),
+        *("pypdfium2", "python-docx", "odfpy", "ebooklib", "striprtf", "python-pptx"),
         "openpyxl",
     ),
     *("reportlab", "trafilatura", "pysrt", "webvtt-py", "ass", "pyyaml", "nbformat", "pylatexenc"),
 )
 
-# The packings hold plain text: what it takes to unpack that is seen beside the plain library.
 WRITERS: dict[str, Callable[[str], bytes]] = {
     "html": makers.html_page,
     "epub": makers.ebooklib_epub,
@@ -92,23 +83,11 @@ WRITERS: dict[str, Callable[[str], bytes]] = {
     "ipynb": makers.notebook,
     "tex": makers.tex,
     "man": makers.man,
-    "gz": lambda text: gzip.compress(text.encode()),
-    "xz": lambda text: lzma.compress(text.encode()),
-    "bz2": lambda text: bz2.compress(text.encode()),
-    "zst": lambda text: import_module("zstandard").compress(text.encode()),
-    "zip": lambda text: makers.zipped({"a.txt": text}),
-    "tar": lambda text: makers.tar({"a.txt": text}),
 }
 
 
 def simdup(path: Path) -> str:
     data = path.read_bytes()
-    if packing := packing_of(data):
-        content = b"".join(unpacked(iter((data,)), packing, len(data)))
-        return decode(content, detect(content))
-    if path.suffix[1:] in ARCHIVES:
-        archive = opened(data)
-        return "".join(archive.read(each.name).decode() for each in archive.members)
     found = kind(data, path.name)
     return READERS[found](data) if found else ""
 
@@ -227,22 +206,6 @@ def groff(path: Path) -> str:
     return subprocess.run(command, capture_output=True, check=True).stdout.decode()
 
 
-def python_library(path: Path) -> str:
-    """What Python's own module gives; of zstandard the package's."""
-    module = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": "zstandard"}[path.suffix]
-    return import_module(module).decompress(path.read_bytes()).decode()
-
-
-def zipfile(path: Path) -> str:
-    with import_module("zipfile").ZipFile(path) as file:
-        return "".join(file.read(name).decode() for name in file.namelist())
-
-
-def tarfile(path: Path) -> str:
-    with import_module("tarfile").open(path) as file:
-        return "".join(file.extractfile(each).read().decode() for each in file)
-
-
 def python_pptx(path: Path) -> str:
     from pptx import Presentation
 
@@ -270,11 +233,6 @@ def of_page(page: PdfPage) -> str:
         return text.get_text_range()
 
 
-def pdftotext(path: Path) -> str:
-    command = ["pdftotext", str(path), "-"]
-    return subprocess.run(command, capture_output=True, check=True).stdout.decode()
-
-
 LIBRARIES: dict[str, tuple[Callable[[Path], str], ...]] = {
     "html": (html_parser,),
     "epub": (ebooklib,),
@@ -284,7 +242,7 @@ LIBRARIES: dict[str, tuple[Callable[[Path], str], ...]] = {
     "eml": (email,),
     "pptx": (python_pptx,),
     "xlsx": (openpyxl,),
-    "pdf": (pypdfium2, *((pdftotext,) if shutil.which("pdftotext") else ())),
+    "pdf": (pypdfium2,),
     "site": (html_parser, trafilatura),
     "mbox": (mailbox,),
     "srt": (pysrt,),
@@ -294,25 +252,7 @@ LIBRARIES: dict[str, tuple[Callable[[Path], str], ...]] = {
     "ipynb": (nbformat,),
     "tex": (pylatexenc,),
     "man": (groff,) if shutil.which("groff") else (),
-    **dict.fromkeys(PACKINGS, (python_library,)),
-    "zip": (zipfile,),
-    "tar": (tarfile,),
 }
-
-# A process that starts another and says how much memory that had, in the system's unit. It is
-# smaller than this one, which Linux would count.
-MEASURER = """
-import os, sys
-pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ)
-print(os.wait4(pid, 0)[2].ru_maxrss)
-"""
-
-
-def memory_of_pdftotext(path: Path) -> float:
-    """The most memory that it had, in MB."""
-    command = [sys.executable, "-I", "-S", "-c", MEASURER, "pdftotext", str(path), "-"]
-    done = subprocess.run(command, capture_output=True, check=True)
-    return int(done.stdout.split()[-1]) * RSS_BYTES / 1e6
 
 
 def write(folder: Path, copies: int) -> None:
@@ -366,14 +306,13 @@ def cells(folder: Path, ending: str, read: Callable[[Path], str], runs: int) -> 
     small, large = folder / ending, folder / f"large-{ending}"
     of_small, of_large = (measured(partial(reading, read, each), runs) for each in (small, large))
     files = len(of_small.result)
-    speed, memory = None, [of_small.peak, of_large.peak]
+    speed = None
     formats = {each.value for each in set(Format) - UNGUARDED}
     if read is simdup and ending in formats:
         speed = files / measured(partial(guarded, small), runs).seconds
-    if read is pdftotext:
-        memory = [max(map(memory_of_pdftotext, each.iterdir())) for each in (small, large)]
     similar = fresh(alike, of_small.result)
-    return *similar, files / of_small.seconds, speed, memory[0], of_large.seconds, memory[1]
+    of_files = files / of_small.seconds, speed, of_small.peak
+    return *similar, *of_files, of_large.seconds, of_large.peak
 
 
 def of_strangers(texts: list[str]) -> tuple[int, float, float, int]:
