@@ -1102,20 +1102,6 @@ def test_a_text_without_a_letter_matches_nothing(index):
     assert [len(answer.matches) for answer in answers] == [0, 1, 0]
 
 
-@pytest.mark.parametrize("asked", [1, 23, 24, 65])
-@pytest.mark.parametrize("k", [0, 3, 9])
-def test_many_queries_are_answered_as_each_alone(narrow, asked, k):
-    texts = [words(seed, edits=edits) for seed in range(20) for edits in (0, 1, 2)]
-    narrow.add_texts([str(number) for number in range(60)], texts)
-    questions = (texts * 2)[:asked]
-    settings = Settings(Recipe(bits=64), k=k)
-
-    together = narrow.query_many(questions, settings)
-
-    for text, answer in zip(questions[::9], together[::9], strict=True):
-        assert answer.matches == narrow.query(text, settings) != ()
-
-
 def test_fingerprints_are_matched_by_distance_alone(index, write, untouchable):
     write("in/a", FIRST)
     index.add(["in"])
@@ -1383,15 +1369,6 @@ def test_a_failed_query_leaves_no_open_transaction(index, monkeypatch):
             index.query(FIRST)
 
     assert found(index.query(FIRST)) == ["a"]
-
-
-def test_another_index_object_sees_changes(index, place):
-    with Index(place) as other:
-        assert other.query(FIRST) == ()
-        index.add_texts(["a"], [FIRST])
-        assert len(other) == len(other.query(FIRST)) == 1
-        index.remove(["a"])
-        assert len(other) == len(other.query(FIRST)) == 0
 
 
 # What is in it
