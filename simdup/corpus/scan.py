@@ -179,25 +179,29 @@ def member_texts(result: CorpusResult, most: int) -> Iterator[Callable[[int], st
     It returns the texts of the first members, up to `most` characters together, and None for the
     others. An empty line separates several fields. It raises InputError if a file changed.
     """
-    members, digests = result.groups.members, result.prints.text_digests
-    _, first_member, text_of = np.unique(digests, axis=0, return_index=True, return_inverse=True)
-    # Texts are numbered in the order of their rows, in which they are read again.
-    by_row = np.argsort(members[first_member])
-    first_member, text_of = first_member[by_row], np.argsort(by_row)[text_of.ravel()]
-    rows = members[first_member]
-    by_member = np.argsort(first_member)
-    characters_so_far = np.cumsum(result.rows.lengths[rows[by_member]])
-    is_read = np.zeros(len(rows), bool)
-    is_read[by_member[characters_so_far <= most]] = True
-    recipe = result.settings.recipe
-    with closing(RereadTexts(result.rows, rows, digests[first_member], recipe)) as reread:
-        reread.expect(np.flatnonzero(is_read))
+    digests, recipe = result.prints.text_digests, result.settings.recipe
+    _, first_member, text_of_member = np.unique(
+        digests, axis=0, return_index=True, return_inverse=True
+    )
+    row_of_text = result.groups.members[first_member]
+    # A text is given if it fits in with the texts of all members before its first one.
+    texts_by_member = np.argsort(first_member)
+    characters_so_far = np.cumsum(result.rows.lengths[row_of_text[texts_by_member]])
+    is_given = np.zeros(len(first_member), bool)
+    is_given[texts_by_member] = characters_so_far <= most
+    # `RereadTexts` numbers texts in the order of their rows.
+    texts_by_row = np.argsort(row_of_text)
+    number_of_text = np.argsort(texts_by_row)
+    rows, own_digests = row_of_text[texts_by_row], digests[first_member[texts_by_row]]
+    with closing(RereadTexts(result.rows, rows, own_digests, recipe)) as reread:
+        reread.expect(np.sort(number_of_text[is_given]))
 
         def read(member: int) -> str | None:
-            text = int(text_of[member])
-            if not is_read[text]:
+            text = text_of_member.ravel()[member]
+            if not is_given[text]:
                 return None
-            return "\n\n".join(separated("".join(reread.chunks(text)), max(1, len(recipe.fields))))
+            whole = "".join(reread.chunks(int(number_of_text[text])))
+            return "\n\n".join(separated(whole, max(1, len(recipe.fields))))
 
         yield read
 
