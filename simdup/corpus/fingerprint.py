@@ -168,18 +168,18 @@ def fingerprint_tables(
     with closing(_fingerprinted(tables, how, jobs)) as parts:
         for index, made in progress(parts, "rows", None, _rows_in):
             where = made.numbers, made.offsets, made.lengths
-            collected.add(made.prints.sketches, *made.prints.columns, *where)
+            collected.add(made.prints.sketches, *made.prints[:4], *where)
             flaws.add(index, made.flaws)
             ids.add(made.ids)
             owners.append(index)
             sizes.append(len(made.numbers))
-    rows, counts, digests, of_texts, numbers, offsets, lengths = collected.columns()
+    *prints, numbers, offsets, lengths = collected.columns()
     in_table = np.bincount(np.array(owners, np.int64), sizes[1:], len(tables)).astype(np.int64)
     begins = np.append(0, np.cumsum(in_table))
     places = begins, numbers, offsets, lengths, np.cumsum(sizes)
     return FingerprintedRows(
         ComparedRows(tables, *places, tuple(ids.kept)),
-        TextFingerprints(rows, counts, digests, of_texts, collected.sketches()),
+        TextFingerprints._make([*prints, collected.sketches()]),
         *flaws.listed(),
     )
 

@@ -142,8 +142,7 @@ class RowParts(NamedTuple):
         return cls(np.empty((0, 2), np.int64), np.empty(0), np.empty((0, 2), np.int64))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TextFingerprints:
+class TextFingerprints(NamedTuple):
     """The fingerprints and digests of some texts: arrays by text."""
 
     rows: Rows
@@ -156,11 +155,6 @@ class TextFingerprints:
     """(n, 2): 128-bit digests of the texts."""
     sketches: Sketches | None = None
     """None where own shares are not asked for."""
-
-    @property
-    def columns(self) -> tuple[Rows, Indices, Digests, Digests]:
-        """The arrays, without the sketches."""
-        return self.rows, self.counts, self.digests, self.text_digests
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -142,10 +142,10 @@ def group_texts(
     collected, done = new_prints(how, np.empty(0, np.int64)), 0
     for batch in batches(texts):
         made = fingerprint_list(batch, how)
-        collected.add(made.prints.sketches, *made.prints.columns, done + made.good)
+        collected.add(made.prints.sketches, *made.prints[:4], done + made.good)
         done += len(batch)
-    rows, counts, digests, of_texts, there = collected.columns()
-    prints = TextFingerprints(rows, counts, digests, of_texts, collected.sketches())
+    *columns, there = collected.columns()
+    prints = TextFingerprints._make([*columns, collected.sketches()])
     distinct = _distinct_texts(prints, settings)
     in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
     matched = find_groups(distinct, settings, in_memory, progress)

@@ -236,22 +236,12 @@ def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Indices
 
 def _distinct(ids: Hashes, documents: Indices) -> tuple[Indices, Indices]:
     """For each document, where each distinct id first occurs, and how often it occurs."""
-    bits = np.uint64(int(documents.max(initial=0)).bit_length())
-    keys = ids
-    if bits:
-        keys = (documents.astype(np.uint64) << (np.uint64(64) - bits)) | (ids >> bits)
-    order = np.argsort(keys)
-    keys, sorted_ids = keys[order], ids[order]
-    is_new = np.ones(len(keys), bool)
-    is_new[1:] = keys[1:] != keys[:-1]
-    if not (is_new[1:] | (sorted_ids[1:] == sorted_ids[:-1])).all():
-        # Two ids of a document differ only in the bits that its number replaced.
-        order = np.lexsort((ids, documents))
-        sorted_ids, sorted_documents = ids[order], documents[order]
-        is_new[1:] = sorted_ids[1:] != sorted_ids[:-1]
-        is_new[1:] |= sorted_documents[1:] != sorted_documents[:-1]
+    order = np.lexsort((ids, documents))
+    ordered = np.column_stack((documents[order].astype(np.uint64), ids[order]))
+    is_new = np.ones(len(ids), bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     first = np.flatnonzero(is_new)
-    return order[first], np.diff(np.append(first, len(keys)))
+    return order[first], np.diff(np.append(first, len(ids)))
 
 
 def _keyword_features(texts: Sequence[str], recipe: Recipe) -> Features:

@@ -149,21 +149,24 @@ def read_back(sketches: Iterable[bytes]) -> Sketches:
     sizes, odd = np.divmod(np.array(list(map(len, parts)), np.int64), _STORED.itemsize)
     if odd.any():
         raise ValueError("a sketch is cut within a value")
-    values = np.frombuffer(b"".join(parts), _STORED).astype(np.uint32)
-    return Sketches(values, np.cumsum(sizes) - sizes, sizes)
+    return _laid_out(np.frombuffer(b"".join(parts), _STORED).astype(np.uint32), sizes)
 
 
 def of_each(values: Sequence[Values]) -> Sketches:
     """The sketches with these values, one array for each text."""
     sizes = np.array(list(map(len, values)), np.int64)
-    return Sketches(np.concatenate([_NO_VALUES, *values]), np.cumsum(sizes) - sizes, sizes)
+    return _laid_out(np.concatenate([_NO_VALUES, *values]), sizes)
+
+
+def _laid_out(values: Values, sizes: Indices) -> Sketches:
+    """The sketches whose values stand one after the other."""
+    return Sketches(values, np.cumsum(sizes) - sizes, sizes)
 
 
 def joined(parts: Sequence[Sketches]) -> Sketches:
     """The sketches of several collections as one, in order."""
     sizes = np.concatenate([np.empty(0, np.int64), *(part.sizes for part in parts)])
-    values = np.concatenate([_NO_VALUES, *(part.joined() for part in parts)])
-    return Sketches(values, np.cumsum(sizes) - sizes, sizes)
+    return _laid_out(np.concatenate([_NO_VALUES, *(part.joined() for part in parts)]), sizes)
 
 
 def thinned(dense: Sketches, counts: Indices) -> Sketches:
@@ -259,7 +262,11 @@ class Collected:
         self._added += 1
 
     def columns(self) -> list[NDArray[Any]]:
-        """Return each column, without the sketches.
+        """Return each column, without the sketches."""
+        return self._joined() if self._pile is None else self._joined()[:-2]
+
+    def _joined(self) -> list[NDArray[Any]]:
+        """Every column as one array.
 
         The parts of one column are freed before the next column is joined, since the columns of a
         corpus may take half of the memory.
@@ -267,15 +274,14 @@ class Collected:
         for parts in self._parts:
             if len(parts) > 1:  # Ctrl-C may have come between two columns, here or in `add`
                 parts[:] = [np.concatenate(parts[: self._added + 1])]
-        joined = [each for (each,) in self._parts]
-        return joined if self._pile is None else joined[:-2]
+        return [each for (each,) in self._parts]
 
     def sketches(self, texts: Indices | slice = slice(None)) -> Sketches | None:
-        """Return the sketches of these texts (default: all), after `columns`.
+        """Return the sketches of these texts (default: all); None if they are not collected.
 
-        None if sketches are not collected.
+        No text can be added any more.
         """
         if self._pile is None:
             return None
-        (begins,), (sizes,) = self._parts[-2:]
+        *_, begins, sizes = self._joined()
         return self._pile.pooled(begins[texts], sizes[texts])

@@ -78,16 +78,14 @@ def check(path: str, written: Any) -> None:  # noqa: ANN401
     """Raise InputError unless metadata has the types and sizes that `about` writes."""
     if not isinstance(written, dict):
         raise damaged(path, f"about {written!r:.80}")
-    kinds: dict[str, tuple[type, ...]] = {"simdup": (str,), **_MADE}
-    for name, allowed in kinds.items():
-        if type(written.get(name, ...)) not in allowed:
-            raise damaged(path, f"{name} {written.get(name)!r:.80}")
+    # Indexes of older versions lack the first two.
+    values = {"read_from": 0, "parts": False} | written
+    kinds: dict[str, tuple[type, ...]] = {"read_from": (int,), "parts": (bool,), "simdup": (str,)}
+    for name, allowed in (kinds | _MADE).items():
+        if type(values.get(name, ...)) not in allowed:
+            raise damaged(path, f"{name} {values.get(name)!r:.80}")
     if not all(isinstance(each, str) for each in (*written["formats"], *written["convert"])):
         raise damaged(path, "formats or converters that are no names")
-    if type(written.get("read_from", 0)) is not int:
-        raise damaged(path, f"read_from {written['read_from']!r:.80}")
-    if type(written.get("parts", False)) is not bool:
-        raise damaged(path, f"parts {written['parts']!r:.80}")
     if not 8 <= written["bits"] <= MAX_BITS or written["bits"] % 8:
         raise damaged(path, f"fingerprints of {written['bits']!r:.80} bits")
 

@@ -217,25 +217,24 @@ def checksum_of(place: int, low: int, entries: bytes | None) -> int:
 
 
 def looked_up(file: IndexFile, queries: Rows, k: int) -> Indices | None:
-    """Return what `segments.within` does, from the tables of blocks; None if they cannot tell."""
-    found = [np.empty((0, 3), np.int64)]
-    for index, query in enumerate(queries[:, None]):
-        near = by_blocks(file, query, k)
-        if near is None:
-            return None
-        near[:, 0] = index
-        found.append(near)
-    return np.concatenate(found)
-
-
-def by_blocks(file: IndexFile, query: Rows, k: int) -> Indices | None:
-    """Return what `segments.within` does for one query, from the tables of blocks.
+    """Return what `within` does, from the tables of blocks.
 
     None if they cannot tell: for other sizes or larger distances than they are made for, and
     where too many fingerprints share a block.
     """
     if not file.blocks or k > BLOCKED_K:
         return None
+    found = [np.empty((0, 3), np.int64)]
+    for index, query in enumerate(queries[:, None]):
+        near = _by_blocks(file, index, query, k)
+        if near is None:
+            return None
+        found.append(near)
+    return np.concatenate(found)
+
+
+def _by_blocks(file: IndexFile, index: int, query: Rows, k: int) -> Indices | None:
+    """Return what `looked_up` does for one query, whose index is given."""
     found = []
     for block in file.blocks:
         candidates = _candidates(file, block, _values(query))
@@ -252,7 +251,7 @@ def by_blocks(file: IndexFile, query: Rows, k: int) -> Indices | None:
     if not np.array_equal(counts, shared):
         raise InputError(f"{file.path!r}: a table of blocks is damaged; build it anew")
     distances = np.bitwise_count(differences)
-    return in_order(np.column_stack((np.zeros_like(numbers), numbers, distances)))
+    return in_order(np.column_stack((np.full_like(numbers, index), numbers, distances)))
 
 
 def _candidates(file: IndexFile, block: int, query: Words) -> tuple[Words, Indices] | None:

@@ -20,7 +20,7 @@ import numpy as np
 from simdup.arrays import Indices
 from simdup.errors import InputError
 from simdup.files.fingerprint import Fingerprinted
-from simdup.fingerprint.sketch import SketchPile, read_back
+from simdup.fingerprint.sketch import Collected, read_back
 from simdup.index import samples
 from simdup.index.connection import IndexFile
 from simdup.index.metadata import damaged, is_made_alike
@@ -112,13 +112,13 @@ def everything(
 ) -> Fingerprinted:
     """Return all documents by ascending number, their fingerprints, and if asked their sketches.
 
-    Fingerprints come from all segments; sketches may be in a temporary file (`SketchPile`).
+    Fingerprints come from all segments; sketches may be in a temporary file (`Collected`).
     """
     numbers = np.concatenate([np.empty(0, np.int64), *(each.documents for each in loaded)])
     order = np.argsort(numbers)
     if not np.array_equal(numbers[order], every_number(file)):
         raise disagreement(file)
-    known, pile, placed = list[Document](), SketchPile(), [np.empty((0, 2), np.int64)]
+    known, collected = list[Document](), Collected(is_sketched=is_sketched)
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = numbers[order[begin : begin + NUMBERS_AT_ONCE]]
         part = dict(sketched(file, asked))
@@ -127,12 +127,10 @@ def everything(
         found = [part[number] for number in asked.tolist()]
         known += [document for document, _ in found]
         if is_sketched:
-            sketches = read_back(sketch for _, sketch in found)
-            placed.append(np.column_stack((pile.add(sketches), sketches.sizes)))
+            collected.add(read_back(sketch for _, sketch in found))
     empty = np.empty((0, file.width), np.uint8)
     rows = np.concatenate([empty, *(each.rows for each in loaded)])[order]
-    pooled = pile.pooled(*np.concatenate(placed).T) if is_sketched else None
-    return Fingerprinted(tuple(known), rows, pooled)
+    return Fingerprinted(tuple(known), rows, collected.sketches())
 
 
 def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:

@@ -27,7 +27,7 @@ from simdup.index import write as changes
 from simdup.index.connection import INDEX, IndexFile, create_file
 from simdup.index.index import Index
 from simdup.index.metadata import about, from_json, settings_of, with_bits
-from simdup.index.segments import BLOCKED_K, by_blocks, looked_up, pieces, within
+from simdup.index.segments import BLOCKED_K, looked_up, pieces, within
 from simdup.index.snapshot import (
     at_or_under,
     checksum_of,
@@ -389,10 +389,10 @@ def test_blocks_answer_as_comparing_with_all_does(tmp_path_factory, neighbourhoo
         drop(connection, [2, 3])
         every = list(segments(connection, {}).values())
         for k in range(BLOCKED_K + 1):
-            found = by_blocks(connection, rows_of(asked), k)
+            found = looked_up(connection, rows_of(asked), k)
 
             assert found.tolist() == within(every, rows_of(asked), k).tolist()
-        assert by_blocks(connection, rows_of(asked), BLOCKED_K + 1) is None
+        assert looked_up(connection, rows_of(asked), BLOCKED_K + 1) is None
         both = rows_of(asked, values[0] if values else 5)
         assert looked_up(connection, both, 3).tolist() == within(every, both, 3).tolist()
 
@@ -405,7 +405,7 @@ def test_every_way_to_differ_in_three_bits_is_found(place):
     with made(place) as connection:
         keep(connection, [f"/{i}" for i in range(500)], values)
 
-        found = by_blocks(connection, rows_of(middle), 3)
+        found = looked_up(connection, rows_of(middle), 3)
 
     assert sorted(found[:, 1].tolist()) == list(range(1, 501))
     assert found[:, 2].tolist() == sorted(map(len, flips))
@@ -415,13 +415,13 @@ def test_every_way_to_differ_in_three_bits_is_found(place):
 def test_a_block_that_many_share_is_not_looked_up(place):
     with made(place) as connection:
         keep(connection, ["/a", "/b", "/c"], [1, 2, 3])  # as many as may be
-        assert len(by_blocks(connection, rows_of(0), 2)) == 3
+        assert len(looked_up(connection, rows_of(0), 2)) == 3
 
         keep(connection, ["/d"], [0xFFFF])
-        assert by_blocks(connection, rows_of(0), 2) is None
+        assert looked_up(connection, rows_of(0), 2) is None
         assert looked_up(connection, rows_of(0x1111111111111111, 0), 2) is None
         assert whole(connection)
-        assert by_blocks(connection, rows_of(0x1111111111111111), 2).size == 0
+        assert looked_up(connection, rows_of(0x1111111111111111), 2).size == 0
 
 
 @pytest.mark.parametrize("bits", [8, 32, 128, 256])
@@ -430,7 +430,7 @@ def test_only_64_bits_have_blocks(place, bits):
         with connection.writing():
             put(connection, [document("/a")], np.zeros((1, bits // 8), np.uint8), sketches_of(0))
 
-        assert by_blocks(connection, np.zeros((1, bits // 8), np.uint8), 3) is None
+        assert looked_up(connection, np.zeros((1, bits // 8), np.uint8), 3) is None
         assert whole(connection)
     assert by_sql(place, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'block%'") == [(0,)]
 
@@ -458,7 +458,7 @@ def asked_for_everything(place):
         for look in (
             lambda: held(connection),
             lambda: documents(connection, np.arange(1, 10)),
-            *(lambda v=v: by_blocks(connection, rows_of(v), 3).tolist() for v in VALUES),
+            *(lambda v=v: looked_up(connection, rows_of(v), 3).tolist() for v in VALUES),
         ):
             try:
                 answers.append(look())
