@@ -31,7 +31,7 @@ _SHIFT, _CHARACTER = np.uint32(KIND_SHIFT), np.uint32((1 << KIND_SHIFT) - 1)
 
 
 def _may_cache() -> bool:
-    """Whether numba can cache what it compiles: beside this file, or in the user's cache folder."""
+    """Whether numba can cache compiled code: beside this file, or in the user's cache folder."""
     try:
         njit(cache=True)(_may_cache)
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Memory of this process: whether numpy can be imported, and what was freed given back."""
+"""Memory of this process: whether numpy can be imported, and giving freed memory back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HEADROOM = 32 << 20
 
 
 def check_that_numpy_loads() -> None:
-    """Raise MemoryError if importing numpy, or what is imported after it, would end this process.
+    """Raise MemoryError if importing numpy, or modules after it, would end this process.
 
     Under too low a memory limit (`ulimit -v`), numpy's linear algebra exits with 1 or
     dies of a signal. A fork of this process, which has the same memory, tries it first.

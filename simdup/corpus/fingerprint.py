@@ -27,7 +27,7 @@ from simdup.progress import Progress
 from simdup.recipe import Recipe
 from simdup.settings import Settings
 
-# A report lists the places of at most this many flaws of each fault.
+# A report lists at most this many flaws of each fault.
 MOST_FAULTY = 1000
 
 # Bytes of ids that are kept in memory. If there are more, files are read again for them.
@@ -165,8 +165,8 @@ def fingerprint_tables(
     none = np.empty(0, np.int64)
     collected, flaws, ids = new_prints(how, none, none, none), _Flaws(tables), _KeptIds()
     owners, sizes = list[int](), [0]
-    with closing(_fingerprinted(tables, how, jobs)) as parts:
-        for index, made in progress(parts, "rows", None, _rows_in):
+    with closing(_fingerprinted(tables, how, jobs)) as chunks:
+        for index, made in progress(chunks, "rows", None, _rows_in):
             where = made.numbers, made.offsets, made.lengths
             collected.add(made.prints.sketches, *made.prints[:4], *where)
             flaws.add(index, made.flaws)
@@ -176,9 +176,9 @@ def fingerprint_tables(
     *prints, numbers, offsets, lengths = collected.columns()
     in_table = np.bincount(np.array(owners, np.int64), sizes[1:], len(tables)).astype(np.int64)
     begins = np.append(0, np.cumsum(in_table))
-    places = begins, numbers, offsets, lengths, np.cumsum(sizes)
+    columns = begins, numbers, offsets, lengths, np.cumsum(sizes)
     return FingerprintedRows(
-        ComparedRows(tables, *places, tuple(ids.kept)),
+        ComparedRows(tables, *columns, tuple(ids.kept)),
         TextFingerprints._make([*prints, collected.sketches()]),
         *flaws.listed(),
     )
@@ -191,8 +191,8 @@ def new_prints(how: HowToFingerprint, *more: NDArray[Any]) -> Collected:
     return Collected(rows, counts, digests, digests, *more, is_sketched=how.is_sketched)
 
 
-def _rows_in(part: tuple[int, FingerprintedChunk]) -> int:
-    _, made = part
+def _rows_in(chunk: tuple[int, FingerprintedChunk]) -> int:
+    _, made = chunk
     return len(made.numbers) + sum(flaw.rows for flaw in made.flaws)
 
 
@@ -212,8 +212,8 @@ def _fingerprinted(
         yield from ((owners.popleft(), fingerprint_chunk(*task)) for task in tasks())
         return
     try:
-        with closing(results(fingerprint_chunk, tasks(), jobs)) as parts:
-            yield from ((owners.popleft(), made) for made in parts)
+        with closing(results(fingerprint_chunk, tasks(), jobs)) as chunks:
+            yield from ((owners.popleft(), made) for made in chunks)
     except BrokenProcessPool:
         check_that_workers_start()
         raise SimdupError(

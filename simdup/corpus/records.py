@@ -90,8 +90,8 @@ class RowGroups:
     distances: Indices
     """The distance of each member from its representative, in bits."""
     own_shares: NDArray[np.float64]
-    """How much of what each member shares with its representative is theirs alone, from 0 to 1;
-    NaN where that was not asked for."""
+    """The share of the wording common to a member and its representative that is theirs alone;
+    from 0 to 1, or NaN where own shares were not asked for."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -109,16 +109,16 @@ class RowGroups:
 
     def __iter__(self) -> Iterator[RowGroup]:
         for number, (begin, end) in enumerate(pairwise(self.offsets.tolist()), 1):
-            part = slice(begin, end)
-            same = self.are_identical[part].tolist()
+            own = slice(begin, end)
+            same = self.are_identical[own].tolist()
             yield RowGroup(
                 number,
                 Kind.IDENTICAL_TEXT if all(same) else Kind.NEAR,
-                self.members[part].tolist(),
+                self.members[own].tolist(),
                 [Kind.IDENTICAL_TEXT if each else Kind.NEAR for each in same],
-                _known(self.similarities[part]),
-                self.distances[part].tolist(),
-                _known(self.own_shares[part]),
+                _known(self.similarities[own]),
+                self.distances[own].tolist(),
+                _known(self.own_shares[own]),
             )
 
 
@@ -133,7 +133,7 @@ class RowParts(NamedTuple):
     """(m, 2): indices of rows, the part and the one with the larger text."""
     shares: NDArray[np.float64]
     """(m,): the share of the distinct shingles of the part that the larger text has."""
-    places: Indices
+    spans: Indices
     """(m, 2): where the part begins and ends in the larger text, in characters."""
 
     @classmethod

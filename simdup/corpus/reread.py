@@ -39,11 +39,11 @@ def values(rows: ComparedRows, asked: Indices, field: str | None = None) -> Iter
     bounds = np.searchsorted(asked, rows.begins).tolist()
     for table, (begin, end) in zip(rows.tables, pairwise(bounds), strict=True):
         if begin < end:
-            part = asked[begin:end]
+            own = asked[begin:end]
             if rows.ids and field is not None and field == table.kept_id:
-                yield from _kept_ids(rows, part)
+                yield from _kept_ids(rows, own)
             else:
-                yield from table.values(field, rows.numbers[part], rows.offsets[part])
+                yield from table.values(field, rows.numbers[own], rows.offsets[own])
 
 
 def _kept_ids(rows: ComparedRows, asked: Indices) -> Iterator[Any]:
@@ -51,8 +51,8 @@ def _kept_ids(rows: ComparedRows, asked: Indices) -> Iterator[Any]:
     bounds = np.searchsorted(asked, rows.chunks)
     for chunk in np.flatnonzero(np.diff(bounds)).tolist():
         ids = json.loads(rows.ids[chunk])
-        part = asked[bounds[chunk] : bounds[chunk + 1]] - rows.chunks[chunk]
-        yield from (ids[row][0] if ids[row] else LACKING for row in part.tolist())
+        own = asked[bounds[chunk] : bounds[chunk + 1]] - rows.chunks[chunk]
+        yield from (ids[row][0] if ids[row] else LACKING for row in own.tolist())
 
 
 class RereadTexts:
@@ -98,7 +98,7 @@ class RereadTexts:
             yield from chunks_of(*strings)
 
     def _strings(self, texts: Indices) -> Iterator[list[str]]:
-        """Yield some expected texts (ascending) in parts, at least one.
+        """Yield some expected texts (ascending) in lists, at least one list.
 
         Raises InputError if one of them changed.
         """
@@ -106,12 +106,12 @@ class RereadTexts:
         direct = values(self.rows, self.first[texts[is_seekable]])
         copied = self.copied.texts(texts[~is_seekable])
         for begin in range(0, max(len(texts), 1), TEXTS_AT_ONCE):
-            part = slice(begin, begin + TEXTS_AT_ONCE)
-            found = [next(direct if each else copied) for each in is_seekable[part].tolist()]
+            batch = slice(begin, begin + TEXTS_AT_ONCE)
+            found = [next(direct if each else copied) for each in is_seekable[batch].tolist()]
             strings = [each if isinstance(each, str) else "" for each in found]
-            differs = (text_digests(strings) != self.digests[texts[part]]).any(axis=1)
+            differs = (text_digests(strings) != self.digests[texts[batch]]).any(axis=1)
             if differs.any():
-                table = self.rows.tables_of(self.first[texts[part][differs]])[0]
+                table = self.rows.tables_of(self.first[texts[batch][differs]])[0]
                 raise changed(self.rows.tables[table].path)
             yield strings
 
@@ -154,8 +154,8 @@ class _CopiedTexts:
 
     def texts(self, numbers: Indices) -> Iterator[str]:
         """Yield the texts with these numbers."""
-        for place in np.searchsorted(self.numbers, numbers).tolist():
-            begin, end = int(self.begins[place]), int(self.ends[place])
+        for index in np.searchsorted(self.numbers, numbers).tolist():
+            begin, end = int(self.begins[index]), int(self.ends[index])
             self.file.seek(begin)
             yield self.file.read(end - begin).decode("utf-8", "surrogatepass")
 

@@ -75,17 +75,17 @@ def dropped_for(
     group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
     order = _preferred(result, keep, group)
     text = result.texts
-    # Rows with equal features are one text, for which the most preferred one stands.
+    # Rows with equal features are one text, which its most preferred row represents.
     _, first, of = np.unique(text[order], return_index=True, return_inverse=True)
-    places = np.sort(first)
-    members = order[places]
+    firsts = np.sort(first)
+    members = order[firsts]
     is_centre = np.zeros(len(members), bool)
     if result.settings.linkage == "star":
         is_centre = np.isin(text[members], text[groups.offsets[:-1]])
     with closing(_Comparing(result, members, progress)) as comparing:
         stands_for = staying(group[members], is_centre, comparing.alike)
         one = np.empty(len(order), np.int64)
-        one[order] = np.searchsorted(places, first[of])
+        one[order] = np.searchsorted(firsts, first[of])
         goes = np.flatnonzero(members[stands_for[one]] != np.arange(len(order)))
         goes = goes[np.argsort(groups.members[goes])]
         pairs = np.column_stack((one[goes], stands_for[one[goes]]))
@@ -114,8 +114,8 @@ class _Comparing:
         # Texts are read again in the order of their rows.
         rows = result.groups.members[members]
         order = np.argsort(rows)
-        self.place = np.empty_like(order)
-        self.place[order] = np.arange(len(rows))
+        self.number = np.empty_like(order)
+        self.number[order] = np.arange(len(rows))
         self.counts = self.prints.counts[members[order]]
         digests = self.prints.text_digests[members[order]]
         self.reread = RereadTexts(result.rows, rows[order], digests, self.settings.recipe)
@@ -125,7 +125,7 @@ class _Comparing:
         self.reread.close()
 
     def alike(self, pairs: Indices) -> Mask:
-        """Return which pairs of members, given by their places, are near-duplicates: (m,)."""
+        """Return which pairs of members, given by their indices, are near-duplicates: (m,)."""
         settings = self.settings
         if settings.verified:
             return self._are_versions(pairs)
@@ -138,7 +138,7 @@ class _Comparing:
         return are_near
 
     def measured(self, pairs: Indices) -> NDArray[np.float64]:
-        """Return the exact similarity of each pair of places of members; 1 for two equal places."""
+        """Return the exact similarity of each pair of members; 1 for a member with itself."""
         similarities = np.ones(len(pairs))
         differ = pairs[:, 0] != pairs[:, 1]
         unique, inverse = np.unique(pairs[differ], axis=0, return_inverse=True)
@@ -157,12 +157,12 @@ class _Comparing:
 
     def _similarities(self, pairs: Indices) -> NDArray[np.float64]:
         """The exact similarity of each pair, with the texts read again."""
-        places = self.place[pairs]
+        numbers = self.number[pairs]
         similarities = np.empty(len(pairs))
-        self.reread.expect(np.unique(places))
-        decided = decide(places, self.counts, self.reread.features)
-        for part, values in self.progress(decided, "keep", len(pairs), lambda done: len(done[0])):
-            similarities[part] = values
+        self.reread.expect(np.unique(numbers))
+        decided = decide(numbers, self.counts, self.reread.features)
+        for done, values in self.progress(decided, "keep", len(pairs), lambda each: len(each[0])):
+            similarities[done] = values
         return similarities
 
 
@@ -189,7 +189,7 @@ def _mismatch(table: Table, first: Table, what: str) -> InputError:
 
 
 def rewritten(result: CorpusResult, keep: str, target: str = "") -> Iterator[bytes]:
-    """The content of a file with the rows that stay, a part at a time.
+    """The content of a file with the rows that stay, a batch at a time.
 
     `keep` says which rows of a group are preferred: the "first", the "longest" or the
     "representative"; every row that goes is similar enough to one that stays. Rows of JSON Lines
@@ -209,21 +209,21 @@ def _rewritten(result: CorpusResult, keep: str, target: str) -> Iterator[bytes]:
 
 
 def without(result: CorpusResult, goes: Indices, target: str = "") -> Iterator[bytes]:
-    """The content of a file with all rows but these (ascending), a part at a time."""
+    """The content of a file with all rows but these (ascending), a batch at a time."""
     tables = result.rows.tables
     if not tables:
         return iter(())
-    return tables[0].written(_parts(result, goes), form_of(target)[1])
+    return tables[0].written(_batches(result, goes), form_of(target)[1])
 
 
-def _parts(result: CorpusResult, goes: Indices) -> Iterator[Any]:
+def _batches(result: CorpusResult, goes: Indices) -> Iterator[Any]:
     """Yield the rows of each table that stay. Raises InputError unless as many as expected do."""
     rows, written = result.rows, 0
     bounds = np.searchsorted(goes, rows.begins)
     for index, table in enumerate(rows.tables):
         left_out = rows.numbers[goes[bounds[index] : bounds[index + 1]]]
-        for part, count in table.kept(np.union1d(left_out, result.refused[index])):
+        for batch, count in table.kept(np.union1d(left_out, result.refused[index])):
             written += count
-            yield part
+            yield batch
     if written != replace(result.balance, dropped=len(goes)).kept:
         raise changed(rows.tables[0].path)

@@ -97,7 +97,7 @@ def scan_tables(
     rows, prints, faults, faulty, refused = fingerprint_tables(opened, how, jobs, progress)
     texts, digests = _distinct_texts(prints, settings), prints.text_digests
     sketches = prints.sketches
-    del prints  # half of what is kept of a row
+    del prints  # half of the memory of a row
     with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
         matched = find_groups(texts, settings, reread, progress)
         parts = RowParts.none()
@@ -169,7 +169,7 @@ def identities_of(result: CorpusResult, field: str, asked: Indices) -> list[Any]
     each_value, places = values(result.rows, rows, field), result.rows.places(rows)
     for value, (path, row) in zip(each_value, places, strict=True):
         found.append(RowPlace(f"{path}:{row}") if value is LACKING else value)
-    return [found[place] for place in inverse.tolist()]
+    return [found[index] for index in inverse.tolist()]
 
 
 @contextmanager

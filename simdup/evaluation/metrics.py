@@ -122,7 +122,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A kind of pairs in a table of labels, and how many of it there are."""
+    """A kind of pairs in a table of labels, and the number of its pairs."""
 
     kind: str
     duplicate: bool | None

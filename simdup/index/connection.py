@@ -81,14 +81,14 @@ class IndexFile(Database):
             self.connection = _connected(path, to_write=to_write)
         try:
             with self._guarded():
-                self.place = identity_of(os.stat(path))
+                self.inode = identity_of(os.stat(path))
             self.about = self._about()
         except BaseException:
             self.connection.close()
             raise
         self.width = self.about["bits"] // 8
         # An index that is built anew may get the inode of the old one.
-        self.identity = (*self.place, str(self.about.get("id")))
+        self.identity = (*self.inode, str(self.about.get("id")))
 
     def _about(self) -> dict[str, Any]:
         try:
@@ -108,7 +108,7 @@ class IndexFile(Database):
     def is_there(self) -> bool:
         """Whether the file still has its name, and no other one has taken it."""
         try:
-            return identity_of(os.stat(self.path)) == self.place
+            return identity_of(os.stat(self.path)) == self.inode
         except OSError:
             return False
 
@@ -177,8 +177,8 @@ class IndexFile(Database):
 
 def create_file(path: str, about: dict[str, Any]) -> None:
     """Make the file of an empty index; `about` is its metadata. Raises InputError if it exists."""
-    with explained(path), new_file(path) as part:
-        _fill(part, about)
+    with explained(path), new_file(path) as unfinished:
+        _fill(unfinished, about)
 
 
 def _fill(path: str, about: dict[str, Any]) -> None:

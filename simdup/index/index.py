@@ -1,8 +1,8 @@
 """A collection that can be asked: whether a document, or one like it, is already in it.
 
 >>> import tempfile, os
->>> place = os.path.join(tempfile.mkdtemp(), "texts.simdup")
->>> with Index.create(place) as index:
+>>> path = os.path.join(tempfile.mkdtemp(), "texts.simdup")
+>>> with Index.create(path) as index:
 ...     _ = index.add_texts(["a", "b"], ["the cat sat on the mat", "stock prices fell today"])
 ...     [found.document.path for found in index.query("The cat sat on the mat!")]
 ['a']
@@ -139,7 +139,7 @@ class Index:
         return with_bits(self.path, self.settings, bits)
 
     def info(self) -> IndexInfo:
-        """Return what the index holds, and how large it is."""
+        """Return the contents of the index and its size."""
         with self._readers.one() as reader, reader.reading():
             noted = Places.of(reader)
             named = {os.fsdecode(path): written for path, written in noted.known.items()}
@@ -296,7 +296,7 @@ class Index:
     ) -> tuple[tuple[Answer, ...], tuple[Skipped, ...]]:
         """Return the answers of `query_many` for texts that can be compared, and the other texts.
 
-        Both name a text by its place.
+        Both name a text by its index in the list.
         """
         criteria = self._criteria(settings, top, is_any_alike=is_any_alike)
         asked = text_list(texts)
@@ -370,7 +370,7 @@ class Index:
     def pairs(self, k: int, bits: int | None = None) -> tuple[list[str], Indices]:
         """Return the paths of all documents, and every pair of them within k bits: (m, 3).
 
-        A pair is two places in the list, i < j, and a distance. Raises TooManyPairsError.
+        A pair is two indices of the list, i < j, and a distance. Raises TooManyPairsError.
         """
         bits = self.settings.recipe.bits if bits is None else bits
         every = self._everything(bits, is_sketched=False)

@@ -1,8 +1,8 @@
-"""Files into an index: what is new or has changed is read, and written a batch at a time.
+"""Files into an index: new and changed files are read, and written a batch at a time.
 
 walk -> documents that the index knows -> fingerprints -> batches
 
-`Places` are the files and folders that were added, and those that were taken out.
+`Places` are the files and folders that were added or taken out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ BATCH_VALUES = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The paths that were added to an index, and those that were taken out of it."""
+    """The paths that were added to an index, and the paths that were taken out of it."""
 
     index: str
     """The path of the index."""
@@ -121,7 +121,7 @@ class Places:
                 yield str(error)
 
     def contains(self, path: str) -> bool:
-        """Whether a path is in what was added, and was not taken out."""
+        """Whether a path is at or under an added path, and was not taken out."""
         place = self.above(os.fsencode(path))
         return place is not None and self.known[place] is not None
 
@@ -191,7 +191,7 @@ def absolute_path(path: str) -> str:
 
 
 def remove(file: IndexFile, paths: Sequence[str]) -> Changes:
-    """Take out what is at or under some paths, so that updates do not add it again.
+    """Take out all documents at or under some paths, so that updates do not add them again.
 
     A name under which texts were added means these texts, whatever lies at that path. Raises
     InputError for a path of which the index has nothing.
@@ -225,13 +225,13 @@ class Ingestion:
         self.file, self.settings, self.jobs, self.progress = file, settings, jobs, progress
         self.counts = Counter[str]()
         self.skipped: list[Skipped] = []
-        # Numbers of documents whose files the walk found; by path, of those that have changed.
+        # Numbers of the documents whose files the walk found, and by path of the changed ones.
         self.present: list[int] = []
         self.changed: dict[bytes, int] = {}
         self.began = time.time_ns()
 
     def add(self, paths: Sequence[str], filters: Filters) -> Changes:
-        """Read what is under some paths, unless the index knows it unchanged."""
+        """Read the files under some paths, unless the index knows them unchanged."""
         roots = [absolute_path(path) for path in paths]
         found = self.progress(walk(roots, filters), "walk", None)  # raises for unusable roots
         before = Places.of(self.file)
@@ -248,7 +248,7 @@ class Ingestion:
         Unchanged files are read too, if another edition of the readers read them before.
         """
         self._note_readers()
-        with self.file.reading():  # what another process adds meanwhile stays
+        with self.file.reading():  # documents that another process adds meanwhile stay
             places, before = Places.of(self.file), every_number(self.file)
         walking = partial(self.progress, label="walk", total=None)
         self._ingest(places.found(walking, self._is_deleted_file))
@@ -275,7 +275,7 @@ class Ingestion:
         return has_folder and not len(at_or_under(self.file, os.path.join(place, b"")))
 
     def _ingest(self, found: Iterable[Found]) -> None:
-        """Read what the index does not know, and write it in batches."""
+        """Read the files that the index does not know, and write them in batches."""
         waiting = deque(tasks(self._unknown(self._without_own(found))))
         size = sum(source.size for task in waiting for source in task)
         count = sum(map(len, waiting))
@@ -283,9 +283,9 @@ class Ingestion:
         batch, last = list[Fingerprinted](), time.monotonic()
         is_dense = self.file.has_samples
         options = FingerprintOptions.of(self.settings, is_sketched=True, is_dense=is_dense)
-        parts = fingerprint_all(waiting, options, self.jobs)
-        for _, part in self.progress(parts, "read", count, lambda done: len(done[0])):
-            batch.append(without_degenerate(part, self.settings.recipe.bits))
+        results = fingerprint_all(waiting, options, self.jobs)
+        for _, made in self.progress(results, "read", count, lambda done: len(done[0])):
+            batch.append(without_degenerate(made, self.settings.recipe.bits))
             self._skip(batch[-1].skipped)
             if _is_full(batch) or time.monotonic() - last > BATCH_SECONDS:
                 self._put(batch)
@@ -320,7 +320,7 @@ class Ingestion:
                 yield each
 
     def _skip(self, skipped: Sequence[Skipped]) -> None:
-        """Take out documents whose files have no text now, but not those that cannot be read."""
+        """Take out the documents of files that have no text now, but not of unreadable files."""
         self.skipped += skipped
         lost = (os.fsencode(each.path) for each in skipped if not each.reason.is_trouble)
         self._take_out([self.changed[path] for path in lost if path in self.changed])
@@ -341,7 +341,7 @@ class Ingestion:
             places = Places.of(self.file)  # another process may have removed some meanwhile
             are_kept = np.array([places.contains(each.path) for each in made.documents], bool)
             kept = np.flatnonzero(are_kept)
-            documents = [self._unless_settled(made.documents[place]) for place in kept.tolist()]
+            documents = [self._unless_settled(made.documents[index]) for index in kept.tolist()]
             replaced = put(self.file, documents, made.rows[kept], made.sketches.take(kept))
         self.counts.update(added=len(kept) - replaced, replaced=replaced)
 
@@ -369,5 +369,5 @@ class Ingestion:
 
 def _is_full(batch: Sequence[Fingerprinted]) -> bool:
     """Whether a batch has enough documents, or enough values of sketches, to be written."""
-    values = sum(int(each.sizes.sum()) for each in (part.sketches for part in batch) if each)
-    return sum(len(part.rows) for part in batch) >= BATCH_DOCUMENTS or values >= BATCH_VALUES
+    values = sum(int(each.sizes.sum()) for each in (made.sketches for made in batch) if each)
+    return sum(len(made.rows) for made in batch) >= BATCH_DOCUMENTS or values >= BATCH_VALUES

@@ -1,6 +1,6 @@
 """Questions in, the texts of an index out that contain a question or stand in it.
 
-samples of a question -> texts that share enough of them -> documents -> exact shares and places
+samples of a question -> texts that share enough of them -> documents -> exact shares and ends
 
 This is what `match.parts` does for a collection, with two differences. A text of the index keeps
 one shingle in four, however few it has. And a question that many texts hold is a part too: a
@@ -32,7 +32,7 @@ from simdup.records import Document
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import PARTS, Settings
 
-#: At most this many texts are read for a question: those that seem to share most.
+#: At most this many texts are read for a question: the texts that seem to share most.
 MOST_CANDIDATES = 1_000
 
 #: A part is as good as whole in a larger text that has at least this share of it by weight. What
@@ -127,7 +127,7 @@ class _Search:
         return [Candidate(each, *known) for each, known in zip(documents, figures, strict=True)]
 
     def _likely(self, question: Document) -> tuple[dict[int, tuple[Document, bytes]], int]:
-        """The texts that share enough, by their places in `found`, with their usual sketches.
+        """The texts that share enough, by their indices in `found`, with their usual sketches.
 
         Also returns how many more share enough, beyond MOST_CANDIDATES.
         """
@@ -137,29 +137,29 @@ class _Search:
         of_text = np.where(has_part, found.shared / found.kept, 0)
         seeming = np.maximum(np.where(is_part, found.shared / size, 0), of_text)
         enough = np.flatnonzero(seeming > 0)
-        # Copies of the question come last, since they are no parts.
+        # Copies of the question come last, since a copy is not a part.
         is_copy = (found.shared == size) & (found.kept == size)
         best = enough[np.lexsort((is_copy[enough], -seeming[enough]))][:MOST_CANDIDATES]
         known, likely = dict(sketched(self.file, found.numbers[best])), {}
-        for place in best.tolist():
-            document, sketch = known.get(int(found.numbers[place]), (question, b""))
+        for index in best.tolist():
+            document, sketch = known.get(int(found.numbers[index]), (question, b""))
             may_be = is_part if document.features >= question.features else has_part
             is_other = document.features_digest != question.features_digest
-            if is_other and may_be[place] and document.features >= LEAST_FEATURES:
-                likely[place] = document, sketch
+            if is_other and may_be[index] and document.features >= LEAST_FEATURES:
+                likely[index] = document, sketch
         return likely, len(enough) - len(best)
 
     def _own_shares(
         self, numbers: Indices, are_wholes: Mask, usual: Sketches, left_out: Indices
     ) -> Shares:
-        """The own share of what each of some texts shares with the question; (m,).
+        """The own share of the hashes that each of some texts shares with the question; (m,).
 
         `usual` are the sketches of the texts, and `left_out` texts that do not count: versions of
         the question, and copies of a text.
         """
         n, held = len(numbers), holders(self.file, self.every, self.values, numbers, left_out)
         text, value = held.pairs.T
-        # Of what both have, one holder is the text itself. The question itself is left out.
+        # Of the hashes that both have, one holder is the text itself. The question does not count.
         of_both, of_one = _weights(held.counts - 1), _weights(held.counts)
         shared = np.maximum(np.bincount(text, minlength=n), 1)
         rarity = np.bincount(text, of_both[value], n) / shared
@@ -189,10 +189,10 @@ class _Search:
         if (is_common & are_wholes).any():
             holding = self._holding(self.found, len(self.values), left_out)
             others[is_common & are_wholes] = holding - 1
-        for place in np.flatnonzero(is_common & ~are_wholes).tolist():
-            lowest = _lowest(usual[place])
+        for index in np.flatnonzero(is_common & ~are_wholes).tolist():
+            lowest = _lowest(usual[index])
             theirs = looked_up(self.file, self.every, lowest)
-            others[place] = self._holding(theirs, len(lowest), left_out) - 1
+            others[index] = self._holding(theirs, len(lowest), left_out) - 1
         return others
 
     def _holding(self, found: Shared, size: int, left_out: Indices) -> int:
@@ -202,9 +202,9 @@ class _Search:
 
 
 def _copies(documents: Sequence[Document]) -> list[int]:
-    """The places of documents that have the text of an earlier one."""
-    first = {each.features_digest: place for place, each in reversed([*enumerate(documents)])}
-    return [place for place, each in enumerate(documents) if first[each.features_digest] != place]
+    """The indices of documents that have the text of an earlier one."""
+    first = {each.features_digest: index for index, each in reversed([*enumerate(documents)])}
+    return [index for index, each in enumerate(documents) if first[each.features_digest] != index]
 
 
 def _lowest(sketch: Values) -> Values:
@@ -223,7 +223,7 @@ def with_parts(
     asked: Sequence[Candidates],
     settings: Settings,
 ) -> tuple[Answer, ...]:
-    """The answers, with the parts that are found among the candidates of each query."""
+    """The answers, with the parts among the candidates of each query."""
     texts = queries.texts or [None] * len(answers)
     made = []
     for answer, question, text, (those, unread) in zip(
@@ -237,7 +237,7 @@ def with_parts(
 def decided(
     question: Document, text: str | None, asked: Sequence[Candidate], settings: Settings
 ) -> tuple[FoundPart, ...]:
-    """The candidates that do contain the question, or are parts of it.
+    """The candidates that contain the question or are parts of it, as their texts show.
 
     `text` is the text of the question; None if it is a file. Where a text cannot be read as it
     was, the samples decide.
@@ -278,11 +278,11 @@ def _read_again(
     """
     counts = np.array([question.features, *(each.document.features for each in files)])
     pairs = np.array(
-        [(0, place) if each.is_whole else (place, 0) for place, each in enumerate(files, 1)],
+        [(0, number) if each.is_whole else (number, 0) for number, each in enumerate(files, 1)],
         np.int64,
     ).reshape(-1, 2)
     made = verified_parts(pairs, counts, settings.parts or 1.0, settings.recipe, source, silent)
-    those = [files[place - 1] for place in made.pairs.max(axis=1).tolist()]
+    those = [files[number - 1] for number in made.pairs.max(axis=1).tolist()]
     figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
     return [
         (each, FoundPart(each.document, each.is_whole, share, start, end, is_exact=True))
@@ -310,5 +310,5 @@ def _is_version(part: FoundPart, question: Document) -> bool:
 
 
 def _order(part: FoundPart) -> tuple[bool, float, int, str]:
-    place = part.start or 0
-    return not part.is_whole, -part.share if part.is_whole else 0, place, part.document.path
+    share = -part.share if part.is_whole else 0
+    return not part.is_whole, share, part.start or 0, part.document.path

@@ -76,8 +76,8 @@ def of_files(
                 skipped.append(each)
     bits, is_dense = settings.recipe.bits, settings.parts is not None
     options = FingerprintOptions.of(settings, is_sketched=is_dense, is_dense=is_dense)
-    parts = [part for _, part in fingerprint_all(deque(tasks(sources)), options, 1)]
-    made = without_degenerate(Fingerprinted.joined(parts, bits, is_sketched=is_dense), bits)
+    batches = [made for _, made in fingerprint_all(deque(tasks(sources)), options, 1)]
+    made = without_degenerate(Fingerprinted.joined(batches, bits, is_sketched=is_dense), bits)
     names = tuple(document.path for document in made.documents)
     queries = Queries(names, made.rows, made.documents, sketches=made.sketches)
     return queries, [*skipped, *made.skipped]
@@ -164,12 +164,12 @@ def answered(
     counts = _fewest_features(queries, near, documents)
     is_alike = _is_alike(distances, exact, counts, settings) | criteria.is_any_alike
     found: list[list[Match]] = [[] for _ in queries.names]
-    for place in np.flatnonzero(is_alike).tolist():
-        query, number, distance = near[place].tolist()
+    for pair in np.flatnonzero(is_alike).tolist():
+        query, number, distance = near[pair].tolist()
         document, asked = documents[number], queries.documents[query]
         kind = Kind.NEAR if asked is None else document.kind_with(asked)
-        similarity = float(similarities[place])
-        found[query].append(Match(document, kind, distance, similarity, bool(is_exact[place])))
+        similarity = float(similarities[pair])
+        found[query].append(Match(document, kind, distance, similarity, bool(is_exact[pair])))
     best = [sorted(matches, key=_most_similar_first)[: criteria.top] for matches in found]
     return with_sets(
         [
@@ -188,18 +188,18 @@ def with_sets(answers: Sequence[Answer]) -> tuple[Answer, ...]:
 
 
 def unsure(known: Sequence[Document], settings: Settings) -> dict[int, Skipped]:
-    """Return by place why some documents cannot be grouped: their texts cannot be read again."""
+    """Return by index why some documents cannot be grouped: their texts cannot be read again."""
     copies = Counter(document.features_digest for document in known)
     found: dict[int, Skipped | None] = {}
-    for place, document in enumerate(known):
+    for index, document in enumerate(known):
         if not os.path.isabs(document.path):
             if settings.verified or document.is_short:
                 detail = "a text that was added by name cannot be read to verify"
-                found[place] = Skipped(document.path, Reason.VANISHED, detail)
+                found[index] = Skipped(document.path, Reason.VANISHED, detail)
         elif settings.verified and copies[document.features_digest] > 1:
             # Verifying does not read texts of equal features, so it would miss a change.
-            found[place] = what_became(document)
-    return {place: each for place, each in found.items() if each is not None}
+            found[index] = what_became(document)
+    return {index: each for index, each in found.items() if each is not None}
 
 
 def what_became(document: Document) -> Skipped | None:
@@ -220,7 +220,7 @@ def what_became(document: Document) -> Skipped | None:
     return None if is_same else Skipped(document.path, Reason.CHANGED)
 
 
-_STRENGTH = {kind: place for place, kind in enumerate(Kind)}
+_STRENGTH = {kind: index for index, kind in enumerate(Kind)}
 
 
 def _most_similar_first(match: Match) -> tuple[int, float, int, str]:
@@ -255,19 +255,19 @@ def _exact(
     exact = np.full(len(near), np.nan)
     if not any(queries.documents) or not len(near):
         return exact
-    numbers, place = np.unique(near[:, 1], return_inverse=True)
+    numbers, index = np.unique(near[:, 1], return_inverse=True)
     known = [documents[number] for number in numbers.tolist()]
     # Texts that were added by name have no file; names of files are absolute.
-    is_file = np.array([os.path.isabs(each.path) for each in known], bool)[place]
-    is_equal = (_digests(known)[place] == _digests(queries.documents)[near[:, 0]]).all(axis=1)
+    is_file = np.array([os.path.isabs(each.path) for each in known], bool)[index]
+    is_equal = (_digests(known)[index] == _digests(queries.documents)[near[:, 0]]).all(axis=1)
     exact[is_equal & ~is_file] = 1
     can_read = is_file
     if settings.verified:
         copies = np.flatnonzero(is_equal & is_file)
-        exact[[pair for pair in copies.tolist() if what_became(known[place[pair]]) is None]] = 1
+        exact[[pair for pair in copies.tolist() if what_became(known[index[pair]]) is None]] = 1
         can_read = is_file & ~is_equal
     source = RereadDocuments(queries.documents, queries.texts, known, settings)
-    read = _similarities(source, near[:, 0], place + len(queries.names), can_read)
+    read = _similarities(source, near[:, 0], index + len(queries.names), can_read)
     return np.where(np.isnan(read), exact, read)
 
 
@@ -283,8 +283,8 @@ def _similarities(source: RereadDocuments, i: Indices, j: Indices, can_read: Mas
     needs = is_short | source.settings.verified
     pairs = np.flatnonzero(can_read & (counts[i] > 0) & needs)
     i, j = i[pairs], j[pairs]
-    for part, values in decide(np.column_stack((i, j)), counts, source.features):
-        found[pairs[part]] = values
+    for decided, values in decide(np.column_stack((i, j)), counts, source.features):
+        found[pairs[decided]] = values
     found[pairs[source.is_lost[i] | source.is_lost[j]]] = np.nan
     return found
 

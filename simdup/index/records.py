@@ -51,7 +51,7 @@ class Answer:
     """The documents of an index that are like one query."""
 
     question: str
-    """The path of a file, the place of a text, or a fingerprint in hexadecimal."""
+    """The path of a file, the index of a text, or a fingerprint in hexadecimal."""
     matches: tuple[Match, ...]
     """Most similar first, and documents with the same text beside each other."""
     document: Document | None = None
@@ -110,4 +110,4 @@ class Changes:
     unchanged: int = 0
     skipped: tuple[Skipped, ...] = ()
     refiltered: tuple[str, ...] = ()
-    """Paths added before with other filters; the next update drops what the new filters exclude."""
+    """Paths added before with other filters; the next update drops files that are now excluded."""

@@ -44,13 +44,13 @@ RUNS_AT_ONCE = 8
 # Pieces that are read and written together: a few megabytes of a full run.
 PIECES_AT_ONCE = 256
 
-# The last bits of a hash, and the place of its text among those of the run.
-ENTRY = np.dtype([("value", "<u2"), ("place", "<u2")])
+# The last bits of a hash, and the index of its text in the run.
+ENTRY = np.dtype([("value", "<u2"), ("text", "<u2")])
 
 # More runs than any index has.
 _RUNS = 1 << 32
 
-# In place of the number of hashes of a text that has been taken out.
+# Stands in for the number of hashes of a text that has been taken out.
 _GONE = (1 << 32) - 1
 
 
@@ -88,7 +88,7 @@ class Held(NamedTuple):
     counts: Indices
     """(n,): how many texts have each hash."""
     pairs: Indices
-    """(m, 2): a text and a hash that it has, by their places among those that were asked for."""
+    """(m, 2): a text and a hash that it has, as indices of the texts and hashes asked for."""
 
 
 # Writing, within `IndexFile.writing`
@@ -97,13 +97,13 @@ class Held(NamedTuple):
 def add_run(file: IndexFile, numbers: Indices, dense: Sketches) -> None:
     """Write the samples of new documents, whose numbers are the highest and ascend."""
     for begin in range(0, len(numbers), SIZE):
-        part = slice(begin, begin + SIZE)
-        taken = dense.take(np.arange(len(numbers))[part])
-        values, places = taken.joined(), np.repeat(np.arange(len(taken)), taken.sizes)
+        own = slice(begin, begin + SIZE)
+        taken = dense.take(np.arange(len(numbers))[own])
+        values, owners = taken.joined(), np.repeat(np.arange(len(taken)), taken.sizes)
         is_kept = values <= HIGHEST
-        values, places = values[is_kept], places[is_kept]
-        counts = np.bincount(places, minlength=len(taken))
-        _write(file, numbers[part], counts, [(values, places)])
+        values, owners = values[is_kept], owners[is_kept]
+        counts = np.bincount(owners, minlength=len(taken))
+        _write(file, numbers[own], counts, [(values, owners)])
         _merge_neighbours(file)
 
 
@@ -146,34 +146,34 @@ def _rewrite(file: IndexFile, runs: Sequence[Run]) -> None:
     sql, edges = "SELECT id FROM documents WHERE id BETWEEN ? AND ?", numbers[[0, -1]].tolist()
     there = np.array(file.select(sql, *edges, kinds=[(int,)]), np.int64)
     is_live = np.isin(numbers, there)
-    new_place = np.cumsum(is_live) - 1
+    new_index = np.cumsum(is_live) - 1
     begins = np.cumsum([0, *(len(run.numbers) for run in runs)]).tolist()
 
-    def parts() -> Iterator[Postings]:
+    def batches() -> Iterator[Postings]:
         for first in range(0, PIECES, PIECES_AT_ONCE):
             read = [_between(file, run, first, first + PIECES_AT_ONCE - 1) for run in runs]
             values = np.concatenate([each for each, _ in read])
-            places = np.concatenate(
+            owners = np.concatenate(
                 [begin + each for begin, (_, each) in zip(begins, read, strict=False)]
             )
-            is_kept = is_live[places]
-            yield values[is_kept], new_place[places[is_kept]]
+            is_kept = is_live[owners]
+            yield values[is_kept], new_index[owners[is_kept]]
 
     if is_live.any():
-        _write(file, numbers[is_live], counts[is_live], parts())
+        _write(file, numbers[is_live], counts[is_live], batches())
     for run in runs:
         file.execute("DELETE FROM runs WHERE id = ?", run.id)
         file.execute("DELETE FROM samples WHERE id BETWEEN ? AND ?", *_edges(run))
 
 
-def _write(file: IndexFile, numbers: Indices, counts: Indices, parts: Iterable[Postings]) -> None:
-    """Write a run; later parts of its hashes have later pieces."""
+def _write(file: IndexFile, numbers: Indices, counts: Indices, batches: Iterable[Postings]) -> None:
+    """Write a run; later batches of its hashes have later pieces."""
     ((last,),) = file.execute("SELECT coalesce(max(id), 0) FROM runs")
     if last >= _RUNS - 1:
         raise damaged(file.path, f"run {last}")
     own = int(last) + 1
-    for part in parts:
-        file.execute_many("INSERT INTO samples VALUES (?, ?, ?)", _pieces(own, *part))
+    for batch in batches:
+        file.execute_many("INSERT INTO samples VALUES (?, ?, ?)", _pieces(own, *batch))
     listed, kept = _packed(numbers, counts)
     low, high, size = int(numbers[0]), int(numbers[-1]), len(numbers)
     values = own, low, high, size, size, listed, kept, crc32(kept, crc32(listed))
@@ -185,25 +185,25 @@ def _packed(numbers: Indices, counts: Indices) -> tuple[bytes, bytes]:
     return numbers.astype("<i8").tobytes(), counts.astype("<u4").tobytes()
 
 
-def _pieces(own: int, values: Values, places: Indices) -> Iterator[tuple[int, bytes, int]]:
-    """Yield a row of the table `samples` for each piece of a run: place, entries, checksum."""
-    keys = (values.astype(np.uint64) << np.uint64(32)) | places.astype(np.uint64)
+def _pieces(own: int, values: Values, owners: Indices) -> Iterator[tuple[int, bytes, int]]:
+    """Yield a row of the table `samples` for each piece of a run: number, entries, checksum."""
+    keys = (values.astype(np.uint64) << np.uint64(32)) | owners.astype(np.uint64)
     keys.sort()
     values = (keys >> np.uint64(32)).astype(np.uint32)
     entries = np.empty(len(keys), ENTRY)
-    entries["value"], entries["place"] = values, keys  # their low bits
+    entries["value"], entries["text"] = values, keys  # their low bits
     packed, piece = entries.tobytes(), (values >> LOW_BITS).astype(np.int64)
     begins = np.flatnonzero(np.diff(piece, prepend=-1))
     ids = (own * PIECES + piece[begins]).tolist()
     bounds = pairwise((ENTRY.itemsize * np.append(begins, len(keys))).tolist())
-    for place, (begin, end) in zip(ids, bounds, strict=True):
+    for piece_id, (begin, end) in zip(ids, bounds, strict=True):
         data = packed[begin:end]
-        yield place, data, checksum_of(place, data)
+        yield piece_id, data, checksum_of(piece_id, data)
 
 
-def checksum_of(place: int, entries: bytes) -> int:
-    """The checksum of a piece and its place."""
-    return crc32(entries, place & 0xFFFFFFFF)
+def checksum_of(piece_id: int, entries: bytes) -> int:
+    """The checksum of a piece and its number."""
+    return crc32(entries, piece_id & 0xFFFFFFFF)
 
 
 # Reading
@@ -239,8 +239,8 @@ def looked_up(file: IndexFile, every: Sequence[Run], values: Values) -> Shared:
     found = [(np.empty(0, np.int64),) * 3]
     for run in every:
         shared = np.zeros(len(run.numbers), np.int64)
-        for _, places in _hits(file, run, values):
-            shared += np.bincount(places, minlength=len(shared))
+        for _, owners in _hits(file, run, values):
+            shared += np.bincount(owners, minlength=len(shared))
         has_any = np.flatnonzero((shared > 0) & run.are_live)
         found.append((run.numbers[has_any], shared[has_any], run.counts[has_any]))
     numbers, counts, kept = map(np.concatenate, zip(*found, strict=True))
@@ -261,25 +261,25 @@ def holders(
         at = np.searchsorted(texts, run.numbers, sorter=order)
         asked = np.append(order, len(texts))[at]
         is_asked = ended[asked] == run.numbers
-        for which, places in _hits(file, run, values):
-            counts += np.bincount(which[is_counted[places]], minlength=len(counts))
-            here = is_asked[places]
-            found.append(np.column_stack((asked[places[here]], which[here])))
+        for which, owners in _hits(file, run, values):
+            counts += np.bincount(which[is_counted[owners]], minlength=len(counts))
+            here = is_asked[owners]
+            found.append(np.column_stack((asked[owners[here]], which[here])))
     return Held(counts, np.concatenate(found))
 
 
 def _hits(file: IndexFile, run: Run, values: Values) -> Iterator[tuple[Indices, Indices]]:
-    """Yield where some hashes (ascending) are in a run: which of them, and the place of a text."""
+    """Yield where some hashes (ascending) are in a run: which hash, and which text."""
     pieces = distinct_numbers((values >> LOW_BITS).astype(np.uint64)).astype(np.int64)
     for begin in range(0, len(pieces), PIECES_AT_ONCE):
-        theirs, places = _at(file, run, pieces[begin : begin + PIECES_AT_ONCE])
+        theirs, owners = _at(file, run, pieces[begin : begin + PIECES_AT_ONCE])
         which = np.minimum(np.searchsorted(values, theirs), len(values) - 1)
         is_hit = values[which] == theirs
-        yield which[is_hit], places[is_hit]
+        yield which[is_hit], owners[is_hit]
 
 
 def _at(file: IndexFile, run: Run, pieces: Indices) -> Postings:
-    """The hashes in some pieces of a run, and the place of the text of each."""
+    """The hashes in some pieces of a run, and the index of the text of each."""
     sql = (
         "SELECT samples.id, entries, checksum FROM json_each(?) AS asked"
         " JOIN samples ON samples.id = asked.value ORDER BY samples.id"
@@ -288,7 +288,7 @@ def _at(file: IndexFile, run: Run, pieces: Indices) -> Postings:
 
 
 def _between(file: IndexFile, run: Run, first: int, last: int) -> Postings:
-    """The hashes in the pieces of a run from the first to the last, and the place of each text."""
+    """The hashes in the pieces of a run from the first to the last, and the index of each text."""
     sql = "SELECT id, entries, checksum FROM samples WHERE id BETWEEN ? AND ? ORDER BY id"
     return _unpacked(file, run, sql, run.id * PIECES + first, run.id * PIECES + last)
 
@@ -296,18 +296,18 @@ def _between(file: IndexFile, run: Run, first: int, last: int) -> Postings:
 def _unpacked(file: IndexFile, run: Run, sql: str, *parameters: object) -> Postings:
     """The hashes in the pieces that some SQL selects. Raises InputError for damaged ones."""
     pieces, packed = list[int](), list[bytes]()
-    for place, data, checksum in file.select(sql, *parameters, kinds=[(int, bytes, int)]):
-        if checksum_of(place, data) != checksum or not data or len(data) % ENTRY.itemsize:
+    for piece_id, data, checksum in file.select(sql, *parameters, kinds=[(int, bytes, int)]):
+        if checksum_of(piece_id, data) != checksum or not data or len(data) % ENTRY.itemsize:
             raise _broken(file, f"a piece of run {run.id}")
-        pieces.append(place - run.id * PIECES)
+        pieces.append(piece_id - run.id * PIECES)
         packed.append(data)
     entries = np.frombuffer(b"".join(packed), ENTRY)
     sizes = [len(data) // ENTRY.itemsize for data in packed]
     high = np.repeat(np.array(pieces, np.uint32), sizes)
-    places = entries["place"].astype(np.int64)
-    if len(places) and places.max() >= len(run.numbers):
+    owners = entries["text"].astype(np.int64)
+    if len(owners) and owners.max() >= len(run.numbers):
         raise _broken(file, f"a piece of run {run.id}")
-    return (high << np.uint32(LOW_BITS)) | entries["value"], places
+    return (high << np.uint32(LOW_BITS)) | entries["value"], owners
 
 
 def problems(file: IndexFile, known: Indices) -> Iterator[str]:
@@ -320,8 +320,8 @@ def problems(file: IndexFile, known: Indices) -> Iterator[str]:
             run = run_of(file, own)
             counts = np.zeros(len(run.numbers), np.int64)
             for first in range(0, PIECES, PIECES_AT_ONCE):
-                _, places = _between(file, run, first, first + PIECES_AT_ONCE - 1)
-                counts += np.bincount(places, minlength=len(counts))
+                _, owners = _between(file, run, first, first + PIECES_AT_ONCE - 1)
+                counts += np.bincount(owners, minlength=len(counts))
         except InputError as error:
             yield str(error)
             continue

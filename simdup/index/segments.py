@@ -107,11 +107,11 @@ def _searched(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[In
 
 def _compared(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Indices]:
     """Yield the rows of `within` for a few queries, in no order."""
-    for index, distances in _passes(segments, queries):
-        for each, part in zip(segments, distances, strict=True):
-            if part.min() <= k:
-                near = np.flatnonzero(part <= k)
-                yield _hits(index, each.documents[near], part[near])
+    for index, every in _passes(segments, queries):
+        for each, distances in zip(segments, every, strict=True):
+            if distances.min() <= k:
+                near = np.flatnonzero(distances <= k)
+                yield _hits(index, each.documents[near], distances[near])
 
 
 def _compared_by_kernel(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Indices]:
@@ -134,8 +134,8 @@ def nearest(segments: Sequence[Segment], queries: Rows, count: int) -> Indices:
     """
     found = [np.empty((0, 3), np.int64)]
     documents = np.concatenate([np.empty(0, np.int64), *(each.documents for each in segments)])
-    for index, parts in _passes(segments, queries):
-        distances = np.concatenate([np.empty(0, np.uint16), *parts])
+    for index, every in _passes(segments, queries):
+        distances = np.concatenate([np.empty(0, np.uint16), *every])
         last = min(count, len(distances)) - 1
         if last < 0:
             continue
@@ -193,7 +193,7 @@ def write_pieces(file: IndexFile, number: int, rows: Rows, numbers: Indices) -> 
 def pieces(
     block: int, number: int, rows: Rows, numbers: Indices
 ) -> Iterator[tuple[int, bytes | None, int]]:
-    """Yield the rows of a block's table for a segment: place, entries and their checksum."""
+    """Yield the rows of a block's table for a segment: number, entries and their checksum."""
     values, low = _values(rows), int(numbers.min())
     if int(numbers.max()) - low >> 32:
         raise InputError("numbers of documents are too far apart; build the index anew")
@@ -204,16 +204,16 @@ def pieces(
     edges = np.arange(PIECES + 1) << BLOCK - PIECE_BITS
     bounds = np.searchsorted(own[order].astype(np.int64), edges).tolist()
     packed, size = entries.tobytes(), ENTRY.itemsize
-    for place, (begin, end) in enumerate(pairwise(bounds), number * PIECES):
+    for piece_id, (begin, end) in enumerate(pairwise(bounds), number * PIECES):
         if begin < end:
             is_few = end - begin <= MOST_IN_PIECE
             data = packed[size * begin : size * end] if is_few else None
-            yield place, data, checksum_of(place, low, data)
+            yield piece_id, data, checksum_of(piece_id, low, data)
 
 
-def checksum_of(place: int, low: int, entries: bytes | None) -> int:
-    """Return the checksum of a piece, its place, and the lowest number of its segment."""
-    return crc32(entries or b"", (place ^ low) & 0xFFFFFFFF)
+def checksum_of(piece_id: int, low: int, entries: bytes | None) -> int:
+    """Return the checksum of a piece, its number, and the lowest number of its segment."""
+    return crc32(entries or b"", (piece_id ^ low) & 0xFFFFFFFF)
 
 
 def looked_up(file: IndexFile, queries: Rows, k: int) -> Indices | None:
@@ -243,8 +243,8 @@ def _by_blocks(file: IndexFile, index: int, query: Rows, k: int) -> Indices | No
         differences, numbers = candidates
         is_near = (np.bitwise_count(differences) <= k) & (_block(differences, block) == 0)
         found.append((differences[is_near], numbers[is_near]))
-    every, places = map(np.concatenate, zip(*found, strict=True))
-    numbers, first, counts = np.unique(places, return_index=True, return_counts=True)
+    every, owners = map(np.concatenate, zip(*found, strict=True))
+    numbers, first, counts = np.unique(owners, return_index=True, return_counts=True)
     differences = every[first]
     # A fingerprint that shares n blocks with the query is found in n tables.
     shared = sum((_block(differences, block) == 0).astype(np.int64) for block in range(BLOCKS))
@@ -266,8 +266,8 @@ def _candidates(file: IndexFile, block: int, query: Words) -> tuple[Words, Indic
     )
     kinds: list[tuple[type, ...]] = [(int, int, bytes, int), (int, int, type(None), int)]
     lows, packed = [], []
-    for place, low, data, checksum in file.select(sql, piece, kinds=kinds):
-        is_sound = checksum_of(place, low, data) == checksum
+    for piece_id, low, data, checksum in file.select(sql, piece, kinds=kinds):
+        is_sound = checksum_of(piece_id, low, data) == checksum
         if not is_sound or (data is not None and len(data) % ENTRY.itemsize):
             raise InputError(f"{file.path!r}: the table {table} is damaged; build it anew")
         if data is None:

@@ -50,7 +50,7 @@ def disagreement(file: IndexFile) -> InputError:
 
 
 def segments(file: IndexFile, known: dict[int, Segment]) -> dict[int, Segment]:
-    """Return all segments by number, taking from `known` those that have not changed.
+    """Return all segments by number, taking unchanged ones from `known`.
 
     Within `reading` or `writing`.
     """
@@ -121,10 +121,10 @@ def everything(
     known, collected = list[Document](), Collected(is_sketched=is_sketched)
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = numbers[order[begin : begin + NUMBERS_AT_ONCE]]
-        part = dict(sketched(file, asked))
-        if len(part) < len(asked):
+        there = dict(sketched(file, asked))
+        if len(there) < len(asked):
             raise disagreement(file)
-        found = [part[number] for number in asked.tolist()]
+        found = [there[number] for number in asked.tolist()]
         known += [document for document, _ in found]
         if is_sketched:
             collected.add(read_back(sketch for _, sketch in found))
@@ -301,7 +301,7 @@ class ReaderPool:
         return reader
 
     def loaded(self, reader: IndexFile, bits: int) -> list[Segment]:
-        """Return the current segments, cut to `bits`; only those that changed are read anew."""
+        """Return the current segments, cut to `bits`; only changed segments are read anew."""
         identity, known = self._segments
         found = segments(reader, known if identity == reader.identity else {})
         self._segments = (reader.identity, found)

@@ -28,9 +28,9 @@ def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sk
 
     Of several with one path the last is kept. Sketches are dense if the index has samples.
     """
-    places = sorted({each.path: place for place, each in enumerate(documents)}.values())
-    documents, rows = [documents[place] for place in places], rows[places]
-    sketches = sketches.take(np.array(places, np.int64))
+    last = sorted({each.path: index for index, each in enumerate(documents)}.values())
+    documents, rows = [documents[index] for index in last], rows[last]
+    sketches = sketches.take(np.array(last, np.int64))
     counts = np.array([each.features for each in documents], np.int64)
     each_sketch = thinned(sketches, counts).each()
     first = file.number("next")
@@ -110,7 +110,7 @@ def _write(file: IndexFile, own: int | None, batch: int, rows: Rows, numbers: In
 
 
 def take_out(file: IndexFile, numbers: Indices) -> None:
-    """Remove documents by their numbers; a number that is gone already is no error."""
+    """Remove documents by their numbers; a number that is gone already does no harm."""
     if not len(numbers):
         return
     taken = [np.empty(0, np.int64)]

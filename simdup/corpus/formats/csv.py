@@ -158,8 +158,8 @@ class CommaSeparated(TextTable):
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, parsed, since only parsing tells where a record ends."""
-        parts = batched(self.records(), lambda each: max(len(each.raw) / BLOCK, 1 / ROWS))
-        return map(self.parsed, parts)
+        batches = batched(self.records(), lambda each: max(len(each.raw) / BLOCK, 1 / ROWS))
+        return map(self.parsed, batches)
 
     def records(self) -> Iterator[Record]:
         """Yield all records but the header."""

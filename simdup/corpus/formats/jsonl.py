@@ -169,7 +169,7 @@ class JsonLines(TextTable):
 def _is_array(table: JsonLines) -> bool:
     """Whether the file is one JSON array.
 
-    If so, "[" begins its only line, or a first line that is no JSON by itself.
+    If so, "[" begins its only line, or a first line that by itself is not JSON.
     """
     with suppress(CutShortError), closing(table.file.blocks()) as blocks:
         begins = (block.lstrip(_BLANK) for block in blocks)

@@ -62,8 +62,8 @@ def tables(
     made: dict[tuple[int, int], Table] = {}
     for path in path_list(paths, "files"):
         if path == "-" and stdin is not None:
-            place, form = stdin
-            file = packed_stream(path, place)
+            copy, form = stdin
+            file = packed_stream(path, copy)
         else:
             form, file = _looked_at(path)
         identity = file.status[:2]

@@ -97,9 +97,9 @@ class Parquet(Table):
                 done = 0
                 try:
                     for batch in _batches(file, group, None) if stays.any() else ():
-                        part = stays[done : done + len(batch)]
-                        if part.any():
-                            yield batch.filter(pa.array(part)), int(part.sum())
+                        own = stays[done : done + len(batch)]
+                        if own.any():
+                            yield batch.filter(pa.array(own)), int(own.sum())
                         done += len(batch)
                 except _ERRORS as error:
                     # The rows that were refused are at the end of their group.
@@ -107,13 +107,13 @@ class Parquet(Table):
                         reason = f"row group {group}: {_line(error)}"
                         raise InputError(f"{self.path!r}: {reason}") from None
 
-    def written(self, parts: Iterable[pa.RecordBatch], packing: str) -> Iterator[bytes]:  # noqa: ARG002
+    def written(self, batches: Iterable[pa.RecordBatch], packing: str) -> Iterator[bytes]:  # noqa: ARG002
         """Yield the content of a new file, with the schema and the column packings of this one."""
         sink = _Sink()
         packings = self._column_packings() or "snappy"
         with ParquetWriter(sink, self.columns, compression=packings) as writer:
-            for batches in batched(parts, _share_of_group):
-                rows = pa.Table.from_batches(batches, self.columns)
+            for group in batched(batches, _share_of_group):
+                rows = pa.Table.from_batches(group, self.columns)
                 writer.write_table(rows, row_group_size=GROUP_ROWS)
                 yield sink.taken()
         yield sink.taken()
@@ -133,7 +133,7 @@ class _Sink(RawIOBase):
     """A file for pyarrow to write to; `taken` takes its bytes away as they come."""
 
     def __init__(self) -> None:
-        self.parts, self.position = list[bytes](), 0
+        self.pieces, self.position = list[bytes](), 0
 
     def writable(self) -> bool:
         """Return True."""
@@ -141,9 +141,9 @@ class _Sink(RawIOBase):
 
     def write(self, data: Any) -> int:  # noqa: ANN401  (a buffer)
         """Add bytes."""
-        self.parts.append(bytes(data))
-        self.position += len(self.parts[-1])
-        return len(self.parts[-1])
+        self.pieces.append(bytes(data))
+        self.position += len(self.pieces[-1])
+        return len(self.pieces[-1])
 
     def tell(self) -> int:
         """Return how many bytes have been written."""
@@ -151,8 +151,8 @@ class _Sink(RawIOBase):
 
     def taken(self) -> bytes:
         """Return the bytes written since the last call."""
-        parts, self.parts = self.parts, []
-        return b"".join(parts)
+        pieces, self.pieces = self.pieces, []
+        return b"".join(pieces)
 
 
 def _share_of_group(batch: pa.RecordBatch) -> float:
@@ -219,9 +219,9 @@ def _plain(part: Any) -> Any:  # noqa: ANN401  (fields and types of Arrow)
 
 def _column(batch: pa.RecordBatch, field: str) -> pa.Array:
     """The column of this very name, or else the field "b" of the column "a" for "a.b"."""
-    place = batch.schema.get_field_index(field)
-    if place >= 0:
-        return batch.column(place)
+    index = batch.schema.get_field_index(field)
+    if index >= 0:
+        return batch.column(index)
     head, *names = field.split(".")
     return struct_field(batch.column(batch.schema.get_field_index(head)), names)
 
@@ -262,18 +262,18 @@ def _decoded(value: bytes | None) -> str | bytes | None:
 
 
 def _values_at(
-    file: ParquetFile, group: int, fields: tuple[str, ...], places: Indices
+    file: ParquetFile, group: int, fields: tuple[str, ...], asked: Indices
 ) -> Iterator[Any]:
-    """Yield the values at these places of a row group (ascending); of several fields, the text."""
+    """Yield the values of these rows of a group (ascending); of several fields, the text."""
     begin = first = 0
-    for batch in _batches(file, group, list(fields)) if len(places) else ():
-        last = int(np.searchsorted(places, begin + len(batch)))
+    for batch in _batches(file, group, list(fields)) if len(asked) else ():
+        last = int(np.searchsorted(asked, begin + len(batch)))
         if last > first:
-            chosen = places[first:last] - begin
+            chosen = asked[first:last] - begin
             found = [_values(_column(batch, field).take(chosen)) for field in fields]
             yield from map(_joined, zip(*found, strict=True)) if found[1:] else found[0]
         begin, first = begin + len(batch), last
-        if first == len(places):
+        if first == len(asked):
             return
 
 
@@ -312,10 +312,10 @@ def _inner(schema: pa.Schema, field: str) -> pa.Field | None:
         return None
     found = schema.field(head)
     for name in names:
-        place = found.type.get_field_index(name) if pa.types.is_struct(found.type) else -1
-        if place < 0:
+        index = found.type.get_field_index(name) if pa.types.is_struct(found.type) else -1
+        if index < 0:
             return None
-        found = found.type.field(place)
+        found = found.type.field(index)
     return found
 
 

@@ -64,8 +64,8 @@ class Packed:
     packing: str
     """One of PACKINGS, or empty."""
     status: Status
-    place: str = ""
-    """Where the file is, if that is not `path`: a copy of a stream that can be read only once."""
+    copy: str = ""
+    """The path of the copy of a stream, which can be read only once; `path` is what reports say."""
 
     @property
     def content_size(self) -> int:
@@ -74,7 +74,7 @@ class Packed:
 
     def open(self) -> IO[bytes]:
         """Open the file as it lies on the disk. Raises InputError if it changed."""
-        file = _opened(self.place or self.path)
+        file = _opened(self.copy or self.path)
         if status_of(file) != self.status:
             file.close()
             raise changed(self.path)
@@ -106,18 +106,18 @@ def packed(path: str, packing: str) -> Packed:
         return Packed(path, packing, status_of(file))
 
 
-def packed_stream(path: str, place: str) -> Packed:
+def packed_stream(path: str, copy: str) -> Packed:
     """Return the copy of a stream, which reports call `path`; its first bytes show its packing."""
-    with _opened(place) as file:
+    with _opened(copy) as file:
         found = packing_of(file.read(MARK))
         packing = f".{found}" if found and f".{found}" in PACKINGS else ""
         check_packing(path, packing)
-        return Packed(path, packing, status_of(file), place)
+        return Packed(path, packing, status_of(file), copy)
 
 
 @contextmanager
 def copy_of(stream: BinaryIO) -> Iterator[str]:
-    """The path of a temporary copy of what a stream has left. Raises SimdupError without room."""
+    """The path of a temporary copy of the rest of a stream. Raises SimdupError without room."""
     with NamedTemporaryFile(prefix="simdup-") as file:
         try:
             copyfileobj(stream, file, BLOCK)
@@ -184,8 +184,8 @@ def pack(content: Iterable[bytes], packing: str) -> Iterator[bytes]:
         from zstandard import ZstdCompressor  # noqa: PLC0415  (an extra)
 
         packer = ZstdCompressor().compressobj()
-    for part in content:
-        yield packer.compress(part)
+    for piece in content:
+        yield packer.compress(piece)
     yield packer.flush()
 
 
@@ -228,7 +228,7 @@ class _LineCutter:
     """Cuts blocks into whole lines, and keeps the beginning of the line under way."""
 
     def __init__(self) -> None:
-        # The line under way: its number, where it begins, what of it is kept, and how many of
+        # The line under way: its number, where it begins, the bytes that are kept, and how many of
         # its bytes were dropped because it is too long.
         self.number, self.offset = 1, 0
         self.kept, self.size, self.dropped = list[bytes](), 0, 0

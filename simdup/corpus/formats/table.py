@@ -102,18 +102,18 @@ class Table(ABC):
 
     @abstractmethod
     def kept(self, left_out: Indices) -> Iterator[tuple[Any, int]]:
-        """Yield all rows but those with these numbers, in parts, each with its number of rows.
+        """Yield all rows except these (by number) in batches, each with its number of rows.
 
-        In a text file, a part is the very bytes of its rows; in Parquet it is a record batch.
+        In a text file, a batch is the very bytes of its rows; in Parquet it is a record batch.
         """
 
     def head(self) -> bytes:
-        """Return what stands before the first row."""
+        """Return the bytes before the first row: the header of CSV."""
         return b""
 
-    def written(self, parts: Iterable[Any], packing: str) -> Iterator[bytes]:
-        """Yield the content of a file that has these parts, as `kept` yields them."""
-        return pack(filter(None, chain((self.head(),), parts)), packing)
+    def written(self, batches: Iterable[Any], packing: str) -> Iterator[bytes]:
+        """Yield the content of a file that has these batches, as `kept` yields them."""
+        return pack(filter(None, chain((self.head(),), batches)), packing)
 
 
 class Record(NamedTuple):
@@ -198,7 +198,7 @@ class TextTable(Table):
             raise changed(self.path)
 
     def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
-        """Yield the bytes of all rows but those with these numbers."""
+        """Yield the bytes of all rows except these (by number)."""
         gone = set(left_out.tolist())
         stay = (each for each in self.records() if each.raw and each.number not in gone)
         for lines in batched(map(self.line_of, stay), lambda line: len(line) / BLOCK):
