@@ -69,35 +69,29 @@ def _popcount(_context, _number):
 
 
 @_compiled
-def token_hashes(
-    codes: CodePoints, offsets: Indices, is_folded: Mask, table: Tables
-) -> tuple[Words, Indices, Mask]:
+def token_hashes(codes: CodePoints, offsets: Indices, table: Tables) -> tuple[Words, Indices, Mask]:
     """The hashes (by mix64) of the tokens of texts; see `tokens.tokens`.
 
     The texts come as `unicode.code_points` returns them.
     Returns one hash a token, where the tokens of each text end (texts + 1,), and which texts
-    have a character that the table cannot fold (texts,). The hashes of such a text mean nothing:
-    let `unicodedata` fold it, and pass it again with `is_folded` set.
+    have a character that the table cannot fold (texts,). The hashes of such a text mean nothing.
     """
     ids, count, text = np.empty(len(codes), np.uint64), 0, 0
-    ends, joins = np.zeros(len(offsets), np.int64), np.zeros(len(is_folded), np.bool_)
-    while text < len(is_folded):
+    ends, joins = np.zeros(len(offsets), np.int64), np.zeros(len(offsets) - 1, np.bool_)
+    while text < len(joins):
         begin, end = offsets[text], offsets[text + 1] - 1
-        if is_folded[text]:
-            count = _hash_folded(codes, begin, end, table, ids, count)
-        else:
-            added, has_room, joins[text] = _hash_raw(codes, begin, end, table, ids, count)
-            if not has_room:
-                ids = np.append(ids, np.empty_like(ids))
-                continue
-            count = added
+        added, has_room, joins[text] = _hash_raw(codes, begin, end, table, ids, count)
+        if not has_room:
+            ids = np.append(ids, np.empty_like(ids))
+            continue
+        count = added
         text += 1
         ends[text] = count
     return ids[:count], ends, joins
 
 
-# Both loops below store hashes themselves: numba counts references to an array that an inlined
-# helper gets, and that made them up to five times slower.
+# The loop below stores hashes itself: numba counts references to an array that an inlined helper
+# gets, and that made it up to five times slower.
 
 
 @_compiled
@@ -146,26 +140,6 @@ def _hash_raw(codes, begin, end, table, ids, count):
         ids[count] = _mix(h)
         count += 1
     return count, True, False
-
-
-@_compiled
-def _hash_folded(codes, begin, end, table, ids, count):
-    """Hash the tokens of codes[begin:end], already folded; return the new number of ids."""
-    kinds = table.kind
-    h, power, before, base = _ZERO, _ONE, _SEPARATOR, _SEPARATOR
-    for i in range(begin, end):
-        kind, base, begins = _seen(kinds[codes[i]], before, base)
-        if before != _SEPARATOR and (begins or kind == _SEPARATOR):
-            ids[count] = _mix(h)
-            count += 1
-        if begins:
-            h, power = _ZERO, _ONE
-        h, power = _append(h, power, codes[i])
-        before = kind
-    if before != _SEPARATOR:
-        ids[count] = _mix(h)
-        count += 1
-    return count
 
 
 @_inlined
@@ -704,7 +678,7 @@ def _samples() -> dict[Callable[..., object], tuple[object, ...]]:
     wide, found = numbers[:, None], np.zeros((0, 3), np.int64)
     index = codes, codes, 0, places[:0], places, 0
     return {
-        token_hashes: (read_only, places, flags, table),
+        token_hashes: (read_only, places, table),
         distinct_shingles: (numbers, places, np.ones(1, np.int64)),
         votes_of_ones: (numbers, places, 8),
         votes_of_weights: (wide, places, places, 8),

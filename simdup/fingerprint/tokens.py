@@ -6,7 +6,6 @@ No token is ever a string, unless a recipe hashes strings.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,6 @@ from simdup.text.unicode import (
     WORD,
     code_points,
     fold,
-    fold_exactly,
     fold_with_places,
     tables,
 )
@@ -68,6 +66,11 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
     kernels = loaded_kernels()
     if kernels is not None and recipe.features is FeatureKind.SHINGLES:
         return _compiled_tokens(texts, recipe, kernels)
+    return _plain_tokens(texts, recipe)
+
+
+def _plain_tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
+    """The result of `tokens`, computed by numpy."""
     if recipe.features is FeatureKind.TOKENS:
         codes, documents = code_points(texts)
         starts, ends = _runs(~tables(codes).space[codes])
@@ -128,33 +131,18 @@ def _compiled_tokens(
     kernels: Any,  # noqa: ANN401
 ) -> Tokens:
     """Hash the tokens that shingles are made of by `kernels.token_hashes`."""
-    found, joins = _hashed(texts, np.zeros(len(texts), bool), recipe, kernels)
-    if not joins.any():
-        return found
-    # Characters that compose or change places: `unicodedata` folds the lines that have any.
-    lines = [
-        text.split("\n") if is_joined else [text]
-        for text, is_joined in zip(texts, joins.tolist(), strict=True)
-    ]
-    every = list(chain.from_iterable(lines))
-    _, joins = _hashed(every, np.zeros(len(every), bool), recipe, kernels)
-    for i in np.flatnonzero(joins):
-        every[i] = fold_exactly(every[i], variants=recipe.fold_variants)
-    found, _ = _hashed(every, joins, recipe, kernels)
-    return Tokens(found.ids, found.offsets[np.cumsum([0, *map(len, lines)])])
-
-
-def _hashed(
-    texts: Sequence[str],
-    is_folded: Mask,
-    recipe: Recipe,
-    kernels: Any,  # noqa: ANN401
-) -> tuple[Tokens, Mask]:
-    """Tokens of texts, some of them folded already, and which texts the tables cannot fold."""
     codes, offsets = code_points(texts)
     table = tables(codes, variants=recipe.fold_variants)
-    ids, ends, joins = kernels.token_hashes(codes, offsets, is_folded, table)
-    return Tokens(ids, ends), joins
+    ids, ends, joins = kernels.token_hashes(codes, offsets, table)
+    if not joins.any():
+        return Tokens(ids, ends)
+    # Characters that compose or change places: numpy folds the texts that have any.
+    others = np.flatnonzero(joins)
+    folded = _plain_tokens([texts[text] for text in others.tolist()], recipe)
+    of_texts = np.split(ids, ends[1:-1])
+    for text, own in zip(others.tolist(), np.split(folded.ids, folded.offsets[1:-1]), strict=True):
+        of_texts[text] = own
+    return Tokens(np.concatenate(of_texts), np.cumsum([0, *map(len, of_texts)]))
 
 
 def _runs(inside: Mask) -> tuple[Indices, Indices]:
