@@ -136,15 +136,6 @@ def _at_each_size(recipe: Recipe, sizes: Iterable[int]) -> list[Recipe]:
     return [replace(recipe, bits=size) for size in possible]
 
 
-def _cut(rows: Rows, settings: Settings) -> Rows:
-    """Fingerprints of the size in these settings, cut out of wider ones of the same texts.
-
-    They are the last bits for hash 'string', and the first bits for other hashes.
-    """
-    size = settings.recipe.bits // 8
-    return rows[:, -size:] if settings.recipe.hash is HashKind.STRING else rows[:, :size]
-
-
 def _check(settings: Sequence[Sequence[Settings]], draws: int, precision: float | None) -> None:
     """Raise ValueError for settings, draws or a precision that cannot be evaluated."""
     if not settings:
@@ -197,8 +188,10 @@ class _Evaluator:
         exact = self._exact(settings[0], features, wide, similarities)
         parts = np.split(wide, self.draws, axis=1)
         for each in settings:
-            draws = (paired_distances(_cut(part, each), i, j) for part in parts)
-            distances = np.array(list(draws), np.int64)
+            size = each.recipe.bits // 8
+            # Narrower fingerprints are the last bits for hash 'string', else the first bits.
+            cut = slice(-size, None) if each.recipe.hash is HashKind.STRING else slice(size)
+            distances = np.array([paired_distances(part[:, cut], i, j) for part in parts], np.int64)
             distances[:, is_unlike] = each.recipe.bits
             yield self._row(each, distances, exact, p, int(is_empty.sum()))
 

@@ -55,9 +55,10 @@ def fingerprint_texts(
 
     `most_levels` says how dense sketches are, see `sketch`.
     """
-    made = [_of_batch(batch, recipe, is_sketched, most_levels) for batch in batches(texts)]
+    levels = most_levels if is_sketched else None
+    made = [_of_batch(batch, recipe, levels) for batch in batches(texts)]
     if not made:
-        return simhash(features([], recipe), recipe, is_sketched, most_levels)
+        return simhash(features([], recipe), recipe, levels)
     return Fingerprints(
         np.concatenate([each.rows for each in made]),
         np.concatenate([each.counts for each in made]),
@@ -86,25 +87,19 @@ def fingerprint_chunks(
             words += segment.words
         if is_sketched:
             kept = sampled(np.concatenate((kept, segment.ids)), count, most_levels)
-    counts = np.array([count])
-    sketch = None
+    counts, sketch = np.array([count]), None
     if is_sketched:
         whole = Features(kept, None, np.array([0, len(kept)]))
         sketch = sketches(whole, counts, most_levels)
-    return from_votes(sums, counts, digest, recipe, sketch)._replace(words=words)
+    return from_votes(sums, counts, digest, recipe)._replace(words=words, sketches=sketch)
 
 
-def simhash(
-    features: Features,
-    recipe: Recipe,
-    is_sketched: bool = False,  # noqa: FBT001, FBT002
-    most_levels: int = LEVELS,
-) -> Fingerprints:
-    """The fingerprints of documents, from their features."""
+def simhash(features: Features, recipe: Recipe, levels: int | None = None) -> Fingerprints:
+    """The fingerprints of documents, from their features; with `levels`, their sketches too."""
     sums = votes(features, recipe.bits)
-    sketched = sketches(features, most_levels=most_levels) if is_sketched else None
-    made = from_votes(sums, features.counts, digests(features), recipe, sketched)
-    return made._replace(words=features.words)
+    made = from_votes(sums, features.counts, digests(features), recipe)
+    sketched = None if levels is None else sketches(features, most_levels=levels)
+    return made._replace(words=features.words, sketches=sketched)
 
 
 def votes(features: Features, bits: int) -> Floats:
@@ -166,13 +161,7 @@ def _hash_bytes(features: Features, bits: int) -> Iterator[Rows]:
         yield from columns[: bits // 8 - 8 * word]
 
 
-def from_votes(
-    sums: Floats,
-    counts: Indices,
-    digests: Digests,
-    recipe: Recipe,
-    sketches: Sketches | None = None,
-) -> Fingerprints:
+def from_votes(sums: Floats, counts: Indices, digests: Digests, recipe: Recipe) -> Fingerprints:
     """Fingerprints of summed votes (n, bits). A tie goes by `tie_pattern`.
 
     If all votes are ties, as when every weight was rounded to 0, nothing tells the text from
@@ -184,7 +173,7 @@ def from_votes(
     if recipe.hash is not HashKind.STRING:
         is_empty = (sums == 0).all(axis=1)
     bits[is_empty] = False
-    return Fingerprints(np.packbits(bits, axis=1), counts, digests, sketches)
+    return Fingerprints(np.packbits(bits, axis=1), counts, digests)
 
 
 def are_degenerate(rows: Rows, bits: int) -> Mask:
@@ -222,13 +211,9 @@ def digests(features: Features) -> Digests:
     return sums_of(mixed, widened(mixed, 1), features.offsets)
 
 
-def _of_batch(
-    batch: list[str],
-    recipe: Recipe,
-    is_sketched: bool,  # noqa: FBT001
-    most_levels: int,
-) -> Fingerprints:
+def _of_batch(batch: list[str], recipe: Recipe, levels: int | None) -> Fingerprints:
     """The fingerprints of a batch; a long text is a batch by itself."""
     if is_long(batch[0]):
+        is_sketched, most_levels = levels is not None, LEVELS if levels is None else levels
         return fingerprint_chunks(chunks_of(batch[0]), recipe, is_sketched, most_levels)
-    return simhash(features(batch, recipe), recipe, is_sketched, most_levels)
+    return simhash(features(batch, recipe), recipe, levels)
