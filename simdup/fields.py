@@ -62,23 +62,18 @@ class Fields:
         """The field, which must be true or false."""
         return bool(self._of(key, "true or false", bool))
 
-    def count(self, key: str, most: int = 2**63 - 1) -> int:
-        """The field, a whole number from 0 to `most`; some programs write 1 as 1.0."""
+    def count(self, key: str, most: int = 2**63 - 1, least: int = 0) -> int:
+        """The field, a whole number within these limits; some programs write 1 as 1.0."""
         value = self._of(key, "a whole number", int, float)
         if not is_whole(value):
             raise self.wrong(key, "must be a whole number")
-        if not 0 <= value <= most:
-            raise self.wrong(key, f"must be from 0 to {most}")
+        if not least <= value <= most:
+            raise self.wrong(key, f"must be from {least} to {most}")
         return int(value)
 
     def known(self, key: str, least: int = 0, most: int = 2**64 - 1) -> int:
         """The field, a whole number within these limits; 0 if it is missing or null."""
-        if not self.has(key):
-            return 0
-        value = self._of(key, "a whole number", int, float)
-        if not is_whole(value) or not least <= value <= most:
-            raise self.wrong(key, f"must be a whole number from {least} to {most}")
-        return int(value)
+        return self.count(key, most, least) if self.has(key) else 0
 
     def digest(self, key: str) -> bytes:
         """The field, a digest in hexadecimal; empty if it is missing or null."""

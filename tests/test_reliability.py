@@ -1489,7 +1489,7 @@ def test_nothing_is_asked(simdup, write, english):
     assert ended.returncode == 1
 
 
-# 18: wrong usage
+# 18: a scan of nothing
 
 
 @pytest.mark.parametrize(

@@ -64,15 +64,17 @@ class Shown(NamedTuple):
             shape = look(color, target, verbose=self.verbose)
             view = self._view(target)
             return partial(text.render, look=shape, view=view, siblings=self.siblings)
+        from simdup.findings.identical import identical_bytes
         from simdup.report import json_csv as data
         from simdup.report.order import selected
 
+        listed = text.null_names if null else text.names
         renderers: dict[str, Callable[..., Lines]] = {
             "json": partial(data.render_json, siblings=self.siblings),
             "jsonl": partial(data.render_jsonl, siblings=self.siblings),
             "csv": partial(data.render_csv, siblings=self.siblings),
-            "names": text.render_null if null else text.render_names,
-            "fdupes": text.render_fdupes_null if null else text.render_fdupes,
+            "names": lambda result: listed(text.in_groups(result)),
+            "fdupes": lambda result: listed(identical_bytes(result.groups)),
         }
         # A program gets all groups, whatever a configuration file says, unless it asks for fewer.
         limit = self.limit if options.is_given("limit") else None

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from simdup.findings.identical import Found, entries, identical_bytes, identity_of
+from simdup.findings.identical import Found, entries, identity_of
 from simdup.match.own_share import least_similarity
 from simdup.records import (
     Candidates,
@@ -519,31 +519,13 @@ def _remarks(document: Document, own_share: float | None = None, first: str = ""
     return f"  ({', '.join(remarks)})" if remarks else ""
 
 
-def render_names(result: ScanResult) -> Iterator[str]:
-    """The names of the files in each group alone, with an empty line after each group."""
-    return _names(_in_groups(result))
-
-
-def render_fdupes(result: ScanResult) -> Iterator[str]:
-    """The names of files with the same bytes, as fdupes prints them; no near-duplicates."""
-    return _names(identical_bytes(result.groups))
-
-
-def render_null(result: ScanResult) -> Iterator[bytes]:
-    """The exact bytes of the names, each ended by NUL, and one more NUL after each group."""
-    return null_names(_in_groups(result))
-
-
-def render_fdupes_null(result: ScanResult) -> Iterator[bytes]:
-    """The names of files with the same bytes, in the form of `render_null`."""
-    return null_names(identical_bytes(result.groups))
-
-
-def _in_groups(result: ScanResult) -> Iterator[list[str]]:
+def in_groups(result: ScanResult) -> Iterator[list[str]]:
+    """The paths of the files in each group."""
     return ([member.document.path for member in group.members] for group in result.groups)
 
 
-def _names(lists: Iterable[Iterable[str]]) -> Iterator[str]:
+def names(lists: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The paths, a printable line each, with an empty line after each list."""
     for paths in lists:
         yield from map(printable, paths)
         yield ""

@@ -6,21 +6,8 @@ import os
 import shlex
 from collections.abc import Iterable
 
-from simdup.fields import path_fields, printable
-
-__all__ = [
-    "EXPECTED",
-    "as_typed",
-    "count",
-    "path_fields",
-    "percent",
-    "printable",
-    "set_aside",
-    "sharing",
-    "size",
-    "whole_percent",
-    "whose",
-]
+from simdup.fields import path_fields as path_fields  # noqa: PLC0414  (others import it from here)
+from simdup.fields import printable as printable  # noqa: PLC0414
 
 #: Readers expect an own share of at least this, so reports need not mention it.
 EXPECTED = 0.95

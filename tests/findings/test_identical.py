@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup import Settings, scan
-from simdup.findings.identical import with_sets
+from simdup.findings.identical import identical_bytes, with_sets
 from simdup.records import Document, Group, Kind, Member, Source
 from simdup.report import json_csv, text
 from simdup.report.load import load
@@ -193,7 +193,7 @@ def test_every_format_shows_the_sets_that_comparing_bytes_finds(tree, settings):
     saved = "\n".join(json_csv.render_json(result))
     for found in (result, load(saved.encode(), "saved")):
         assert in_text(text.render(found)) == expected
-        assert paragraphs("\n".join(text.render_fdupes(found))) == expected
+        assert paragraphs("\n".join(text.names(identical_bytes(found.groups)))) == expected
         rows = list(csv.DictReader(json_csv.render_csv(found)))
         assert by_digest(rows) == expected
         (objects,) = map(json.loads, json_csv.render_json(found))
@@ -213,5 +213,7 @@ def test_every_format_shows_the_sets_that_comparing_bytes_finds(tree, settings):
 def test_fdupes_lists_the_same_sets(tree):
     found = run(["fdupes", "-r", "-q", "."], capture_output=True, text=True, check=True)
 
-    assert paragraphs(found.stdout) == paragraphs("\n".join(text.render_fdupes(scan(["."]))))
+    assert paragraphs(found.stdout) == paragraphs(
+        "\n".join(text.names(identical_bytes(scan(["."]).groups)))
+    )
     assert paragraphs(found.stdout) == copies_in(tree)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 from patience import grows_evenly
 
-from simdup.findings.identical import with_sets
+from simdup.findings.identical import identical_bytes, with_sets
 from simdup.match.own_share import least_similarity
 from simdup.recipe import Recipe
 from simdup.records import (
@@ -429,7 +429,7 @@ def test_csv_worked_by_hand():
 def test_names_are_a_line_each_and_an_empty_line_after_each_group():
     found = result(pair("a", "b\n"), pair("c", "d"))
 
-    assert rendered(text.render_names(found)) == "a\nb\\n\n\nc\nd\n\n"
+    assert rendered(text.names(text.in_groups(found))) == "a\nb\\n\n\nc\nd\n\n"
 
 
 def test_fdupes_has_files_with_the_same_bytes_and_nothing_else():
@@ -437,9 +437,9 @@ def test_fdupes_has_files_with_the_same_bytes_and_nothing_else():
     # same text and other bytes.
     groups = Group(1, Kind.NEAR, 2, copies("a", "b\n", "c"))
 
-    assert rendered(text.render_fdupes(result(groups))) == "b\\n0\nb\\n1\n\nc0\nc1\n\n"
+    assert rendered(text.names(identical_bytes([groups]))) == "b\\n0\nb\\n1\n\nc0\nc1\n\n"
     null = b"b\n0\0b\n1\0\0c0\0c1\0\0"
-    assert b"".join(text.render_fdupes_null(result(groups))) == null
+    assert b"".join(text.null_names(identical_bytes([groups]))) == null
 
 
 def copies(first, *others):

@@ -11,7 +11,6 @@ from simdup.records import Document, Kind, Skipped
 from simdup.report.page.frame import ANSWERS
 from simdup.report.page.groups import (
     MOST_PARTS,
-    NOTHING,
     Names,
     Read,
     group_page,
@@ -73,7 +72,7 @@ def _data(
     ]
     k, wanted = searched.k, searched.wanted
     is_narrowed = k is not None and wanted is not None and k < wanted
-    return NOTHING | {
+    return {
         "page": "answers",
         "places": [printable(index)],
         "figures": [

@@ -45,33 +45,6 @@ AROUND = 70
 # With fewer bytes left, no further group is tried.
 TOO_LITTLE = 1_000
 
-#: Values of fields for a result that does not have these things.
-NOTHING: dict[str, Any] = {
-    "version": version("simdup"),
-    "complete": True,
-    "places": [],
-    "repeated": [[0, 0], [0, 0], [0, 0], [0, 0]],
-    "figures": None,
-    "narrowed": None,
-    "recall": None,
-    "skips": {},
-    "skipped": [],
-    "parts": [],
-    "allParts": 0,
-    "unread": 0,
-    "folderPairs": [],
-    "folders": [],
-    "codings": [],
-    "groups": [],
-    "moreGroups": 0,
-    "patterns": [],
-    "siblings": 0,
-    "identityOnly": [],
-    "doubtful": [],
-    "doubts": 0,
-    "plan": None,
-}
-
 
 def group_page(  # noqa: PLR0913  (the data, its form, and its texts)
     page: Page,
@@ -91,6 +64,7 @@ def group_page(  # noqa: PLR0913  (the data, its form, and its texts)
     if groups is not None:
         blocks, left_out = text_blocks(groups, LARGEST_PAGE - FRAME - spare - page_bytes(data))
     data |= {
+        "version": version("simdup"),
         "language": language,
         "day": day,
         "texts": groups is not None,

@@ -27,7 +27,6 @@ from simdup.report.page.frame import FILES, page_json
 from simdup.report.page.groups import (
     MOST_PARTS,
     MOST_SKIPPED,
-    NOTHING,
     Names,
     estimate,
     group_page,
@@ -77,7 +76,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
     )
     stats, candidates = result.stats, result.candidates
     recall = candidates and candidates.recall
-    return NOTHING | {
+    return {
         "page": "files",
         "complete": result.complete,
         "places": _places(result),

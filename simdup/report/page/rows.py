@@ -17,7 +17,6 @@ from simdup.report.page.frame import ROWS, page_bytes
 from simdup.report.page.groups import (
     MOST_PARTS,
     MOST_SKIPPED,
-    NOTHING,
     Names,
     estimate,
     group_page,
@@ -89,7 +88,7 @@ class _Listed:
         result, balance = self.result, self.result.balance
         parts, candidates = named_parts(result), result.candidates
         recall = candidates and candidates.recall
-        return NOTHING | {
+        return {
             "page": "rows",
             "places": list(map(printable, balance.paths)),
             "repeated": _repeated(result),

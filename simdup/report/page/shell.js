@@ -1,7 +1,31 @@
 // What every page has: its language and theme, and what stands around its content.
 
-// What the page was given.
-const data = JSON.parse(byId('data').textContent);
+// What the page was given, and before it the values of what its result does not have.
+const data = {
+  complete: true,
+  places: [],
+  repeated: [[0, 0], [0, 0], [0, 0], [0, 0]],
+  figures: null,
+  narrowed: null,
+  recall: null,
+  skips: {},
+  skipped: [],
+  parts: [],
+  allParts: 0,
+  unread: 0,
+  folderPairs: [],
+  folders: [],
+  codings: [],
+  groups: [],
+  moreGroups: 0,
+  patterns: [],
+  siblings: 0,
+  identityOnly: [],
+  doubtful: [],
+  doubts: 0,
+  plan: null,
+  ...JSON.parse(byId('data').textContent),
+};
 
 const THEMES = ['auto', 'light', 'dark'];
 
