@@ -236,7 +236,7 @@ def clean_command(asked: Clean) -> int:
         return _reviewed(source, asked)
     whole = _plan(source, asked)
     if asked.apply and not asked.skip_unconsented:
-        _refuse(_unconsented(whole.actions, asked))
+        _check_consents(whole.actions, asked)
     plan = _allowed(whole, asked)
     if asked.target is not None:
         from simdup.clean.plan import plan_lines
@@ -437,7 +437,7 @@ def _applied(plan: Plan, asked: Clean) -> int:
     from simdup.clean.apply import apply
     from simdup.report.clean import left_lines, outcome_lines
 
-    _refuse(_objection(plan, asked))
+    _check_number(plan, asked)
     outcome = apply(
         plan,
         asked.consents(),
@@ -458,9 +458,9 @@ def _resumed(journal: str, asked: Clean) -> int:
 
     going = remaining(journal)
     if not asked.skip_unconsented:
-        _refuse(_unconsented(going, asked))
+        _check_consents(going, asked)
     if asked.permanently and asked.yes_many != len(going):
-        _refuse(_untyped(len(going)))
+        _ask(len(going))
     bars = progress(quiet=asked.quiet)
     outcome = resume(journal, asked.consents(), to=asked.to, progress=bars)
     for line in outcome_lines(outcome):
@@ -468,26 +468,21 @@ def _resumed(journal: str, asked: Clean) -> int:
     return outcome.code
 
 
-def _refuse(objection: str | None) -> None:
-    if objection is not None:
-        raise click.UsageError(objection)
-
-
-def _unconsented(actions: Sequence[Action], asked: Clean) -> str | None:
-    """Return which consents are missing for how many files, and the command that does all."""
+def _check_consents(actions: Sequence[Action], asked: Clean) -> None:
+    """Raise UsageError that says which consents are missing, and the command that does all."""
     given = asked.consents()
     if not (lacking := _lacking(actions, given)):
-        return None
+        return
     wants = [f"{_CONSENTS[name]} for {count(files, 'file')}" for name, files in lacking.items()]
-    return (
+    raise click.UsageError(
         f"nothing was done: the plan wants {' and '.join(wants)};"
         f" `{_again(_consenting(actions, asked, given))}` does all of it,"
         " --skip-unconsented only what wants no other word"
     )
 
 
-def _objection(plan: Plan, asked: Clean) -> str | None:
-    """Return why the plan may not be carried out: --yes-many is wrong, or missing but needed.
+def _check_number(plan: Plan, asked: Clean) -> None:
+    """Raise UsageError if --yes-many is wrong, or missing but needed.
 
     To delete for good, the user may type the number at the terminal instead.
     """
@@ -495,26 +490,22 @@ def _objection(plan: Plan, asked: Clean) -> str | None:
 
     going, yes = len(plan.actions), asked.yes_many
     if yes is not None and yes != going:
-        return f"--yes-many {yes}: the plan is about {count(going, 'file')}"
+        raise click.UsageError(f"--yes-many {yes}: the plan is about {count(going, 'file')}")
     if yes is not None or not going:
-        return None
+        return
     if too_much := excess(plan, asked.most, asked.most_files):
-        return f"{too_much}; if that is right, add --yes-many {going}"
-    return _untyped(going) if asked.permanently else None
+        raise click.UsageError(f"{too_much}; if that is right, add --yes-many {going}")
+    if asked.permanently:
+        _ask(going)
 
 
-def _untyped(going: int) -> str | None:
-    """Return why nothing is deleted, unless the user types the number of files."""
-    is_typed = _typed(going)
-    return None if is_typed else f"nothing deleted: --permanently wants --yes-many {going}"
-
-
-def _typed(going: int) -> bool:
-    """Ask at the terminal for the number of files; False for any other answer, or elsewhere."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    tell(f"{count(going, 'file')} will be deleted for good. Type {going} to go on:")
-    return sys.stdin.readline().strip() == str(going)
+def _ask(going: int) -> None:
+    """Ask at the terminal for the number of files. Raises UsageError for any other answer."""
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        tell(f"{count(going, 'file')} will be deleted for good. Type {going} to go on:")
+        if sys.stdin.readline().strip() == str(going):
+            return
+    raise click.UsageError(f"nothing deleted: --permanently wants --yes-many {going}")
 
 
 class Undo(NamedTuple):

@@ -139,6 +139,7 @@ def _refuse_same_files(asked: Query) -> None:
 
 def _rendered(run: _Run, asked: Query) -> Lines:
     """Return the report in the format that was asked for."""
+    from simdup.report import json_csv as data
     from simdup.report import query as reports
 
     if asked.null:
@@ -149,8 +150,8 @@ def _rendered(run: _Run, asked: Query) -> Lines:
         )
     if asked.form == "csv":
         return reports.render_csv(run.answers, has_parts=asked.parts is not None)
-    render = reports.render_json if asked.form == "json" else reports.render_jsonl
-    return render(run.answers, run.searched, run.skipped)
+    render = data.as_json if asked.form == "json" else data.as_jsonl
+    return render(reports.report(run.answers, run.searched, run.skipped))
 
 
 def _page(run: _Run, asked: Query) -> Iterator[str]:

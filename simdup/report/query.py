@@ -14,7 +14,6 @@ from simdup.report.json_csv import (
     PART_COLUMNS,
     Report,
     as_json,
-    as_jsonl,
     csv_table,
     document_fields,
     found_cells,
@@ -81,20 +80,6 @@ def short_question(question: str) -> str:
     return asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
 
 
-def render_json(
-    found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]
-) -> Iterator[str]:
-    """All answers as one JSON object."""
-    return as_json(_report(found, searched, skipped))
-
-
-def render_jsonl(
-    found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]
-) -> Iterator[str]:
-    """All answers as JSON Lines."""
-    return as_jsonl(_report(found, searched, skipped))
-
-
 def render_csv(found: Sequence[Answer], *, has_parts: bool = False) -> Iterator[str]:
     """All answers as CSV, a line for each document found; names are printable.
 
@@ -140,7 +125,8 @@ def _documents(outcome: Answer | Skipped) -> list[Document]:
     return [each.document for each in matches] + [each.document for each in parts]
 
 
-def _report(found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]) -> Report:
+def report(found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]) -> Report:
+    """All answers for programs."""
     has_parts = searched.settings.parts is not None
     answers = (_answer(each, has_parts=has_parts) for each in found)
     search = {

@@ -33,16 +33,6 @@ MOST_WARNINGS = 10
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class PlacedPart(NamedTuple):
-    """A row that stands in a larger one; a row is given as its file and its number there."""
-
-    part: tuple[str, int]
-    whole: tuple[str, int]
-    share: float
-    start: int
-    end: int
-
-
 class NamedGroup(NamedTuple):
     """A group, with the place and the name of each member."""
 
@@ -76,7 +66,7 @@ def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[st
     groups = map(group_fields, _named(result, ids))
     whole = report(result.balance, groups, result.faulty)
     if result.settings.parts is not None:
-        parts = map(_part_fields, _placed_parts(result))
+        parts = (_part_fields(*each) for each in _parts(result))
         whole = whole._replace(lists={"groups": groups, "parts": parts} | {**whole.lists})
     return as_jsonl(whole)
 
@@ -86,34 +76,31 @@ def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]
     columns = COLUMNS + PART_COLUMNS * (result.settings.parts is not None)
     members = chain.from_iterable(map(member_cells, _named(result, ids)))
     parts = (
-        part_cells(Part(each.part[0], each.whole[0], *each[2:]))
-        | {"row": each.part[1], "of_row": each.whole[1]}
-        for each in _placed_parts(result)
+        part_cells(part) | {"row": row, "of_row": of_row} for row, of_row, part in _parts(result)
     )
     return csv_table(columns, chain(members, parts))
 
 
-def _placed_parts(result: CorpusResult) -> Iterator[PlacedPart]:
-    """Yield each part with the file and the number of its row, and of the larger one."""
+def _parts(result: CorpusResult) -> Iterator[tuple[int, int, Part]]:
+    """Yield each part with its file, and the numbers of its row and of the larger one."""
     pairs, shares, places = result.parts
     rows = zip(*map(result.rows.places, pairs.T), strict=True)
     for (part, whole), share, place in zip(rows, shares.tolist(), places.tolist(), strict=True):
-        yield PlacedPart(part, whole, share, *place)
+        yield part[1], whole[1], Part(part[0], whole[0], share, *place)
 
 
 def named_parts(result: CorpusResult) -> list[Part]:
     """The parts, with rows named by file and number, as in text."""
     return [
-        Part(f"{each.part[0]}:{each.part[1]}", f"{each.whole[0]}:{each.whole[1]}", *each[2:])
-        for each in _placed_parts(result)
+        part._replace(path=f"{part.path}:{row}", whole=f"{part.whole}:{of_row}")
+        for row, of_row, part in _parts(result)
     ]
 
 
-def _part_fields(part: PlacedPart) -> dict[str, Any]:
-    (path, row), (whole, of_row), share, start, end = part
-    of = path_fields(whole) | {"row": of_row}
-    figures = {"share": share, "start": start, "end": end}
-    return path_fields(path) | {"row": row, "of": of} | figures
+def _part_fields(row: int, of_row: int, part: Part) -> dict[str, Any]:
+    of = path_fields(part.whole) | {"row": of_row}
+    figures = {"share": part.share, "start": part.start, "end": part.end}
+    return path_fields(part.path) | {"row": row, "of": of} | figures
 
 
 def _named(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[NamedGroup]:

@@ -88,27 +88,18 @@ def test_the_users_own_file_sets_the_own_share(scanned, own, text, share):
         *("linkage = 'components'", "features = 'tokens'", "hash = 'string'", "ngram = '1'"),
         *("no-fold-variants = true", "top = 3", "weights = 'rounded'", "encoding = 'hz'"),
         *("formats = 'html'", "parts = '50%'", "stop-words = 'docs/a.txt'"),
-        "user-dict = 'docs/a.txt'",
+        *("user-dict = 'docs/a.txt'", "convert = ['txt=touch ran']", "cache = 'made'"),
+        *("follow-symlinks = true", "format = 'csv'", "siblings = true"),
     ],
 )
-def test_how_alike_duplicates_are_and_how_texts_are_read_is_not_up_to_a_tree(run, write, line):
+def test_a_tree_decides_neither_what_is_alike_nor_what_runs_or_is_written(run, write, line):
     write(f"docs/{NAME}", line)
 
     ended = run("scan", "docs")
 
     assert ended.code == 2
     assert "a file in the scanned tree may not set this" in ended.err.decode()
-
-
-@pytest.mark.usefixtures("texts")
-def test_the_users_own_file_can_ask_for_siblings_and_one_in_the_tree_cannot(
-    run, scanned, own, write
-):
-    own("[scan]\nsiblings = true\n")
-    assert scanned()["patterns"] == []
-
-    write(f"docs/{NAME}", "siblings = true\n")
-    assert run("scan", "docs").code == 2
+    assert os.listdir() == ["docs"]
 
 
 @pytest.mark.usefixtures("texts")
@@ -240,27 +231,6 @@ def test_what_is_wrong_in_a_file_is_one_line_with_its_place(run, own, text, mess
     (line,) = ended.err.decode().splitlines()
     assert place.name in line
     assert message in line
-
-
-@pytest.mark.usefixtures("texts")
-@pytest.mark.parametrize(
-    "text",
-    [
-        'convert = ["txt=touch ran"]',
-        'cache = "made"',
-        'user-dict = "docs/a.txt"',
-        "follow-symlinks = true",
-        'format = "csv"',
-    ],
-)
-def test_a_file_in_a_tree_cannot_run_a_program_or_write_a_file(run, write, text):
-    write(f"docs/{NAME}", text)
-
-    ended = run("scan", "docs")
-
-    assert ended.code == 2
-    assert "a file in the scanned tree may not set this" in ended.err.decode()
-    assert os.listdir() == ["docs"]
 
 
 @pytest.mark.usefixtures("texts")

@@ -249,34 +249,6 @@ def test_a_precision_that_no_threshold_reaches_is_reported(run, write, english, 
 # JSON and CSV
 
 
-def test_json_holds_every_field(evaluated):
-    found = evaluated("--bits", "16,64")
-
-    assert (found["schema_version"], found["tool"]) == (2, "simdup")
-    assert found["table"] == "pairs.csv"
-    assert (found["texts"], found["repeated"], found["draws"]) == (6, 0, 1)
-    assert found["seconds"] >= 0
-    assert [row["bits"] for row in found["rows"]] == [16, 64]
-    for row in found["rows"]:
-        assert row.keys() == ROW | set(FIGURES)
-        assert (row["features"], row["hash"]) == ("shingles", "mix64")
-        assert row["recipe"]["bits"] == row["bits"]
-        assert row["without_features"] == 0
-        assert row["default"].keys() == {"k", *MEASURES, "auc"}
-        assert row["best"].keys() == {"k", *MEASURES}
-        assert row["cosine"].keys() == {"similarity", *MEASURES}
-        assert row["verified"].keys() == {"similarity", "own_share", *MEASURES}
-        assert row["predicted"].keys() == set(MEASURES)
-        for figures in (row["cosine"], row["verified"]):
-            assert figures["similarity"] == SIMILARITY == 0.35
-        assert row["verified"]["own_share"] == OWN_SHARE == 0.6
-        for figures in (row["default"], row["best"], row["cosine"], row["verified"]):
-            for measure in figures.keys() - {"k", "similarity", "own_share"}:
-                assert figures[measure].keys() == {"value", "low", "high"}
-                assert 0 <= figures[measure]["low"] <= figures[measure]["high"] <= 1
-        assert all(0 <= share <= 1 for share in row["predicted"].values())
-
-
 def test_json_has_each_kind_at_each_size(evaluated):
     found = evaluated("--bits", "16,128")
 
@@ -337,29 +309,6 @@ def test_csv_has_more_lines_when_more_is_asked_for(run, clusters, evaluated):
     assert float(bare["precision"]) == pytest.approx(precision["value"], abs=1e-6)
     assert (bare["similarity"], verified["k"]) == ("", "")
     assert float(verified["similarity"]) == found["recommended"]["similarity"]
-
-
-def test_csv_and_json_say_the_same(run, labels, evaluated):
-    asked = ("--bits", "32", "--curve")
-
-    rows = table_of(run("evaluate", "--pairs", labels, *asked, "--format", "csv").out)
-
-    (found,) = evaluated(*asked)["rows"]
-    assert len(rows) == 5 + 33
-    for row in rows:
-        if row["setting"] == "curve":
-            figures = found["curve"][int(row["k"])]
-        else:
-            figures = found[row["setting"]]
-        for measure in MEASURES:
-            expected = figures[measure]
-            if row["setting"] == "predicted":
-                expected = {"value": expected, "low": None, "high": None}
-            for end, name in (("value", ""), ("low", "_low"), ("high", "_high")):
-                cell = row[f"{measure}{name}"]
-                assert (float(cell) if cell else None) == (
-                    None if expected[end] is None else pytest.approx(expected[end], abs=1e-6)
-                )
 
 
 # Recipes
@@ -470,17 +419,6 @@ def test_details_reach_only_the_features_they_belong_to(evaluated, write):
 # Where results go
 
 
-def test_output_replaces_a_file_at_once(run, labels):
-    arguments = ("evaluate", "--pairs", labels, "--bits", "64", "--format", "csv")
-    Path("report").write_text("old", "utf-8")
-
-    shown, kept = run(*arguments), run(*arguments, "--output", "report")
-
-    assert (kept.code, kept.out) == (0, b"")
-    assert Path("report").read_bytes() == shown.out
-    assert kept.err.startswith(b"evaluated in ")
-
-
 def test_quiet_prints_only_results(run, labels):
     options = ("--features", "shingles,tokens", "--hash", "mix64,string", "--bits", "64,136")
 
@@ -568,15 +506,6 @@ def test_broken_labels_are_one_line_with_table_and_place(run, write, option, lin
     assert (ended.code, ended.out) == (2, b"")
     assert ended.err.decode().startswith(f"simdup: 'broken.csv', line {message}")
     assert ended.err.count(b"\n") == 1
-
-
-def test_a_report_that_is_refused_leaves_the_old_one(run, labels):
-    Path("report").write_text("old", "utf-8")
-
-    ended = run("evaluate", "--pairs", labels, "-k", "999", "-o", "report")
-
-    assert ended.code == 2
-    assert Path("report").read_text("utf-8") == "old"
 
 
 def test_a_hash_that_has_none_of_the_sizes_is_left_out(run, labels):

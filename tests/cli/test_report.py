@@ -67,16 +67,6 @@ def test_a_saved_result_shows_siblings_if_it_has_them(run, write):
     assert without.err.endswith(b"set aside 45 pairs of one pattern\n")
 
 
-def test_the_page_of_a_scan_has_families_and_their_texts(run, write):
-    for number in range(10):
-        write(f"forms/{number}", filled_form(number))
-    run("scan", "forms", "--html", "p.html", "-q")
-
-    data = json.loads(page()["data"])
-    assert (len(data["groups"]), len(data["patterns"])) == (0, 1)
-    assert sorted(texts()["texts"]) == sorted(filled_form(number) for number in range(10))
-
-
 @pytest.mark.usefixtures("files")
 def test_html_texts_none_writes_a_page_without_texts(run):
     run("scan", "docs", "--html", "p.html", "--html-texts", "none", "-q")
@@ -123,14 +113,6 @@ def test_a_report_shows_a_saved_result_as_the_scan_did(run, result):
     assert again.out == scanned.out
     assert again.code == 0
     assert again.err.startswith(b"1 group of 2 files; read 2 of 2 files")
-
-
-@pytest.mark.parametrize("form", ["csv", "names", "fdupes"])
-def test_a_report_has_other_formats(run, result, form):
-    assert (
-        run("report", result, "--format", form).out
-        == run("scan", "docs", "--format", form, "-q").out
-    )
 
 
 @pytest.mark.usefixtures("files")
@@ -204,13 +186,6 @@ def test_an_interrupted_result_is_shown_as_such(run, result):
     assert run("report", result, "-q").err == ended.err
     assert ended.err == b"simdup: this scan was interrupted: it has no groups\n"
     assert json.loads(page()["data"])["complete"] is False
-
-
-@pytest.mark.usefixtures("files")
-def test_an_unwritable_page_is_found_out_before_any_file_is_read(run, monkeypatch):
-    monkeypatch.setattr("simdup.files.scan.scan", lambda *_, **__: pytest.fail("scanned"))
-
-    assert run("scan", "docs", "--html", "no/p.html").code == 2
 
 
 @pytest.mark.usefixtures("files")

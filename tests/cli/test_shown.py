@@ -113,14 +113,6 @@ def test_of_equally_similar_groups_the_largest_is_the_first(run):
 
 
 @pytest.mark.usefixtures("pairs")
-def test_programs_get_the_order_that_is_asked_for(run):
-    ended = run("scan", "in", "--format", "json", "--sort", "name")
-
-    paths = [group["members"][0]["path"] for group in json.loads(ended.out)["groups"]]
-    assert paths == sorted(paths)
-
-
-@pytest.mark.usefixtures("pairs")
 def test_a_summary_is_the_whole_report_if_it_is_asked_for(run, folder):
     whole, short = run("scan", "in"), run("scan", "in", "--summary")
     run("scan", "in", "--summary", "--quiet", "--output", "summary.txt")

@@ -244,8 +244,12 @@ def test_only_a_kind_found_completely_is_shown_as_100_per_cent():
 
 
 def test_json_worked_by_hand():
-    (found,) = object_of(row(8), repeated=2, draws=3)["rows"]
+    whole = object_of(row(8), repeated=2, draws=3)
+    (found,) = whole["rows"]
 
+    assert (whole["schema_version"], whole["tool"], whole["table"]) == (2, "simdup", "pairs.csv")
+    assert (whole["texts"], whole["repeated"], whole["draws"]) == (12, 2, 3)
+    assert whole["seconds"] == 1.25
     assert found["recipe"]["bits"] == 8
     del found["recipe"]
     assert found == {

@@ -6,15 +6,14 @@ import json
 import os
 from base64 import b64encode
 from dataclasses import replace
-from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup.records import Document, FolderPair, Group, Kind, Member, Source, Version
-from simdup.report import SORTS, text
 from simdup.report import json_csv as data
+from simdup.report import text
 from simdup.report.order import Pile, Repeated, View, ranked, repeated, selected
 from simdup.report.terminal import TerminalStyle
 from tests.report.test_text import member, result
@@ -145,14 +144,6 @@ def test_families_have_the_same_order_and_limit():
     assert [each.id for each in selected(found, "size", 2).patterns] == [11, 10]
 
 
-@pytest.mark.parametrize("sort", SORTS)
-def test_nothing_is_left_out_unless_it_is_asked_for(sort):
-    lines = "\n".join(text.render(result(*GROUPS), view=View(sort)))
-
-    assert all(path in lines for path in chain(*files(GROUPS)))
-    assert "more" not in lines
-
-
 # On a terminal
 
 
@@ -183,13 +174,6 @@ def test_a_terminal_shows_the_best_twenty_groups_and_how_many_there_are_more():
     assert numbers(lines) == [*range(20, 0, -1)]
     assert lines[-2:] == ["558 more groups: --all, --html page.html, or --format json", ""]
     assert len(lines) == 20 * 3 + 3
-
-
-def test_twenty_groups_are_shown_without_a_word_about_more():
-    lines = brief(many(20))
-
-    assert len(numbers(lines)) == 20
-    assert "more" not in "".join(lines)
 
 
 @pytest.mark.parametrize("height", range(20, 80))

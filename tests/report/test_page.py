@@ -248,9 +248,9 @@ def test_the_page_of_answers_says_how_the_index_was_searched():
     )
 
     assert narrowed["narrowed"] == [80, 70, 0.9]
-    assert narrowed["settings"]["least"] == SIMILARITY
-    assert nearest["narrowed"] is nearest["settings"]["least"] is None
-    assert (nearest["settings"]["nearest"], nearest["settings"]["most"]) == (3, None)
+    assert narrowed["settings"]["similarity"] == SIMILARITY
+    assert (narrowed["settings"]["most"], nearest["settings"]["nearest"]) == (None, 3)
+    assert nearest["narrowed"] is None
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -286,8 +286,8 @@ def test_the_data_of_the_page_describe_the_result():
     assert (data["found"], data["read"], data["bytes"]) == (9, 8, 1234)
     assert data["skips"] == {"binary": 1, "unreadable": 1}
     assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
-    assert data["settings"]["similarity"] == data["settings"]["least"] == SIMILARITY
-    assert data["settings"]["ownShare"] == OWN_SHARE
+    assert data["settings"]["similarity"] == SIMILARITY
+    assert data["settings"]["own_share"] == OWN_SHARE
     (number, kind, diameter, members, sets, chain), second = data["groups"]
     assert (number, kind, diameter) == (1, "identical text", 20)
     assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
@@ -396,7 +396,7 @@ def test_without_verification_similarities_are_estimated_from_distances():
     alike, exact, *_ = data["groups"][0][3][1][-4:]
     assert 0.9 < alike < 1
     assert exact == 0
-    assert data["settings"]["similarity"] is data["settings"]["ownShare"] is None
+    assert data["settings"]["similarity"] is data["settings"]["own_share"] is None
     assert data["settings"]["k"] == 30
 
 

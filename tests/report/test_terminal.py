@@ -150,15 +150,6 @@ def test_a_coloured_report_without_its_codes_equals_the_plain_one():
     assert [bare(line) for line in coloured] == list(text.render(everything()))
 
 
-@pytest.mark.parametrize("kind", [*Kind, None])
-def test_a_coloured_comparison_without_its_codes_equals_the_plain_one(kind):
-    coloured = list(text.render_comparison(comparison(kind), COLOURED, verbose=True))
-    plain = list(text.render_comparison(comparison(kind), verbose=True))
-
-    assert coloured != plain
-    assert [bare(line) for line in coloured] == plain
-
-
 def test_answers_are_coloured_and_fit_too():
     long = "in/" + "very/" * 30 + "long.txt"
     matches = [Match(document(path), Kind.NEAR, 2, 0.9, is_exact=True) for path in ("b", long)]

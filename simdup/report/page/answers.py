@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from simdup.index.records import Answer, Searched
 from simdup.records import Document, Kind, Skipped
+from simdup.report.json_csv import settings_fields
 from simdup.report.page.frame import ANSWERS
 from simdup.report.page.groups import (
     MOST_PARTS,
@@ -17,7 +18,6 @@ from simdup.report.page.groups import (
     member_fields,
     part_fields,
     sets_of,
-    settings_fields,
     skipped_fields,
 )
 from simdup.report.query import as_part, short_question
@@ -96,14 +96,8 @@ def _data(
 
 
 def _settings(searched: Searched) -> dict[str, Any]:
-    fields, is_nearest = settings_fields(searched.settings), searched.k is None
-    return fields | {
-        "ownShare": None,
-        "linkage": None,
-        "least": None if is_nearest else fields["least"],
-        "nearest": searched.top if is_nearest else None,
-        "most": None if is_nearest else searched.top,
-    }
+    most = {"nearest" if searched.k is None else "most": searched.top}
+    return settings_fields(searched.settings) | {"own_share": None, "linkage": None} | most
 
 
 def _group(number: int, answer: Answer, names: Names) -> list[Any]:

@@ -7,6 +7,11 @@ const SEPARATOR = data.page === 'rows' ? ':' : '/';
 
 const SAME_PATTERN = 'same pattern';
 
+// From which similarity on texts are here, exact or estimated from the distance; null where the
+// nearest documents were asked for, however little they are alike.
+const LEAST = data.settings.nearest ? null : data.settings.similarity
+  ?? Math.max(0, Math.cos((Math.PI * data.settings.k) / data.settings.bits));
+
 // An own share from here on says nothing that the reader would not expect.
 const EXPECTED = 0.95;
 

@@ -14,11 +14,9 @@ from typing import Any, TypeAlias
 
 from simdup.findings.identical import Found, entries, identity_of
 from simdup.records import Kind, Part, Skipped
-from simdup.report import json_csv
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, Page, page_bytes, page_lines
 from simdup.report.wording import printable
-from simdup.settings import Settings
 from simdup.theory import similarity_at
 from simdup.versions import version
 
@@ -140,19 +138,6 @@ def _is_other_text(one: Found, other: Found) -> bool:
 def estimate(distance: int, bits: int) -> float:
     """The similarity estimated from a distance, never below 0."""
     return max(0.0, similarity_at(distance, bits))
-
-
-def settings_fields(settings: Settings) -> dict[str, Any]:
-    """The settings of the comparison, as the page reads them in summary.js."""
-    recipe, fields = settings.recipe, json_csv.settings_fields(settings)
-    names = "bits", "verified", "similarity", "parts", "k", "linkage", "encoding"
-    return {name: fields[name] for name in names} | {
-        "features": recipe.features.value,
-        "ngram": recipe.ngram,
-        "top": recipe.top,
-        "ownShare": fields["own_share"],
-        "least": fields["similarity"] or estimate(settings.distance, recipe.bits),
-    }
 
 
 def skipped_fields(skipped: Iterable[Skipped]) -> list[list[str]]:

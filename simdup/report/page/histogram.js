@@ -16,7 +16,7 @@ function binned(from, step) {
 }
 
 function drawHistogram() {
-  const least = groups.reduce((low, group) => Math.min(low, group.least), data.settings.least ?? 1);
+  const least = groups.reduce((low, group) => Math.min(low, group.least), LEAST ?? 1);
   const from = Math.max(0, Math.floor(least * 20 - 1e-9) * 5 - 5);
   const step = from < 30 ? 2 : 1;
   const bins = binned(from, step);
@@ -27,7 +27,7 @@ function drawHistogram() {
   byId('histogram').replaceChildren(
     ...bins.flatMap((bin, place) => barOf(bin, place, { most, width, from: from + place * step, step })),
     ...axis(from, x),
-    ...(data.settings.least === null ? [] : thresholdAt(data.settings.least, x)),
+    ...(LEAST === null ? [] : thresholdAt(LEAST, x)),
   );
   // Rows have no bytes of their own.
   const told = data.page === 'rows' ? KINDS.slice(1) : KINDS;

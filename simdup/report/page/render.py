@@ -22,6 +22,7 @@ from simdup.clean.rules import is_under
 from simdup.errors import InputError
 from simdup.files.read import digest
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
+from simdup.report.json_csv import settings_fields
 from simdup.report.order import repeated
 from simdup.report.page.frame import FILES, page_json
 from simdup.report.page.groups import (
@@ -33,7 +34,6 @@ from simdup.report.page.groups import (
     member_fields,
     part_fields,
     sets_of,
-    settings_fields,
     skipped_fields,
 )
 from simdup.report.text import chain_parts, family_figures, newer_name, skips

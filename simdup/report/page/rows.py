@@ -12,6 +12,7 @@ import numpy as np
 from simdup.corpus.records import CorpusResult, RowGroup, RowPlace
 from simdup.progress import Progress
 from simdup.records import SHORT
+from simdup.report.json_csv import settings_fields
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import ROWS, page_bytes
 from simdup.report.page.groups import (
@@ -21,7 +22,6 @@ from simdup.report.page.groups import (
     estimate,
     group_page,
     part_fields,
-    settings_fields,
 )
 from simdup.report.rows import id_as_text, named_parts
 from simdup.report.wording import printable

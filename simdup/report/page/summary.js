@@ -49,16 +49,16 @@ function figure(key, value, note) {
 }
 
 function settingsInWords() {
-  const { features, ngram, top, bits, verified, similarity, ownShare, parts, k, least, nearest, most, linkage, encoding } = data.settings;
+  const { recipe, bits, verified, similarity, own_share: ownShare, parts, k, nearest, most, linkage, encoding } = data.settings;
   return [
-    nearest ? t('nearest', nearest) : verified ? t('verified', percent(similarity)) : t('bare', k, bits, percent(least)),
+    nearest ? t('nearest', nearest) : verified ? t('verified', percent(similarity)) : t('bare', k, bits, percent(LEAST)),
     most ? t('atMost', most) : '',
     ownShare ? t('ownShare', percent(ownShare)) : '',
     parts ? t('partsAsked', percent(parts)) : '',
     data.siblings ? t('siblings', data.siblings) : '',
     data.identityOnly.length ? t('identityOnly', data.identityOnly.map(([kind, count]) => [t('noise')[kind] ?? kind, count])) : '',
     data.recall ? t('recall', ...data.recall.map(percent)) : '',
-    t('recipe', bits, t('features')[features](ngram, top)),
+    t('recipe', bits, t('features')[recipe.features](recipe.ngram, recipe.top)),
     linkage ? t('linkage')[linkage] : '',
     encoding ? t('encoding', encoding) : '',
   ].filter(Boolean);
