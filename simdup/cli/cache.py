@@ -23,7 +23,7 @@ def _days(text: str) -> int:
     """Return the number of days in a text such as 90 or 90d."""
     match = re.fullmatch(r"(\d{1,5})\s*d?", text.strip().lower())
     if match is None:
-        raise ValueError(f"{text!r} is no number of days such as 90d")
+        raise ValueError(f"{text!r} is not a number of days such as 90d")
     return int(match[1])
 
 

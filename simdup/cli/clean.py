@@ -88,8 +88,8 @@ class Clean(NamedTuple):
     apply: Act. Without this nothing is changed.
     skip_unconsented: Leave the files of a PLAN that need a word which is not given, such as --text.
     journal: Where --apply writes what it does. [default: in your data folder]
-    review: Ask at the terminal about each file that is no identical copy, and write a plan; with
-        --output, or with a PLAN into that one.
+    review: Ask at the terminal about each file that is not an identical copy, and write a plan;
+        with --output, or with a PLAN into that one.
     resume: Go on with the run that wrote this journal, by the plan in it.
     check: Exit with 1 if there is anything to do.
     verbose: Also show groups of which nothing goes, and why.

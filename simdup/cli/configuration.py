@@ -262,7 +262,7 @@ def _places(typed: Mapping[str, object], arguments: Iterable[str]) -> list[str]:
 
 
 def _line_of(text: str, table: str, key: str) -> int:
-    """Return the number of the line where a table sets a key, or begins if there is no key.
+    """Return the number of the line where a table sets a key; where it begins, without a key.
 
     It is 0 for what is written in another way, such as with dotted keys.
     """

@@ -33,7 +33,7 @@ def _setting(text: str) -> tuple[str, str]:
     """Return the name and the value of NAME=VALUE."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise ValueError(f"{text!r} is no NAME=VALUE")
+        raise ValueError(f"{text!r} is not NAME=VALUE")
     return name, value
 
 

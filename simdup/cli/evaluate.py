@@ -35,8 +35,8 @@ class Evaluate(NamedTuple):
         in no other text; 0 asks for nothing.
     precision: The precision that --recommend must reach.
     k: Use this k as the default of every size; smaller sizes are left out.
-    draws: Repeat with so many independent hash functions and report the mean, which tells luck from
-        merit.
+    draws: Repeat with this many independent hash functions and report the mean, which tells luck
+        from merit.
     curve: Report the accuracy at every k.
     recommend: Name the most tolerant thresholds that reach the precision of --precision.
     picture: Also draw the accuracy as a .png or .svg file; needs the extra 'plot'.

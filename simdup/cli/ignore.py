@@ -131,8 +131,8 @@ class Remove(NamedTuple):
 def add_command(asked: Add) -> int:
     """Remember that no two of these files are duplicates.
 
-    A GLOB stands for the files that match it now; ** stands for any folders. A NUMBER stands for
-    the files of the group that the last scan showed with it (write ./7 for a file of this name).
+    A GLOB means the files that match it now; ** matches any folders. A NUMBER means the files of
+    the group that the last scan showed with it (write ./7 for a file of this name).
     Give the same --encoding, --formats and --convert as to `simdup scan`.
 
     \b
@@ -171,7 +171,7 @@ def remember(found: dict[str, str], ignored: str | None) -> None:
 
 
 def _texts_of(asked: Add) -> dict[str, str]:
-    """Return the digests of all texts that the arguments stand for, each with its first file.
+    """Return the digest of each text that the arguments name, with its first file.
 
     Raises InputError, and UsageError for the list itself.
     """
@@ -293,7 +293,9 @@ def _chosen(
         number = files[0]
         is_number = number.isdecimal() and len(number) <= _MOST_DIGITS
         if not is_number or not 1 <= int(number) <= len(known):
-            raise InputError(f"{number!r} is no number of {_counted(known, 'ignored ')}")
+            raise InputError(
+                f"{number!r} is not the number of an entry; the list has {_counted(known)}"
+            )
         return [known[int(number) - 1]]
     texts = [_digest(path, settings) for path in files]
     chosen = [each for each in known if each.is_of(texts)]
@@ -330,10 +332,10 @@ def _some_names(entry: IgnoredTexts) -> list[str]:
     return [*shown, f"and {count(more, 'more file')}"] if more else shown
 
 
-def _counted(entries: list[IgnoredTexts], about: str = "") -> str:
+def _counted(entries: list[IgnoredTexts]) -> str:
     """Return the number of entries, called pairs if all have two files."""
     are_pairs = all(len(entry.texts) == 2 for entry in entries)
-    return count(len(entries), about + ("pair" if are_pairs else "entry"))
+    return count(len(entries), "pair" if are_pairs else "entry")
 
 
 def _name(path: str, beside: str) -> str:

@@ -155,7 +155,7 @@ def size_bytes(text: str) -> int:
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip().lower())
     if match is None:
-        raise ValueError(f"{text!r} is no size; write 500, 10k, 2.5MB or 1MiB")
+        raise ValueError(f"{text!r} is not a size; write 500, 10k, 2.5MB or 1MiB")
     number, unit, binary = match.groups()
     try:
         return int(float(number) * (1024 if binary else 1000) ** _UNITS[unit])
@@ -168,7 +168,7 @@ def whole_numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise ValueError(f"{text!r} is no list of whole numbers such as 2 or 2,3") from None
+        raise ValueError(f"{text!r} is not a list of whole numbers such as 2 or 2,3") from None
 
 
 def share(text: str) -> float:
@@ -179,7 +179,7 @@ def share(text: str) -> float:
     """
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*(%?)", text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is no share; write 0.8 or 80%")
+        raise ValueError(f"{text!r} is not a share; write 0.8 or 80%")
     number, sign = float(match[1]), match[2]
     is_percentage = sign or (number >= 2 and number.is_integer())
     value = number / 100 if is_percentage else number
@@ -415,7 +415,7 @@ class Thresholds(NamedTuple):
 
     similarity: Texts with at least this exact similarity are near-duplicates: 0.8, 80 or 80%. Short
         and very long texts need more.
-    k: Compare fingerprints alone: texts whose fingerprints differ in at most so many bits are
+    k: Compare fingerprints alone: texts whose fingerprints differ in at most this many bits are
         near-duplicates (texts of fewer than 16 features are still compared exactly).
     no_verify: Compare fingerprints alone, within the number of bits that --similarity corresponds
         to, or fewer if unrelated texts would be that near by chance.

@@ -194,36 +194,6 @@ def test_the_rules_of_a_configuration_are_no_hindrance_to_a_plan(
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("nothing.json",), "'nothing.json': No such file or directory"),
-        (("docs",), "'docs': a folder; name a result, which `simdup scan FOLDER --format json"),
-        (("/dev/null",), "'/dev/null': not a regular file"),
-        (("docs/a.txt",), "'docs/a.txt': not a result of `simdup scan`: it is not JSON"),
-        (("found.json", "--protect", "gone"), "'gone': no such file or folder to protect"),
-        (("found.json", "--prefer-under", "gone"), "'gone': no such folder to prefer"),
-        (("found.json", "--prefer", "best"), "'best' is none of newest, oldest"),
-        (("found.json", "--near", "0.5"), "--near 0.5: files go in bulk only from 0.8 on"),
-        (("found.json", "--to", "", "--apply"), "'--to': '' names nothing"),
-        (("found.json", "--journal", "", "--apply"), "'--journal': '' names nothing"),
-        (("found.json", "-o", "found.json"), "--output and RESULT name the same file"),
-        (("plan.jsonl", "--prefer", "newest"), "--prefer and --prefer-under need a RESULT"),
-        (("found.json", "--apply", "--yes-many", "7"), "--yes-many 7: the plan is about 1 file"),
-    ],
-)
-def test_what_cannot_be_is_one_line_and_nothing_changes(run, found, arguments, words):
-    run("clean", found, "-o", "plan.jsonl", "-q")
-    before = listing()
-
-    ended = run("clean", *arguments)
-
-    assert ended.code == 2
-    assert len(ended.err.splitlines()) == 1
-    assert words in ended.err.decode()
-    assert listing() == before
-
-
 def test_rows_of_a_corpus_are_no_files(run, write):
     write("rows.jsonl", '{"text": "one two three"}\n' * 2)
     run("corpus", "scan", "rows.jsonl", "--format", "jsonl", "-o", "rows.out")

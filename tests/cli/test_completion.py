@@ -162,10 +162,3 @@ def test_what_no_script_asks_is_one_line(run, monkeypatch, instruction):
     assert (ended.code, ended.out) == (2, b"")
     assert ended.err.startswith(b"simdup: _SIMDUP_COMPLETE is set, ")
     assert ended.err.count(b"\n") == 1
-
-
-def test_a_shell_without_a_script_is_wrong_usage(run):
-    ended = run("completion", "tcsh")
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert b"'tcsh' is not one of 'bash', 'zsh', 'fish'" in ended.err

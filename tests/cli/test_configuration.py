@@ -200,7 +200,7 @@ def test_paths_are_relative_to_the_file_that_names_them(run, own):
         ("[scna]\nbits = 64\n", "line 1: 'scna': there is no such command"),
         ('\nsimilarity = "much"\n', "line 2: 'similarity': "),
         ("similarity = 200\n", "line 1: 'similarity': "),
-        ("max-size = [5, 6]\n", "line 1: 'max-size': '5,6' is no size"),
+        ("max-size = [5, 6]\n", "line 1: 'max-size': '5,6' is not a size"),
         ("hidden = 'perhaps'\n", "line 1: 'hidden': "),
         ("max-size = true\n", "line 1: 'max-size': takes a string or a number"),
         ("max-size = 2020-01-01\n", "line 1: 'max-size': takes a string or a number"),

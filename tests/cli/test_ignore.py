@@ -239,7 +239,9 @@ def test_a_number_that_is_too_large_is_unknown(run, tree, report, number):
 
     assert f"group {number}: the last scan" in refused(run("ignore", "add", number))
     done(run("ignore", "add", "1"))
-    assert "is no number of 1 ignored pair" in refused(run("ignore", "remove", number))
+    assert "is not the number of an entry; the list has 1 pair" in refused(
+        run("ignore", "remove", number)
+    )
 
 
 def test_a_store_of_an_option_has_groups_of_its_own(run, tree, report):
@@ -386,9 +388,9 @@ def test_the_same_text_is_refused(run, place):
         (["add", "in/*.doc"], "'in/*.doc': no file matches"),
         (["add", "in/*/*.txt"], "give two files or more, a glob, or the number of a group"),
         (["add", "7"], "group 7: the last scan kept no group"),
-        (["remove", "7"], "'7' is no number of 1 ignored pair"),
-        (["remove", "0"], "'0' is no number of 1 ignored pair"),
-        (["remove", "in/a.txt"], "'in/a.txt' is no number of 1 ignored pair"),
+        (["remove", "7"], "'7' is not the number of an entry; the list has 1 pair"),
+        (["remove", "0"], "'0' is not the number of an entry; the list has 1 pair"),
+        (["remove", "in/a.txt"], "'in/a.txt' is not the number of an entry; the list has 1 pair"),
         (["remove", "gone", "in/a.txt"], "'gone': not found (No such file or directory)"),
         (["remove", "in/a.txt", "in/b.txt", "other/c.txt"], "are not an ignored entry, as they"),
         (

@@ -316,13 +316,6 @@ def test_an_index_with_a_converter_must_be_given_it_again_and_runs_no_other(run,
 # Wrong use
 
 
-def test_a_command_without_arguments_shows_its_help(run):
-    ended = run("index")
-
-    assert ended.code == 2
-    assert b"build" in ended.out + ended.err
-
-
 def test_an_index_that_had_something_is_not_removed_with_a_wrong_path(run, built):
     before = Path(built).read_bytes()
 

@@ -409,19 +409,6 @@ def test_a_report_goes_into_a_file(run, built, form):
 # Wrong use
 
 
-def test_an_index_with_stop_words_must_be_given_them_again(run, write):
-    write("stop", "the\n")
-    write("in/a", "the cat sat on the mat and purred")
-    run("index", "build", "x", "in", "--features", "words", "--stop-words", "stop")
-
-    refused = run("query", "x", "in/a")
-    answered = run("query", "x", "in/a", "--stop-words", "stop")
-
-    assert refused.code == 2
-    assert refused.err == b"simdup: 'x': made with another --stop-words, or none; give the same\n"
-    assert answered.code == 0
-
-
 def test_an_index_with_hash_string_is_searched_only_with_all_its_bits(run, write, english):
     write("in/a", english)
     run("index", "build", "x", "in", "--features", "keywords", "--hash", "string")

@@ -131,7 +131,7 @@ WRONG = {
     "index a": "No such command 'a'. (see `simdup index --help`)",
     "compare a gone": "'gone': not found (No such file or directory)",
     "cache info --cache gone": "'gone': there is no store; a scan makes one",
-    "cache clear --older-than soon": "'soon' is no number of days such as 90d",
+    "cache clear --older-than soon": "'soon' is not a number of days such as 90d",
     "scan . --ignored gone": "'gone': No such file or directory",
     "scan . --color mauve": "'mauve' is not one of 'auto', 'always', 'never'.",
     "ignore add a gone": "'gone': not found (No such file or directory)",
@@ -161,10 +161,10 @@ WRONG = {
     "scan . --bits 0": "bits must be a multiple of 8 from 8 to 4096, not 0",
     "scan . --bits 64 -k 65": "k must be from 0 to the 64 bits, not 65",
     "scan . --own-share 2.5": "'--own-share': '2.5' could be a share or a percentage; write 2.5%",
-    "scan . --similarity nan": "'--similarity': 'nan' is no share; write 0.8 or 80%",
+    "scan . --similarity nan": "'--similarity': 'nan' is not a share; write 0.8 or 80%",
     "scan . --encoding klingon": "'--encoding': unknown encoding 'klingon'",
     "scan . --ngram 0": "ngram must be from 1 to 16, not 0",
-    "scan . --min-size big": "'--min-size': 'big' is no size; write 500, 10k, 2.5MB or 1MiB",
+    "scan . --min-size big": "'--min-size': 'big' is not a size; write 500, 10k, 2.5MB or 1MiB",
     "scan . --features words --user-dict gone": "'gone': No such file or directory",
     "scan . --features words --stop-words gone": "'gone': No such file or directory",
     "scan . --hash string": "shingles take only hash 'mix64', not 'string'",
@@ -176,7 +176,7 @@ WRONG = {
     "scan . --bits many": "'--bits': 'many' is not a valid integer.",
     "scan . --jobs 0": "'--jobs': 0 is not in the range x>=1.",
     "scan . --max-depth -1": "'--max-depth': -1 is not in the range x>=0.",
-    "scan . --ngram 2,": "'--ngram': '2,' is no list of whole numbers such as 2 or 2,3",
+    "scan . --ngram 2,": "'--ngram': '2,' is not a list of whole numbers such as 2 or 2,3",
     "scan . --features keywords --top 0": "top must be at least 1, not 0",
     "scan . --features words --user-dict '\x1b]0;red\x07'": "'\\x1b]0;red\\x07': No such file or",
     "scan . --features keywords --stop-words '\x1b]0;red\x07'": "'\\x1b]0;red\\x07': No such file",
@@ -201,7 +201,7 @@ WRONG = {
     "evaluate --recommend --precision 0": "'--precision': '0' is not above 0 and at most 1 (or",
     "evaluate --hash string": "nothing is left: shingles with hash 'string': they take only",
     "evaluate --draws 2 --features tokens --hash string --bits 64": "nothing is left: tokens with",
-    "evaluate --bits 16,x": "'--bits': '16,x' is no list of whole numbers such as 2 or 2,3",
+    "evaluate --bits 16,x": "'--bits': '16,x' is not a list of whole numbers such as 2 or 2,3",
     "evaluate --features shingles,letters": "'--features': 'letters' is none of shingles, words,",
     "evaluate --hash md5": "'--hash': 'md5' is none of mix64, blake2b, string",
     "evaluate --features words --user-dict gone": "'gone': No such file or directory",
@@ -298,7 +298,24 @@ OF_INDEXES = {
     "scan --index a": "'a': ",
 }
 
-ALL = REFUSED | WRONG | OF_INDEXES
+# Each command line that a result and a plan of the folder are there for.
+OF_RESULTS = {
+    "clean gone.json": "'gone.json': No such file or directory",
+    "clean folder": "'folder': a folder; name a result, which `simdup scan FOLDER --format json",
+    "clean /dev/null": "'/dev/null': not a regular file",
+    "clean a": "'a': not a result of `simdup scan`: it is not JSON",
+    "clean found.json --protect gone": "'gone': no such file or folder to protect",
+    "clean found.json --prefer-under gone": "'gone': no such folder to prefer",
+    "clean found.json --prefer best": "'best' is none of newest, oldest",
+    "clean found.json --near 0.5": "--near 0.5: files go in bulk only from 0.8 on",
+    "clean found.json --to '' --apply": "'--to': '' names nothing",
+    "clean found.json --journal '' --apply": "'--journal': '' names nothing",
+    "clean found.json -o found.json": "--output and RESULT name the same file",
+    "clean plan.jsonl --prefer newest": "--prefer and --prefer-under need a RESULT",
+    "clean found.json --apply --yes-many 7": "--yes-many 7: the plan is about 2 files",
+}
+
+ALL = REFUSED | WRONG | OF_INDEXES | OF_RESULTS
 
 CONTEXTS = {each.command_path.strip(): each for each in contexts_below(CONTEXT)}
 
@@ -327,6 +344,9 @@ def test_wrong_use_is_one_line_and_writes_nothing(run, write, line):
         write(name, content)
     if line in OF_INDEXES:
         assert run("index", "build", "x", "folder", "-q").code == 0
+    if line in OF_RESULTS:
+        run("scan", "a", "b", "folder", "--format", "json", "-o", "found.json", "-q")
+        run("clean", "found.json", "-o", "plan.jsonl", "-q")
     before = listing()
 
     ended = run(*shlex.split(line))

@@ -45,7 +45,7 @@ def test_importing_simdup_spark_without_pyspark_says_what_to_install():
         (("--conf", "a=b"), b"--conf needs --engine spark"),
         (("--input-format", "csv"), b"--input-format needs --engine spark"),
         (("--engine", "spark", "--jobs", "2"), b"--engine spark and --jobs exclude each other"),
-        (("--engine", "spark", "--conf", "memory"), b"'--conf': 'memory' is no NAME=VALUE"),
+        (("--engine", "spark", "--conf", "memory"), b"'--conf': 'memory' is not NAME=VALUE"),
     ],
 )
 def test_options_of_the_other_engine_are_refused(run, write, options, said):
