@@ -380,44 +380,6 @@ def test_the_same_text_is_refused(run, place):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["add", "in/a.txt", "gone"], "'gone': not found (No such file or directory)"),
-        (["add", "in/a.txt", "in"], "'in': not a regular file (folder); `simdup scan` takes"),
-        (["add", "in/a.txt"], "give two files or more, a glob, or the number of a group"),
-        (["add", "in/*.doc"], "'in/*.doc': no file matches"),
-        (["add", "in/*/*.txt"], "give two files or more, a glob, or the number of a group"),
-        (["add", "7"], "group 7: the last scan kept no group"),
-        (["remove", "7"], "'7' is not the number of an entry; the list has 1 pair"),
-        (["remove", "0"], "'0' is not the number of an entry; the list has 1 pair"),
-        (["remove", "in/a.txt"], "'in/a.txt' is not the number of an entry; the list has 1 pair"),
-        (["remove", "gone", "in/a.txt"], "'gone': not found (No such file or directory)"),
-        (["remove", "in/a.txt", "in/b.txt", "other/c.txt"], "are not an ignored entry, as they"),
-        (
-            ["remove", "in/a.txt", "other/c.txt"],
-            "'other/c.txt' are not an ignored pair, as they are now",
-        ),
-        (
-            ["remove", "1", "--ignored", "none"],
-            "'none': there is no such list; `simdup ignore add`",
-        ),
-        (["list", "--ignored", "none"], "'none': No such file or directory"),
-        (["list", "--ignored", "in"], "'in': not a regular file"),
-        (["add", "in/a.txt", "other/c.txt", "--ignored", "no/list"], "No such file or directory"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-@pytest.mark.usefixtures("tree")
-def test_wrong_use_is_one_line_and_changes_nothing(run, place, arguments, said):
-    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
-    before = place.read_bytes()
-
-    assert said in refused(run("ignore", *arguments))
-
-    assert place.read_bytes() == before
-
-
-@pytest.mark.parametrize(
     "arguments",
     [
         ["ignore", "add", "in/a.txt", "other/c.txt"],

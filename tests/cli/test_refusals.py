@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shlex
 from pathlib import Path
 
@@ -17,6 +18,7 @@ FILES = {
     "a": "words and more words",
     "b": "words and more words",
     "folder/b": "words and more words",
+    "other": "something else",
     "empty": "",
     "signs": "?!",
     "binary": "\0" * 99,
@@ -315,7 +317,26 @@ OF_RESULTS = {
     "clean found.json --apply --yes-many 7": "--yes-many 7: the plan is about 2 files",
 }
 
-ALL = REFUSED | WRONG | OF_INDEXES | OF_RESULTS
+# Each command line that a list of ignored pairs is there for, with a and rows.jsonl in it.
+OF_LISTS = {
+    "ignore add a folder": "'folder': not a regular file (folder); `simdup scan` takes",
+    "ignore add a": "give two files or more, a glob, or the number of a group",
+    "ignore add '*.doc'": "'*.doc': no file matches",
+    "ignore add 'fold*/*'": "give two files or more, a glob, or the number of a group",
+    "ignore add 7": "group 7: the last scan kept no group",
+    "ignore remove 7": "'7' is not the number of an entry; the list has 1 pair",
+    "ignore remove 0": "'0' is not the number of an entry; the list has 1 pair",
+    "ignore remove a": "'a' is not the number of an entry; the list has 1 pair",
+    "ignore remove gone a": "'gone': not found (No such file or directory)",
+    "ignore remove a rows.jsonl other": "are not an ignored entry, as they are now",
+    "ignore remove a other": "'a' and 'other' are not an ignored pair, as they are now",
+    "ignore remove 1 --ignored gone": "'gone': there is no such list; `simdup ignore add`",
+    "ignore list --ignored gone": "'gone': No such file or directory",
+    "ignore list --ignored folder": "'folder': not a regular file",
+    "ignore add a rows.jsonl --ignored no/list": "No such file or directory",
+}
+
+ALL = REFUSED | WRONG | OF_INDEXES | OF_RESULTS | OF_LISTS
 
 CONTEXTS = {each.command_path.strip(): each for each in contexts_below(CONTEXT)}
 
@@ -332,7 +353,8 @@ def terms_of(parameter):
 
 def listing():
     """Every file with its content, and when it was written."""
-    files = [path for path in Path().rglob("*") if path.is_file()]
+    paths = [*Path().rglob("*"), Path(os.environ["SIMDUP_IGNORED"])]
+    files = [path for path in paths if path.is_file()]
     return {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
@@ -344,6 +366,8 @@ def test_wrong_use_is_one_line_and_writes_nothing(run, write, line):
         write(name, content)
     if line in OF_INDEXES:
         assert run("index", "build", "x", "folder", "-q").code == 0
+    if line in OF_LISTS:
+        assert run("ignore", "add", "a", "rows.jsonl").code == 0
     if line in OF_RESULTS:
         run("scan", "a", "b", "folder", "--format", "json", "-o", "found.json", "-q")
         run("clean", "found.json", "-o", "plan.jsonl", "-q")
