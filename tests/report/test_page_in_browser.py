@@ -1059,7 +1059,7 @@ def test_decisions_by_keyboard_become_a_plan_that_clean_carries_out_and_undo_tak
     assert len(goes) == 20
     assert listed.count(b"\n") == 21  # a name has one
     assert all(os.fsencode(path) + b"\n" in listed for path in goes)
-    assert command.startswith("simdup clean plan.jsonl --text --formats-too --near 0.9")
+    assert command.startswith("simdup clean plan.jsonl --text --near 0.9")
 
     dry = run(tmp_path, command.removeprefix("simdup "), "--color", "never")
     assert "20 files of" in dry
