@@ -9,16 +9,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simdup.arrays import Distances, Indices, Mask
+from simdup.arrays import Distances, Hashes, Indices, Mask, Similarities
 from simdup.errors import TooManyPairsError
-from simdup.match.candidates import reach_of, sample
+from simdup.fingerprint.sketch import Sketches
+from simdup.match.candidates import (
+    BUDGET_PER_DOCUMENT,
+    affordable_distance,
+    reach_of,
+    sample,
+)
 from simdup.match.distinct_texts import Texts
+from simdup.match.division import Search, pairs_inside, salts_of
+from simdup.match.own_share import least_similarity, may_be_alike
 from simdup.match.postings import BY_DISTANCE, Together, texts_together
 from simdup.progress import Progress
 from simdup.search.distinct import distinct_rows
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import MAX_PAIRS, Reach, iter_near_pairs, iter_near_pairs_between
 from simdup.settings import Settings
+
+#: The most texts of a part of which a further round compares all with all: they have
+#: BUDGET_PER_DOCUMENT pairs each.
+ALL_WITH_ALL = 2 * BUDGET_PER_DOCUMENT
 
 
 class CandidateSearch:
@@ -33,17 +45,74 @@ class CandidateSearch:
         #: The sketches, if own shares decide and all features weigh the same.
         self.sketches = texts.sketches if is_usable else None
 
-    def together(self, active: Indices, is_reference: Mask) -> Together | None:
-        """The pairs of these texts whose sketches share enough; None if distances cost less.
+    def search(self, active: Indices, wanted: int) -> Search:
+        """The candidate pairs of these texts: by what they share, or by distance if it is cheaper.
 
-        See `texts_together`.
+        A search by distance goes as far as `wanted` bits, or as far as is affordable.
         """
+        together = self.together(active, self.texts.is_reference[active])
+        if together is None:
+            return self.affordable(active, wanted)
+        return Search(*together, is_complete=not len(together.crowded))
+
+    def together(self, active: Indices, is_reference: Mask) -> Together | None:
+        """The pairs of these texts whose sketches share enough; None if distances cost less."""
         if self.sketches is None or len(active) <= BY_DISTANCE:
             return None
+        return self._by_lists(self.sketches, active, is_reference)
+
+    def _by_lists(
+        self, sketches: Sketches, active: Indices, is_reference: Mask, salts: Hashes | None = None
+    ) -> Together:
+        """The pairs of these texts whose sketches share enough; see `texts_together`."""
         order, counts = self.texts.content_order(active), self.texts.counts[active]
-        taken = self.sketches.take(active)
-        found = texts_together(taken, counts, order, is_reference, self.progress)
+        taken = sketches.take(active)
+        found = texts_together(
+            taken, counts, order, is_reference, progress=self.progress, salts=salts
+        )
         return Together(active[found.pairs], active[found.crowded])
+
+    def inside(self, active: Indices, part: Indices) -> Search:
+        """The candidate pairs of these texts inside their parts; `part` (n,) is of all texts.
+
+        All pairs, or in parts with many of the texts the ones whose sketches share enough.
+        """
+        is_few = np.bincount(part[active], minlength=len(part))[part[active]] <= ALL_WITH_ALL
+        few, many = active[is_few], active[~is_few]
+        is_reference = self.texts.is_reference
+        few = few[np.lexsort((is_reference[few], part[few]))]
+        pairs = pairs_inside(few, part[few])
+        if self.is_two_sided:
+            pairs = pairs[is_reference[pairs[:, 0]] != is_reference[pairs[:, 1]]]
+        crowded = many
+        if len(many) and self.sketches is not None:
+            salts = salts_of(part, self.texts.digests)[many]
+            more, crowded = self._by_lists(self.sketches, many, is_reference[many], salts)
+            pairs = np.concatenate((pairs, more))
+        return Search(pairs, crowded, not len(crowded))
+
+    def affordable(self, active: Indices, wanted: int) -> Search:
+        """The pairs of these texts within `wanted` bits, or fewer if they would be too many."""
+        distances, weight = self.sampled_distances(active, wanted)
+        k = affordable_distance(distances, weight, len(active), wanted)
+        # Even texts with the same fingerprint may have too many pairs among themselves.
+        pairs = self.near_pairs(active, k) if k or not wanted else self.equal_rows(active)
+        return Search(pairs, active, k == wanted, k)
+
+    def may_be_alike(self, pairs: Indices, most: float = 1.0) -> Indices:
+        """Of these candidate pairs, the ones that sketches do not rule out; (m, 2).
+
+        Pairs that may have a cosine of `most` are kept, even if more is asked for.
+        """
+        if self.sketches is None:
+            return pairs
+        least = np.minimum(self.least(pairs), most)
+        return pairs[may_be_alike(self.sketches, self.texts.counts, pairs, least)]
+
+    def least(self, pairs: Indices) -> Similarities:
+        """The similarity that the lengths of the two texts of each pair ask for; (m,)."""
+        shorter = self.texts.counts[pairs].min(axis=1)
+        return least_similarity(self.settings.similarity, shorter)
 
     def sampled_distances(self, active: Indices, reach: int) -> tuple[Distances, float]:
         """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""

@@ -41,6 +41,10 @@ _NO_SAMPLE = np.empty(0, np.int64), np.empty(0, np.int64)
 #: Candidates for each document, where that is more than BUDGET: the work stays linear.
 BUDGET_PER_DOCUMENT = 64
 
+#: The most rounds of a search. Each leaves a fraction of the representatives; two or three rounds
+#: are usual, and more than this would mean that they do not become fewer.
+ROUNDS = 10
+
 # The share of unrelated pairs that the second standard error may let in. At the default
 # similarity that leaves 128 bits with one standard error, and 256 bits with one and a half.
 # Sketches drop nearly all of these pairs, and no text is read for them.

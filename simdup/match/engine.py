@@ -8,19 +8,21 @@ Knows nothing of files or rows: callers map texts back to them.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from simdup.arrays import Distances, Indices, Shares, Similarities
+from simdup.arrays import Indices, Mask, Shares, Similarities
 from simdup.match.candidate_search import CandidateSearch
+from simdup.match.candidates import ROUNDS, recall, search_distance
 from simdup.match.distinct_texts import Texts
+from simdup.match.division import Divided, Search, parts_of
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.match.grouping import Duplicates, Grouping, Leaders
 from simdup.match.groups import members_of
-from simdup.match.own_share import OwnShares, least_similarity, may_be_alike
+from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines
 from simdup.match.recall import MEASURED_FROM, Sample
-from simdup.match.rounds import Search, affordable_search, run_rounds
 from simdup.match.siblings import OwnShareRule, Siblings
 from simdup.match.similarities import ExactSimilarities, FeatureSource, SimilarityCache
 from simdup.progress import Progress
@@ -56,16 +58,6 @@ class TextGroups(NamedTuple):
         return leader
 
 
-class Compared(NamedTuple):
-    """Candidate pairs that were compared; arrays by pair."""
-
-    pairs: Indices
-    """(m, 2)"""
-    similarities: Similarities
-    least: Similarities
-    """The similarity that the lengths of the two texts ask for."""
-
-
 def find_groups(  # noqa: PLR0913  (the last two have an answer)
     texts: Texts,
     settings: Settings,
@@ -80,7 +72,7 @@ def find_groups(  # noqa: PLR0913  (the last two have an answer)
 
 
 class LocalEngine:
-    """Texts in the arrays of this process, and how to compare them; see `rounds.Engine`."""
+    """Matches texts, all of a collection or some of its parts."""
 
     def __init__(  # noqa: PLR0913, PLR0917  (as `find_groups`)
         self,
@@ -96,18 +88,21 @@ class LocalEngine:
         self.exact = ExactSimilarities(texts, source, progress, cache)
         self.own = OwnShareRule(self.candidates)
         self.grouping = Grouping(texts, settings.linkage, exclusions)
-        # Texts for which a further search may find pairs, if they represent themselves.
-        self.unsettled = self.every_text()
 
-    def groups(self) -> TextGroups:
-        """The groups, and how candidates were found."""
+    def groups(self, divided: Divided | None = None) -> TextGroups:
+        """The groups, and how candidates were found.
+
+        If these texts are only some parts of a collection, `divided` is what a search among all
+        its texts found in them, and `own.shares` must know all its values.
+        """
         candidates: Candidates | None = None
         if self.settings.verified:
-            self.exact.sample = self._sampled()
-            found, candidates = run_rounds(self, self.candidates.wide)
+            if divided is None:
+                self.exact.sample = self._sampled()
+            found, candidates = self._in_rounds(divided or self._divided())
             found = self.grouping.none_alone(found)
         else:
-            found = self._by_distance()
+            found = self._by_distance(divided)
         found = self.grouping.lower_of_two(found)
         leader, excluded = self.grouping.without_excluded(found)
         candidates = candidates and self._with_recall(candidates, leader)
@@ -124,6 +119,74 @@ class LocalEngine:
             candidates,
             excluded,
         )
+
+    def _divided(self) -> Divided:
+        """Search all texts for candidate pairs, and find the families and parts of all texts."""
+        found = self.candidates.search(self.every_text(), self._wanted)
+        self._note_proposed(found.pairs)
+        pairs = self.candidates.may_be_alike(found.pairs, FAMILY)
+        part, sketches = np.zeros(len(self.texts), np.int64), self.candidates.sketches
+        if found.k is None and sketches is not None:
+            cosines = partial(estimated_cosines, sketches, self.texts.counts)
+            part = parts_of(pairs, self.texts.digests, cosines)
+            pairs = pairs[part[pairs[:, 0]] == part[pairs[:, 1]]]
+        similarities = self.exact.of_candidates(pairs)
+        self.own.prepare_families(pairs, similarities, found.k)
+        return Divided(found._replace(pairs=pairs), part, similarities, len(found.pairs))
+
+    def _in_rounds(self, divided: Divided) -> tuple[Leaders, Candidates]:
+        """The representative of each text, and how the candidates were found.
+
+        The pairs of the first search are grouped, and then only the representatives are searched
+        again: they are fewer, so the search can go further out. So all of a collection of
+        look-alikes is found without ever listing all its pairs.
+        """
+        search, moved, freed = divided.search, np.empty(0, np.int64), 0
+        now = found = self.leaders(self.every_text(), search.pairs, divided.similarities)
+        distances, decided = [search.k], divided.proposed
+        while not (search.is_complete and not freed) and len(distances) < ROUNDS:
+            active = np.intersect1d(np.union1d(search.unsettled, moved), now.leader)
+            active = active[self._has_led(divided.part, found)[active]]
+            if not len(active):
+                break
+            search = self._search(active, divided)
+            found = self.leaders(active, *self._compared(search.pairs))
+            now, moved, freed = self._follow(now, found)
+            distances.append(search.k)
+            decided += len(search.pairs) + len(moved)
+        return now, self._described(distances, decided)
+
+    def _has_led(self, part: Indices, found: Leaders) -> Mask:
+        """Whether each text is in a part in which the last round let a text lead another; (n,)."""
+        has_led = np.zeros(len(part), bool)
+        has_led[part[found.leader != self.every_text()]] = True
+        return has_led[part]
+
+    def _search(self, active: Indices, divided: Divided) -> Search:
+        """The candidate pairs of a further round: inside parts, or by distance among all texts."""
+        if divided.search.k is None:
+            found = self.candidates.inside(active, divided.part)
+        else:
+            found = self.candidates.search(active, self._wanted)
+        self._note_proposed(found.pairs)
+        return found
+
+    def _note_proposed(self, pairs: Indices) -> None:
+        """Note candidate pairs for the recall of the run."""
+        if self.exact.sample is not None:
+            self.exact.sample.note_proposed(pairs)
+
+    def _described(self, distances: list[int | None], decided: int) -> Candidates:
+        """How candidates were found: the distance of each round, and the pairs decided."""
+        searched = [k for k in distances if k is not None]
+        if not searched:
+            return Candidates(pairs=decided)
+        # Texts that represent no group are not searched again: a chain through these reaches only
+        # as far as the narrowest search.
+        k = min(searched) if self.settings.linkage == "components" else searched[-1]
+        similarity, bits = self.settings.similarity, self.settings.recipe.bits
+        chance = recall(similarity, bits, k, self.candidates.wide)
+        return Candidates(decided, k, self._wanted, chance)
 
     def _sampled(self) -> Sample | None:
         """A sample of the texts, to measure recall with; None where that would cost too much.
@@ -144,94 +207,70 @@ class LocalEngine:
         recall, sampled = sample.recall(are_duplicates, leader)
         return replace(candidates, recall=recall, sampled=sampled)
 
-    def _by_distance(self) -> Leaders:
-        """The representatives by distance; pairs with a short text need exact similarity as well.
-
-        The distance of a short text says too little by itself.
-        """
+    def _by_distance(self, divided: Divided | None) -> Leaders:
+        """The representatives by distance."""
         every, bits = self.every_text(), self.settings.recipe.bits
-        pairs = self.near_pairs(every, self.settings.distance)
-        short = (self.texts.counts[pairs] < SHORT).any(axis=1)
-        holds = np.ones(len(pairs), bool)
-        holds[short] = self.exact.of(pairs[short]) >= similarity_at(self.settings.distance, bits)
-        holds[holds] = self.grouping.allowed(pairs[holds])
-        pairs = pairs[holds]
+        if divided is None:
+            pairs = self.candidates.near_pairs(every, self.settings.distance)
+        else:
+            pairs = divided.search.pairs
+        pairs = self._confirmed(pairs)
+        pairs = pairs[self.grouping.allowed(pairs)]
         distances = paired_distances(self.texts.rows, pairs[:, 0], pairs[:, 1])
         leader = self.grouping.represented(every, pairs, np.cos(np.pi / bits * distances))
         unknown = np.full(len(leader), np.nan)
         return Leaders(leader, unknown, unknown)
 
+    def _confirmed(self, pairs: Indices) -> Indices:
+        """Keep pairs of long texts, and pairs with a short one if their exact similarity agrees.
+
+        The distance of a short text says too little by itself.
+        """
+        short = (self.texts.counts[pairs] < SHORT).any(axis=1)
+        holds = np.ones(len(pairs), bool)
+        least = similarity_at(self.settings.distance, self.settings.recipe.bits)
+        holds[short] = self.exact.of(pairs[short]) >= least
+        return pairs[holds]
+
     def every_text(self) -> Indices:
         """All texts."""
         return np.arange(len(self.texts))
 
-    def search(self, active: Indices, wanted: int) -> Search[Indices]:
-        """Candidate pairs of these texts: by what they share, or by distance if that is cheaper."""
-        together = self.candidates.together(active, self.texts.is_reference[active])
-        if together is None:
-            self.unsettled, found = active, affordable_search(self, active, wanted)
-        else:
-            self.unsettled = together.crowded
-            found = Search(None, together.pairs, not len(together.crowded))
-        if self.exact.sample is not None:
-            self.exact.sample.note_proposed(found.pairs)
-        return found
+    @property
+    def _wanted(self) -> int:
+        """The distance to which candidates are searched, if that is affordable."""
+        return search_distance(self.settings.similarity, self.settings.recipe.bits)
 
-    def sampled_distances(self, active: Indices, reach: int) -> tuple[Distances, float]:
-        """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
-        return self.candidates.sampled_distances(active, reach)
+    def _compared(self, candidates: Indices) -> tuple[Indices, Similarities]:
+        """The candidate pairs that sketches do not rule out, and their exact similarities."""
+        pairs = self.candidates.may_be_alike(candidates)
+        return pairs, self.exact.of(pairs)
 
-    def near_pairs(self, active: Indices, k: int) -> Indices:
-        """Pairs of these texts within k bits that may count: (m, 2)."""
-        return self.candidates.near_pairs(active, k)
-
-    def equal_rows(self, active: Indices) -> Indices:
-        """Pair each of these texts with the first one that has the same fingerprint: (m, 2)."""
-        return self.candidates.equal_rows(active)
-
-    def compare(self, candidates: Indices) -> Compared:
-        """The candidate pairs that sketches do not rule out, with their exact similarities."""
-        counts, sketches = self.texts.counts, self.candidates.sketches
-        least = least_similarity(self.settings.similarity, counts[candidates].min(axis=1))
-        if sketches is not None:
-            may_be = may_be_alike(sketches, counts, candidates, least)
-            candidates, least = candidates[may_be], least[may_be]
-        return Compared(candidates, self.exact.of_candidates(candidates), least)
-
-    def prepare_families(self, compared: Compared, reached: int) -> None:
-        """Find the families of all texts, which own shares need."""
-        self.own.prepare_families(compared.pairs, compared.similarities, reached)
-
-    def leaders(self, active: Indices, compared: Compared) -> Leaders:
+    def leaders(self, active: Indices, pairs: Indices, similarities: Similarities) -> Leaders:
         """Group these texts by the pairs that are near-duplicates."""
-        return self.grouping.leaders(active, self._duplicates(compared))
+        return self.grouping.leaders(active, self._duplicates(pairs, similarities))
 
-    def _duplicates(self, compared: Compared) -> Duplicates:
+    def _duplicates(self, pairs: Indices, similarities: Similarities) -> Duplicates:
         """The pairs that are similar enough, have enough of their own, and are not excluded."""
-        are_similar = compared.similarities >= compared.least
-        pairs, similarities = compared.pairs[are_similar], compared.similarities[are_similar]
+        are_similar = similarities >= self.candidates.least(pairs)
+        pairs, similarities = pairs[are_similar], similarities[are_similar]
         shares = self.own.shares_of(pairs)
         holds = self.own.set_aside(pairs, similarities, shares)
         holds[holds] = self.grouping.allowed(pairs[holds])
         return Duplicates(pairs[holds], similarities[holds], shares[holds])
 
-    def is_none_led(self, leaders: Leaders) -> bool:
-        """Whether every text represents itself."""
-        return bool((leaders.leader == self.every_text()).all())
+    def _follow(self, before: Leaders, found: Leaders) -> tuple[Leaders, Indices, int]:
+        """Move texts to the new representatives that their own representatives have found.
 
-    def follow(self, before: Leaders, found: Leaders) -> tuple[Leaders, int, int]:
-        """Let texts follow their representatives; see `rounds.Engine`."""
+        Texts that are not similar enough to the new representative are free again. Returns
+        who represents each text now, which texts moved, and how many of these are free.
+        """
         spokes = self.grouping.spokes(before, found)
         if self.settings.linkage == "star":
-            followers = self._duplicates(self.compare(spokes))
+            followers = self._duplicates(*self._compared(spokes))
         else:
             unknown = np.full(len(spokes), np.nan)
             followers = Duplicates(spokes, unknown, unknown)
         moved = spokes[:, 0]
-        self.unsettled = np.union1d(self.unsettled, moved)
         now = self.grouping.follow(before, found, moved, followers)
-        return now, len(moved), len(moved) - len(followers.pairs)
-
-    def representatives(self, leaders: Leaders) -> Indices:
-        """The texts that represent themselves, and for which a further search may find pairs."""
-        return np.intersect1d(self.unsettled, leaders.leader)
+        return now, moved, len(moved) - len(followers.pairs)

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simdup.arrays import Indices, Keys, Mask, Words
+from simdup.arrays import Hashes, Indices, Keys, Mask, Words
 from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, threads
 from simdup.compute.hashing import mix64
 from simdup.compute.memory import return_freed_memory
@@ -106,25 +106,28 @@ class Postings(NamedTuple):
     first: int
 
 
-def texts_together(
+def texts_together(  # noqa: PLR0913  (the last two have an answer)
     sketches: Sketches,
     counts: Indices,
     order: Indices,
     is_reference: Mask,
+    *,
     progress: Progress = silent,
+    salts: Hashes | None = None,
 ) -> Together:
     """The pairs of texts that share enough values that few others have.
 
     `counts` (n,) is the number of features of each text. `order` (n,) says which text of a list
     is its first. If `is_reference` (n,) is true for any text, only pairs of a reference and
-    another text count.
+    another text count. Texts with different `salts` (n,) share nothing; see `division.salts_of`.
     """
     n, references = len(order), int(is_reference.sum())
     load_kernels_if_worth(words=WORDS_OF_A_TEXT * n)
     order = order[np.argsort(~is_reference[order], kind="stable")]
     sketches, counts = sketches.take(order), counts[order]
     depths, needed = depths_of(counts), needed_of(counts)
-    by_value, short, long = _lists(sketches, depths, progress)
+    salts = np.zeros(n, np.uint64) if salts is None else salts[order]
+    by_value, short, long = _lists(sketches, depths, salts, progress)
     return_freed_memory()
     stars = _stars(long, needed, references)
     pairs = np.concatenate([stars, *_sharing(short, by_value, needed, references, progress)])
@@ -151,7 +154,9 @@ def needed_of(counts: Indices) -> Indices:
     return np.clip(listed // VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED)
 
 
-def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int, Lists, Lists]:
+def _lists(
+    sketches: Sketches, depths: Indices, salts: Hashes, progress: Progress
+) -> tuple[int, Lists, Lists]:
     """The number of entries in lists by one value, the short lists, and the long lists by two.
 
     Short lists by one value come first, then short lists by two common values.
@@ -159,7 +164,8 @@ def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int
     by_value, by_two, long = [], [], []
     # A power of two, by which division is fast; threads have a bucket each.
     buckets = 4 << (len(depths) // TEXTS_AT_ONCE).bit_length()
-    values = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
+    listed = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
+    values = (keys ^ salts[keys & _LOW] for keys in listed) if salts.any() else listed
 
     def common_values() -> Iterator[Words]:
         """Yield the common values, each under its text."""

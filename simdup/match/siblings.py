@@ -13,11 +13,10 @@ import numpy as np
 from simdup.arrays import Indices, Mask, Shares, Similarities
 from simdup.fingerprint.sketch import Sketches
 from simdup.match.candidate_search import CandidateSearch
-from simdup.match.candidates import affordable_distance, sample, search_distance
+from simdup.match.candidates import ROUNDS, affordable_distance, sample, search_distance
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines
-from simdup.match.rounds import ROUNDS
 from simdup.search.distinct import pair_keys
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import Reach
@@ -42,18 +41,20 @@ class OwnShareRule:
         # Columns: two texts, their similarity, their own share.
         self._noted = [np.empty((0, 4))]
 
-    def prepare_families(self, pairs: Indices, similarities: Similarities, reached: int) -> None:
+    def prepare_families(
+        self, pairs: Indices, similarities: Similarities, reached: int | None
+    ) -> None:
         """Find the families of all texts, from the pairs of a first search within `reached` bits.
 
-        That search may have left out pairs of one family. It has no pairs within one of two sides,
-        none further apart than the distance it was narrowed to, and none less similar than asked.
+        That search may have left out pairs of one family: it has no pairs within one of two sides,
+        and none further apart than the distance it was narrowed to, if distances decide.
         """
         sketches = self._texts.sketches
         if not self._settings.own_share or sketches is None:
             return
         family = components(pairs[similarities >= FAMILY], len(self._texts))
-        is_narrow = reached < search_distance(FAMILY, self._search.bits)
-        if is_narrow or self._search.is_two_sided or self._settings.similarity > FAMILY:
+        is_narrow = reached is not None and reached < search_distance(FAMILY, self._search.bits)
+        if is_narrow or self._search.is_two_sided:
             family = self._searched_families(sketches, family)
         self.shares = OwnShares(sketches, self._texts.counts, family)
 

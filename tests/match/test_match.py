@@ -15,7 +15,7 @@ from simdup.errors import TooManyPairsError
 from simdup.files import group_files as documents
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.match import candidate_search, candidates, grouping, rounds, siblings
+from simdup.match import candidate_search, candidates, grouping, siblings
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import LocalEngine, find_groups
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
@@ -103,6 +103,13 @@ def engine_of(texts, settings, references=(), excluded=(), *, is_sketched=True):
     pairs = np.array(excluded, np.int64).reshape(-1, 2)
     exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
     return LocalEngine(every, settings, source, silent, None, exclusions)
+
+
+def narrow_to(reaches, monkeypatch):
+    """Let the first searches go only as far as this."""
+    monkeypatch.setattr(
+        candidate_search, "affordable_distance", lambda *asked: next(reaches, asked[3])
+    )
 
 
 def groups(result, root):
@@ -420,7 +427,7 @@ def test_more_equal_fingerprints_than_the_budget_are_found_by_their_first(tree, 
 
 
 def test_of_equal_fingerprints_one_represents_the_others_whatever_their_ranks(monkeypatch):
-    monkeypatch.setattr(rounds, "affordable_distance", lambda *_: 0)
+    monkeypatch.setattr(candidate_search, "affordable_distance", lambda *_: 0)
     common = " ".join(f"w{i}" for i in range(4000))
     texts = [f"{common} y{i}" for i in range(8)]
     settings = Settings(Recipe(bits=16))
@@ -449,13 +456,17 @@ def left_behind_by_a_hub(left, monkeypatch):
     others = [[*words(100, 138), *words(40, 60), *(f"{c}{i}" for i in range(42))] for c in "efgh"]
     # The first search is narrow. In the second the hub takes the first, whom others followed.
     reaches = iter([50])
-    monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
+    monkeypatch.setattr(
+        candidate_search, "affordable_distance", lambda _, __, ___, want: next(reaches, want)
+    )
     return [" ".join(each) for each in (first, *left_behind, hub, *others)]
 
 
 def test_a_reference_is_left_alone_if_its_near_copy_is_closer_to_another(monkeypatch):
     reaches = iter([60])
-    monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
+    monkeypatch.setattr(
+        candidate_search, "affordable_distance", lambda _, __, ___, want: next(reaches, want)
+    )
 
     found = matched([text(), text(5), text(12)], Settings(), references=[1, 2])
 
@@ -464,13 +475,13 @@ def test_a_reference_is_left_alone_if_its_near_copy_is_closer_to_another(monkeyp
 
 def test_with_components_texts_follow_their_representative_however_unlike(monkeypatch):
     texts = left_behind_by_a_hub("xy", monkeypatch)
-    search, searched = LocalEngine.search, []
+    search, searched = candidate_search.CandidateSearch.search, []
 
-    def noted(engine, active, wanted):
+    def noted(found, active, wanted):
         searched.append(len(active))
-        return search(engine, active, wanted)
+        return search(found, active, wanted)
 
-    monkeypatch.setattr(LocalEngine, "search", noted)
+    monkeypatch.setattr(candidate_search.CandidateSearch, "search", noted)
 
     found = matched(texts, Settings(Recipe(ngram=1), similarity=0.55, linkage="components"))
 
@@ -546,7 +557,7 @@ def test_texts_are_compared_only_if_their_sketches_may_be_alike(tree, monkeypatc
 
     found = scan([root])
     monkeypatch.setattr(
-        "simdup.match.engine.may_be_alike", lambda *asked: np.zeros(len(asked[2]), bool)
+        "simdup.match.candidate_search.may_be_alike", lambda *asked: np.zeros(len(asked[2]), bool)
     )
 
     assert [len(group.members) for group in found.groups] == [2]
@@ -598,7 +609,8 @@ def test_families_are_searched_again_as_long_as_a_round_finds_more(monkeypatch):
     [
         (0.35, (), 0, False),
         (FAMILY, (), 0, False),
-        (FAMILY + 0.01, (), 0, True),
+        (FAMILY + 0.01, (), 0, False),
+        (0.35, (), None, False),
         (0.35, (), -1, True),
         (0.35, (1,), 0, True),
     ],
@@ -607,7 +619,8 @@ def test_families_are_searched_again_only_if_the_first_search_may_lack_some(
     monkeypatch, similarity, references, reached, is_lacking
 ):
     engine, searched = engine_of([text(), text(4)], Settings(similarity=similarity), references), []
-    reached += candidates.search_distance(FAMILY, engine.settings.recipe.bits)
+    if reached is not None:
+        reached += candidates.search_distance(FAMILY, engine.settings.recipe.bits)
 
     def noted(_, sketches, family):
         searched.append(sketches)
@@ -701,7 +714,7 @@ def test_the_pairs_of_a_sample_are_compared_once():
     engine = engine_of(texts, Settings(), is_sketched=False)
     engine.exact.sample = Asked()
 
-    first, second = (engine.compare(np.array([[0, 1]])).similarities for _ in range(2))
+    first, second = (engine.exact.of_candidates(np.array([[0, 1]])) for _ in range(2))
 
     pairs = [[0, 1], [0, 2]]
     alike = simdup.exact_similarities(texts, *zip(*pairs, strict=True)).tolist()
@@ -714,13 +727,12 @@ def test_the_shorter_of_two_texts_says_how_alike_they_must_be():
     longer = [*short, *(f"l{number}" for number in range(60))]
     texts, chosen = [" ".join(short), " ".join(longer)], Settings(Recipe(ngram=1))
 
-    alike = simdup.exact_similarities(texts, [0], [1], ngram=1)[0]
+    alike = simdup.exact_similarities(texts, [0], [1], ngram=1)
     least = least_similarity(chosen.similarity, np.array([20, 80]))
 
     assert least[1] < alike < least[0]
     engine = engine_of(texts, chosen)
-    compared = engine.compare(np.array([[0, 1]]))
-    assert engine.leaders(engine.every_text(), compared).leader.tolist() == [0, 1]
+    assert engine.leaders(engine.every_text(), np.array([[0, 1]]), alike).leader.tolist() == [0, 1]
 
 
 def test_an_excluded_pair_leads_no_text_to_a_group():
@@ -741,7 +753,9 @@ def test_a_text_that_goes_with_a_near_copy_has_its_similarity_to_that(monkeypatc
     def found():
         """The groups after a first search that is too narrow."""
         reaches = iter([60])
-        monkeypatch.setattr(rounds, "affordable_distance", lambda *asked: next(reaches, asked[3]))
+        monkeypatch.setattr(
+            candidate_search, "affordable_distance", lambda *asked: next(reaches, asked[3])
+        )
         return matched(texts, Settings())
 
     before = found()
@@ -766,7 +780,7 @@ def test_equal_fingerprints_of_two_sides_are_paired_across():
     texts = distinct_texts(items, 16)
     engine = LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
 
-    pairs = engine.equal_rows(engine.every_text())
+    pairs = engine.candidates.equal_rows(engine.every_text())
 
     across = {(other, reference) for other in range(2, 6) for reference in range(2)}
     assert set(map(tuple, pairs.tolist())) == across
@@ -786,7 +800,7 @@ def test_a_sampled_pair_counts_only_if_it_passes_the_sieve(monkeypatch, is_two_s
     def sampled(settings):
         texts = distinct_texts(items, 64)
         engine = LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
-        return engine.sampled_distances(engine.every_text(), 30)
+        return engine.candidates.sampled_distances(engine.every_text(), 30)
 
     distances, weight = sampled(Settings(settings.recipe, verified=False))
     assert len(distances) == 1000

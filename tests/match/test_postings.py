@@ -53,7 +53,7 @@ def together(documents, order=None, references=(), progress=silent):
     is_reference = np.isin(np.arange(n), list(references))
     order = np.arange(n) if order is None else np.array(order, np.int64)
     counts = np.array(list(map(len, documents)), np.int64)
-    return texts_together(sketches, counts, order, is_reference, progress)
+    return texts_together(sketches, counts, order, is_reference, progress=progress)
 
 
 def pairs_of(found):

@@ -61,10 +61,9 @@ class Source:
 class Engine(LocalEngine):
     """An engine that keeps all candidates and the last representatives."""
 
-    def search(self, active, wanted):
-        found = super().search(active, wanted)
-        self.proposed = [*getattr(self, "proposed", []), found.pairs]
-        return found
+    def _note_proposed(self, pairs):
+        super()._note_proposed(pairs)
+        self.proposed = [*getattr(self, "proposed", []), pairs]
 
 
 def engine(texts, settings=None, references=(), excluded=(), *, is_sketched=True):

@@ -1,19 +1,27 @@
-"""simdup.match.rounds: when texts are searched again, and what is said of the candidates."""
+"""When texts are searched again, and what is said of the candidates."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from simdup.match.candidates import recall, search_distance
-from simdup.match.rounds import ROUNDS, Search, affordable_search, run_rounds
+from simdup.match.candidate_search import CandidateSearch
+from simdup.match.candidates import ROUNDS, recall, search_distance
+from simdup.match.division import Divided, Search
+from simdup.match.engine import LocalEngine
+from simdup.match.grouping import Leaders
 from simdup.recipe import Recipe
 from simdup.records import Candidates
 from simdup.settings import Settings
 
 BITS, WIDE = 64, 512
+
+# Texts, each of which is a part by itself, except the first two.
+EVERY = np.arange(9)
+PART = np.maximum(EVERY, 1)
 
 
 class Step(NamedTuple):
@@ -27,50 +35,47 @@ class Step(NamedTuple):
     is_none_led: bool = False
 
 
-class Scripted:
-    """An engine to which just these things happen, one a round; leaders are the round's number."""
+class Scripted(LocalEngine):
+    """An engine to which just these things happen, one a round: the first text leads the second."""
 
-    def __init__(self, *steps, linkage="star"):
+    def __init__(self, *steps, linkage="star", part=None):
         self.settings = Settings(Recipe(bits=BITS), linkage=linkage)
-        self.steps, self.searched, self.reached = iter(steps), [], []
+        self.steps, self.searched = iter(steps), []
+        self.candidates = SimpleNamespace(wide=WIDE)
+        self.part = np.zeros_like(EVERY) if part is None else part
 
     def every_text(self):
-        return "every text"
+        return EVERY
 
-    def search(self, active, wanted):
-        assert wanted == search_distance(self.settings.similarity, BITS)
-        self.searched.append(active)
+    def next_search(self):
         self.step = next(self.steps)
-        return Search(self.step.k, range(self.step.pairs), self.step.is_complete)
+        pairs = np.zeros((self.step.pairs, 2), np.int64)
+        return Search(pairs, EVERY, self.step.is_complete, self.step.k)
 
-    def compare(self, candidates):
-        return f"{len(candidates)} similarities"
+    def _search(self, _, divided):
+        assert divided.part is self.part
+        return self.next_search()
 
-    def prepare_families(self, compared, reached):
-        assert compared == f"{self.step.pairs} similarities"
-        self.reached.append(reached)
+    def _compared(self, candidates):
+        return candidates, np.ones(len(candidates))
 
-    def leaders(self, active, compared):
-        assert (active, compared) == (self.searched[-1], f"{self.step.pairs} similarities")
-        return len(self.searched)
+    def leaders(self, active, pairs, similarities):
+        assert len(pairs) == len(similarities) == self.step.pairs
+        self.searched.append(active.tolist())
+        leader = EVERY.copy()
+        leader[1] = self.step.is_none_led
+        return Leaders(leader, None, None)
 
-    def is_none_led(self, leaders):
-        assert leaders == len(self.searched)
-        return self.step.is_none_led
+    def _follow(self, _, found):
+        return found, EVERY[: self.step.moved], self.step.freed
 
-    def follow(self, before, found):
-        assert before == found - 1
-        return found, self.step.moved, self.step.freed
-
-    def representatives(self, leaders):
-        return f"representatives of {leaders}"
-
-
-def said(engine):
-    """What `run_rounds` returns, once it has asked for all that was to happen."""
-    found = run_rounds(engine, WIDE)
-    assert next(engine.steps, None) is None
-    return found
+    def rounds(self):
+        """What the rounds say of the candidates, once all that was to happen was asked for."""
+        first = self.next_search()
+        divided = Divided(first, self.part, np.ones(len(first.pairs)), len(first.pairs))
+        _, candidates = self._in_rounds(divided)
+        assert next(self.steps, None) is None
+        return candidates
 
 
 def wanted():
@@ -84,13 +89,13 @@ def of(k):
 def test_a_complete_search_is_the_only_one():
     engine = Scripted(Step(20, 7))
 
-    assert said(engine) == (1, Candidates(7, 20, wanted(), of(20)))
-    assert engine.searched == ["every text"]
+    assert engine.rounds() == Candidates(7, 20, wanted(), of(20))
+    assert engine.searched == [EVERY.tolist()]
 
 
 def test_a_search_without_a_distance_says_only_how_many_pairs_it_had():
-    assert said(Scripted(Step(None, 7))) == (1, Candidates(pairs=7))
-    assert said(Scripted(Step(3, 7, is_complete=False), Step(None, 2))) == (2, Candidates(pairs=9))
+    assert Scripted(Step(None, 7)).rounds() == Candidates(pairs=7)
+    assert Scripted(Step(None, 7, is_complete=False), Step(None, 2)).rounds() == Candidates(pairs=9)
 
 
 def test_representatives_are_searched_until_a_search_is_complete_and_frees_no_text():
@@ -101,35 +106,43 @@ def test_representatives_are_searched_until_a_search_is_complete_and_frees_no_te
         Step(20, 3),
     )
 
-    leaders, candidates = said(engine)
+    pairs = 100 + 40 + 5 + 7 + 2 + 3
+    assert engine.rounds() == Candidates(pairs, 20, wanted(), of(20))
+    assert engine.searched == [EVERY.tolist(), *[[0, *range(2, 9)]] * 3]
 
-    assert leaders == 4
-    assert candidates == Candidates(100 + 40 + 5 + 7 + 2 + 3, 20, wanted(), of(20))
-    assert engine.searched == ["every text", *(f"representatives of {n}" for n in (1, 2, 3))]
-    assert engine.reached == [3]  # families are those of the first search
+
+def test_only_parts_in_which_a_text_is_led_are_searched_again():
+    engine = Scripted(Step(None, 7, is_complete=False), Step(None, 2), part=PART)
+
+    engine.rounds()
+
+    assert engine.searched == [EVERY.tolist(), [0]]
 
 
 def test_where_no_text_is_led_nothing_is_searched_again():
-    assert said(Scripted(Step(3, 7, is_complete=False, is_none_led=True)))[0] == 1
+    engine = Scripted(Step(3, 7, is_complete=False, is_none_led=True))
+
+    assert engine.rounds().pairs == 7
 
 
 @pytest.mark.parametrize(("linkage", "k"), [("star", 20), ("components", 3)])
 def test_chains_are_as_short_as_the_narrowest_search(linkage, k):
     steps = [Step(9, 1, is_complete=False), Step(3, 1, is_complete=False), Step(20, 1)]
 
-    _, candidates = said(Scripted(*steps, linkage=linkage))
+    candidates = Scripted(*steps, linkage=linkage).rounds()
 
     assert (candidates.k, candidates.at_threshold) == (k, of(k))
 
 
 def test_there_are_so_many_rounds_at_most():
-    engine = Scripted(*[Step(3, 1, is_complete=False)] * ROUNDS)
-
-    assert said(engine)[0] == ROUNDS
+    assert Scripted(*[Step(3, 1, is_complete=False)] * ROUNDS).rounds().pairs == ROUNDS
 
 
-class TooMany:
-    """An engine whose texts all have one fingerprint, in too many pairs to be listed."""
+class TooMany(CandidateSearch):
+    """A search among texts that all have one fingerprint, in too many pairs to be listed."""
+
+    def __init__(self):
+        pass
 
     def sampled_distances(self, active, reach):  # noqa: ARG002
         return np.zeros(1000, np.int64), 1e9
@@ -145,6 +158,6 @@ class TooMany:
     ("wanted", "pairs"), [(20, "equal rows of 9 texts"), (0, "pairs of 9 texts within 0")]
 )
 def test_equal_fingerprints_are_paired_with_the_first_unless_nothing_else_was_wanted(wanted, pairs):
-    found = affordable_search(TooMany(), range(9), wanted)
+    found = TooMany().affordable(EVERY, wanted)
 
-    assert found == Search(0, pairs, is_complete=wanted == 0)
+    assert found == Search(pairs, EVERY, is_complete=wanted == 0, k=0)
