@@ -14,12 +14,13 @@ import posixpath
 import stat
 import struct
 import tarfile
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from lzma import LZMAError
-from typing import TYPE_CHECKING, NamedTuple
-from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED
+from typing import NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.packed import PIECE, WINDOW, JunkError, allowance, packing_of, unpacked
@@ -27,10 +28,6 @@ from simdup.extract.readers import check_unpacks
 from simdup.extract.sniff import SENT, ZIP, Format, format_of, mails
 from simdup.extract.zip_xml import ENCRYPTED, TROUBLE, check_members, zip_file
 from simdup.text.encodings import Encoding, NotText, decode, detect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from zipfile import ZipFile, ZipInfo
 
 # The bytes of a header in a tar file.
 _BLOCK = 512

@@ -15,6 +15,7 @@ import re
 import signal
 import sys
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import ceil
 from stat import S_ISREG
@@ -24,13 +25,11 @@ from simdup.errors import SHORTAGES
 from simdup.extract.cleanup import LONGEST_TEXT, NotReadable, ReaderFailed, unless_empty
 from simdup.extract.sandbox import PATIENCE, SECONDS
 from simdup.records import Reason
+from simdup.settings import Converter
 from simdup.text.encodings import NotText, decode, detect
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator, Sequence
-
-    from simdup.settings import Converter
 
 # Stands in a command for the file's path.
 PLACE = "{}"

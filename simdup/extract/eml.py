@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from binascii import a2b_base64, a2b_qp
+from collections.abc import Iterator, Sequence
 from email import errors
 from email.message import Message
 from email.parser import BytesParser
 from email.policy import Compat32
 from functools import reduce
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import (
@@ -28,9 +29,6 @@ from simdup.extract.cleanup import (
 )
 from simdup.extract.sniff import mails
 from simdup.text.encodings import LOST, Encoding, declared_or_detected, decode, encoding_named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 # Lines that begin a part: each costs time in proportion to its depth. Real mails have up to 60.
 MOST_PARTS = 1000

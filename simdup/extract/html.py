@@ -12,16 +12,14 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from html import escape, unescape
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, unwrapped, with_unread
 from simdup.extract.frames import Frames
 from simdup.text.encodings import NotText, declared_or_detected, decode, xml_label
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Characters, and the groups of `_MARKUP` after them.
 _Cut: TypeAlias = "tuple[str, str | None, str | None, str | None, str | None]"

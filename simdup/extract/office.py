@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from simdup.extract import eml, rtf
@@ -21,9 +21,6 @@ from simdup.extract.cleanup import (
 )
 from simdup.extract.sniff import TEXTS, Format, format_of
 from simdup.extract.zip_xml import Handler, Package, elements, inside, members
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 _MANIFEST, _CIPHERED = "META-INF/manifest.xml", "META-INF/encryption.xml"
 _CONTAINER = "META-INF/container.xml"

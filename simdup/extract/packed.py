@@ -9,16 +9,14 @@ from __future__ import annotations
 import os
 import re
 import zlib
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simdup.extract.cleanup import NotReadable
 from simdup.settings import PACKINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 # Bytes that one file may unpack to: the XML of real documents has 10 MB.
 LARGEST = 200_000_000

@@ -17,13 +17,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from ctypes import POINTER, c_float, c_ushort, cast, create_string_buffer
 from dataclasses import dataclass
 from itertools import islice
 from logging import ERROR, getLogger
 from math import hypot, log2
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simdup.extract.cleanup import (
     Mangled,
@@ -33,9 +34,6 @@ from simdup.extract.cleanup import (
     unwrapped,
     with_unread,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # The longest real document, R's manual, has 3,500. Even an empty page costs 2 ms or more.
 MOST_PAGES = 10_000

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from simdup.extract.cleanup import NotReadable, ReaderFailed, with_unread
 from simdup.extract.packed import can_unpack, packing_of
 from simdup.extract.sniff import HEAD, TEXTS, ZIP, Format, format_of
 from simdup.records import Reason
-from simdup.settings import PACKINGS
+from simdup.settings import PACKINGS, Converter
 from simdup.text.encodings import decode, encoding_named
 from simdup.versions import version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from typing import NoReturn
-
     from simdup.extract.sandbox import Guard
-    from simdup.settings import Converter
 
 
 def _late(module: str, name: str) -> Callable[[bytes], str]:

@@ -17,6 +17,7 @@ import signal
 import struct
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -26,7 +27,6 @@ from simdup.records import Unread
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Mapping
     from queue import Queue
 
 # Seconds of processor time for one file, so that the result does not depend on other work of the

@@ -9,14 +9,10 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from simdup.extract.text_formats import written_as
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 #: So many first bytes of a file show its format; a zip file may need more.
 HEAD = 1 << 16

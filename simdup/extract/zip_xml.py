@@ -11,8 +11,8 @@ import posixpath
 import re
 import struct
 import zlib
+from collections.abc import Iterator, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING
 from xml.parsers import expat
 from xml.parsers.expat import errors
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -20,9 +20,6 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.html import words_of_styles
 from simdup.extract.packed import allowance
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 # Real files have up to 2,900 members. Each costs memory before anything is read.
 MOST_MEMBERS = 10_000

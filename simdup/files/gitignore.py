@@ -10,13 +10,10 @@ import os
 import re
 import stat
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from simdup.files.globs import in_step, runs_of
+from simdup.files.globs import Part, Runs, in_step, runs_of
 from simdup.storage.opening import open_to_read
-
-if TYPE_CHECKING:
-    from simdup.files.globs import Part, Runs
 
 # Longer than any .gitignore written by hand; without a limit one hostile file fills memory.
 GITIGNORE_LIMIT = 1 << 20

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import translate
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    Part: TypeAlias = Callable[[str], object]
-    Runs: TypeAlias = tuple[tuple[Part, ...], ...]
+Part: TypeAlias = Callable[[str], object]
+Runs: TypeAlias = tuple[tuple[Part, ...], ...]
 
 
 def matches_any(globs: Iterable[str], path: str) -> bool:

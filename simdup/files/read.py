@@ -8,20 +8,22 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from errno import ENOENT, ENOTDIR
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simdup.errors import SHORTAGES
 from simdup.extract.cleanup import Mangled, NotReadable, check_length, unread_of
 from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
-from simdup.extract.readers import NO_READERS, check_unpacks, kind
+from simdup.extract.readers import NO_READERS, Identified, Readers, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sniff import TEXTS, Format
-from simdup.records import Reason, Skipped, Source, Unread, without_text
+from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
+from simdup.settings import Converter
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text.chunking import chunks_of
 from simdup.text.encodings import Encoding, NotText, count_lost, decode, decode_chunks, detect
@@ -39,14 +41,9 @@ from simdup.text.noise import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
-
     from simdup.extract.archives import Archive
-    from simdup.extract.readers import Identified, Readers
-    from simdup.records import Document
-    from simdup.settings import Converter
 
-    ReadChunks = Callable[[Source, int | None], Generator[bytes]]
+ReadChunks: TypeAlias = Callable[[Source, int | None], Generator[bytes]]
 
 # Longer files are streamed; their encoding is detected from this many first bytes.
 WHOLE = 1 << 24

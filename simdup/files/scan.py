@@ -47,7 +47,7 @@ from simdup.storage.kept_result import CODE, KeptResult, Walked
 from simdup.storage.shown_groups import keep_groups
 from simdup.text.noise import EDITION as NOISE_EDITION
 
-if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
+if TYPE_CHECKING:
     from simdup.storage.store import Store
 
 # Files that are recalled from the store at once.

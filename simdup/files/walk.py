@@ -22,9 +22,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from simdup.arguments import check_truth, check_whole, tuple_of
 from simdup.errors import SHORTAGES, InputError
@@ -33,11 +34,8 @@ from simdup.files.globs import matches_any
 from simdup.records import Reason, Skipped, Source
 from simdup.storage.opening import reason_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    AnyPath: TypeAlias = str | os.PathLike[str]
-    Found: TypeAlias = Source | Skipped
+AnyPath: TypeAlias = str | os.PathLike[str]
+Found: TypeAlias = Source | Skipped
 
 # Folders of programs, where nobody keeps documents: what lies there is a copy, deleted or made by
 # a machine, and would be reported as a duplicate of the real thing. No name that a person may

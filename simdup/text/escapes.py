@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _SWITCH = re.compile(rb"(\x1b(?:\$[@AB]|\$\([@BCDOPQ]|\$\)C|\([ABHIJ])|[\x0e\x0f])")
 _PAIRS = re.compile(rb"(?:[\x21-\x7e]{2})+")
