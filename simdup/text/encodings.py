@@ -13,6 +13,7 @@ at the very end are padding and no part of the text; a NUL elsewhere cannot be r
 from __future__ import annotations
 
 import codecs
+import os
 import re
 from collections.abc import Iterable, Iterator
 from io import IncrementalNewlineDecoder
@@ -64,33 +65,20 @@ _NAMES = {
     "iso2022_kr": "iso-2022-kr",
 }
 
-# Labels of the WHATWG Encoding Standard, and some of old mails, that Python does not know; before
-# them `_SPELLINGS` replaces the patterns that many labels have in common.
+# Labels of the WHATWG Encoding Standard, and some of old mails, that Python does not know, are in
+# `labels.txt`; before them `_SPELLINGS` replaces the patterns that many labels have in common.
 _SPELLINGS = (
     (re.compile(r"^(?:x-|cs)+"), ""),
     (re.compile(r"^iso[-_]?8859[-_]?(\d+)(?:-?[ei])?$"), r"iso8859-\1"),
     (re.compile(r"^isolatin"), "latin"),
     (re.compile(r"^(?:windows|dos)-(?=\d)"), "cp"),
 )
-_LABELS = {
-    **dict.fromkeys(("unicode-1-1-utf-8", "unicode11utf8", "unicode20utf8"), "utf-8"),
-    **dict.fromkeys(("unicode-1-1-utf-7", "unicode-2-0-utf-7"), "utf-7"),
-    **dict.fromkeys(("unicode", "unicodefeff", "ucs-2", "iso-10646-ucs-2"), "utf-16-le"),
-    "unicodefffe": "utf-16-be",
-    **dict.fromkeys(("visual", "logical"), "iso8859-8"),
-    "sun_eu_greek": "iso8859-7",
-    **dict.fromkeys(("koi", "koi8"), "koi8-r"),
-    "koi8-ru": "koi8-u",
-    "mac": "mac-roman",
-    "mac-ukrainian": "mac-cyrillic",
-    "user-defined": "cp1252",
-    **dict.fromkeys(("gb_2312", "gb_2312-80"), "gb2312"),
-    "cn-big5": "big5",
-    "eucpkdfmtjapanese": "euc_jp",
-    "cp31j": "cp932",
-    **dict.fromkeys(("ks_c_5601-1989", "ksc_5601", "ksc56011987", "iso-ir-149"), "cp949"),
-    **dict.fromkeys(("iso-2022-jp-ms", "cp50220", "cp50221", "cp50222"), "iso2022_jp"),
-}
+with open(os.path.join(os.path.dirname(__file__), "labels.txt"), encoding="utf-8") as _file:
+    _LABELS = {
+        label: codec
+        for codec, _, labels in (line.partition(":") for line in _file)
+        for label in labels.split()
+    }
 
 # Our name -> the codec that decodes it, where a larger one does.
 # Of the 13,706 characters of Python's big5, cp950 returns all but 11 rare signs
