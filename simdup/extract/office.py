@@ -12,13 +12,7 @@ from urllib.parse import unquote
 
 from simdup.extract import eml, rtf
 from simdup.extract import html as html_text
-from simdup.extract.cleanup import (
-    NotReadable,
-    TextBuilder,
-    unless_empty,
-    unread_of,
-    with_unread,
-)
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, unread_of, with_unread
 from simdup.extract.sniff import TEXTS, Format, format_of
 from simdup.extract.zip_xml import Handler, Package, elements, inside, members
 

@@ -12,14 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 
 from simdup.extract.archives import is_archive
-from simdup.files.read import (
-    HEAD,
-    INSIDE,
-    LARGEST_DOCUMENT,
-    SkipError,
-    archive_in,
-    read_chunks,
-)
+from simdup.files.read import HEAD, INSIDE, LARGEST_DOCUMENT, SkipError, archive_in, read_chunks
 from simdup.records import Reason, Skipped, Source
 
 Found = Source | Skipped

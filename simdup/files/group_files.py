@@ -28,17 +28,7 @@ from simdup.match.groups import Precedence, leaders, lower_of_two, members_of
 from simdup.match.siblings import Siblings
 from simdup.match.similarities import ExactSimilarities
 from simdup.progress import Progress
-from simdup.records import (
-    Document,
-    Group,
-    Kind,
-    Member,
-    Part,
-    ScanResult,
-    Skipped,
-    Stats,
-    doubtful,
-)
+from simdup.records import Document, Group, Kind, Member, Part, ScanResult, Skipped, Stats, doubtful
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings

@@ -169,10 +169,6 @@ def _without_pairs(
     # How much changed between two versions is known for the whole chain only.
     versions = group.versions if all(each.path in paths for each in group.versions) else ()
     smaller = group._replace(
-        members=kept,
-        kind=weakest,
-        diameter=most,
-        is_diameter_exact=is_exact,
-        versions=versions,
+        members=kept, kind=weakest, diameter=most, is_diameter_exact=is_exact, versions=versions
     )
     return smaller, found

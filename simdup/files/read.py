@@ -167,11 +167,7 @@ def _read(
 
 
 def _unpacked(
-    chunks: Iterator[bytes],
-    packing: str,
-    source: Source,
-    known: Encoding | None,
-    readers: Readers,
+    chunks: Iterator[bytes], packing: str, source: Source, known: Encoding | None, readers: Readers
 ) -> tuple[_Content, bytes]:
     """The content packed in a file, and the digest of the file's bytes. Raises SkipError."""
     if source.size > LARGEST_DOCUMENT:
@@ -213,11 +209,7 @@ def _until_junk(parts: Iterator[bytes], junk: list[str]) -> Iterator[bytes]:
 
 
 def _content(
-    chunks: Iterator[bytes],
-    found: Identified,
-    size: int,
-    known: Encoding | None,
-    readers: Readers,
+    chunks: Iterator[bytes], found: Identified, size: int, known: Encoding | None, readers: Readers
 ) -> _Content:
     """The text of some data in a file of this size. Raises SkipError and _NoTextError."""
     if _is_extracted(found, size):

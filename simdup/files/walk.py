@@ -125,10 +125,7 @@ DEFAULTS = Filters()
 
 
 def walk(
-    roots: Iterable[AnyPath],
-    filters: Filters = DEFAULTS,
-    *,
-    references: Iterable[AnyPath] = (),
+    roots: Iterable[AnyPath], filters: Filters = DEFAULTS, *, references: Iterable[AnyPath] = ()
 ) -> Iterator[Found]:
     """Yield every file under the roots, or why it is skipped; those under `references` are marked.
 
@@ -141,10 +138,7 @@ def walk(
 
 
 def walk_in_batches(
-    roots: Iterable[AnyPath],
-    filters: Filters = DEFAULTS,
-    *,
-    references: Iterable[AnyPath] = (),
+    roots: Iterable[AnyPath], filters: Filters = DEFAULTS, *, references: Iterable[AnyPath] = ()
 ) -> Iterator[list[Found]]:
     """Yield what `walk` yields in lists, each with at most ENTRIES_AT_ONCE entries of one folder.
 
@@ -160,10 +154,7 @@ def walk_in_batches(
 
 
 def listed(
-    paths: Iterable[AnyPath],
-    filters: Filters = DEFAULTS,
-    *,
-    references: Iterable[AnyPath] = (),
+    paths: Iterable[AnyPath], filters: Filters = DEFAULTS, *, references: Iterable[AnyPath] = ()
 ) -> Iterator[Found]:
     """Yield each file of a list, which may be endless, or why it is skipped, in the list's order.
 

@@ -67,10 +67,7 @@ def test_worked_by_hand(source, english):
 
 @pytest.mark.parametrize("codec", ["gbk", "utf-8-sig", "utf-16", "utf-16-be"])
 def test_an_encoding_changes_neither_fingerprint_nor_text(source, simplified, codec):
-    sources = [
-        source("a", simplified),
-        source("b", simplified.replace("\n", "\r\n").encode(codec)),
-    ]
+    sources = [source("a", simplified), source("b", simplified.replace("\n", "\r\n").encode(codec))]
 
     made = fingerprint_sources(sources, RECIPE)
 

@@ -256,10 +256,7 @@ WRONG = {
         lambda value: simdup.Settings(similarity=value),
         "similarity must be a number, not string 'docs'",
     ),
-    "k": (
-        lambda value: simdup.Settings(k=value),
-        "k must be a whole number, not string 'docs'",
-    ),
+    "k": (lambda value: simdup.Settings(k=value), "k must be a whole number, not string 'docs'"),
     "verified": (
         lambda value: simdup.Settings(verified=value),
         "verified must be True or False, not string 'docs'",
@@ -276,10 +273,7 @@ WRONG = {
         lambda value: simdup.evaluate(recipes=value),
         "recipes must be a list of Recipe objects, not the string 'docs'; put it into a list",
     ),
-    "paths of scan": (
-        lambda value: simdup.scan([value, 5]),
-        "paths[1] must be a path, not int 5",
-    ),
+    "paths of scan": (lambda value: simdup.scan([value, 5]), "paths[1] must be a path, not int 5"),
     "against": (
         lambda value: simdup.scan(value, against=7),
         "against must be a list of paths, not int 7",

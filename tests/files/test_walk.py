@@ -260,10 +260,7 @@ def test_a_file_left_out_by_a_filter_does_not_hide_its_other_name():
     assert taken(walk(["in"], Filters(include=("*.txt",)))) == ["in/b.txt"]
 
 
-@pytest.mark.parametrize(
-    "filters",
-    [Filters(max_depth=2), Filters(exclude=("a/b/*",))],
-)
+@pytest.mark.parametrize("filters", [Filters(max_depth=2), Filters(exclude=("a/b/*",))])
 def test_nested_roots_lose_nothing_to_filters_that_count_from_the_root(filters):
     make("in/a/x", "in/a/b/y")
     alone = taken(walk(["in/a"], filters))
@@ -565,10 +562,7 @@ def test_sizes_are_limits_that_may_be_reached():
     found = list(walk(["in"], Filters(min_size=1, max_size=3)))
 
     assert taken(found) == ["in/1", "in/2", "in/3"]
-    assert skipped(found) == [
-        ("in/0", Reason.TOO_SMALL, ""),
-        ("in/4", Reason.TOO_LARGE, ""),
-    ]
+    assert skipped(found) == [("in/0", Reason.TOO_SMALL, ""), ("in/4", Reason.TOO_LARGE, "")]
 
 
 def test_there_is_no_hidden_limit_of_size():
@@ -628,10 +622,7 @@ def test_a_list_obeys_filters_and_references():
     found = list(listed(["old/a", "b.log", "c"], Filters(exclude=("*.log",)), references=["old"]))
 
     assert taken(found) == ["old/a", "c"]
-    assert skipped(found) == [
-        ("old/a", Reason.SAME_FILE, "old/a"),
-        ("b.log", Reason.EXCLUDED, ""),
-    ]
+    assert skipped(found) == [("old/a", Reason.SAME_FILE, "old/a"), ("b.log", Reason.EXCLUDED, "")]
 
 
 def test_a_list_is_read_only_as_far_as_needed():
