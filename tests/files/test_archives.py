@@ -464,16 +464,6 @@ def test_each_mail_in_a_mailbox_is_a_document_that_nobody_acts_on(scanned, write
     assert found["stats"]["fingerprinted"] == 4
 
 
-def test_without_archives_a_mailbox_is_one_text(run, write, english):
-    write("in/a.mbox", makers.mbox(english))
-    write("in/b.txt", english)
-
-    [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
-
-    assert {each["format"] for each in group["members"]} == {"text", "mbox"}
-    assert group["members"][1]["similarity"] > 0.99
-
-
 def test_a_mailbox_of_too_many_mails_is_not_opened(monkeypatch):
     monkeypatch.setattr(zip_xml, "MOST_MEMBERS", 2)
     data = makers.mbox("a\n\nb\n\nc")

@@ -18,7 +18,6 @@ from patience import patient
 from simdup.extract import readers as documents
 from simdup.extract import sandbox as guarded
 from simdup.extract.cleanup import NotReadable
-from simdup.extract.readers import Identified
 from simdup.extract.sniff import Format
 from simdup.settings import FORMATS, PACKINGS
 
@@ -135,17 +134,6 @@ def test_every_original_is_one_group_in_whatever_format_it_is_written(run, write
         assert found["stats"]["skipped"] == {"reader not installed": 48}
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_one_text_in_eight_formats_is_one_group(run, folder_of_one_text, jobs):
-    ended = run("scan", folder_of_one_text, "--format", "json", "--jobs", jobs)
-
-    groups = json.loads(ended.out)["groups"]
-    assert [len(group["members"]) for group in groups] == [8, 8]
-    formats = {each["format"] for each in groups[0]["members"]}
-    assert formats == {"text", "html", "docx", "odt", "epub", "rtf", "eml"}
-    assert all(each["similarity"] == 1 for group in groups for each in group["members"])
-
-
 def test_formats_that_are_switched_off_are_read_as_plain_text(run, folder_of_one_text):
     ended = run("scan", folder_of_one_text, "--format", "json", "--formats", "docx")
 
@@ -154,13 +142,6 @@ def test_formats_that_are_switched_off_are_read_as_plain_text(run, folder_of_one
     assert {each["format"] for each in every} == {"text", "docx"}
     assert found["stats"]["skipped"]["binary"] == 4
     assert run("scan", ".", "--formats", "docx,txt").code == 2
-
-
-def test_two_formats_can_be_compared(run, folder_of_one_text):
-    ended = run("compare", f"{folder_of_one_text}/en.docx", f"{folder_of_one_text}/en.html")
-
-    assert ended.code == 0
-    assert b"similarity   100 %, exact" in ended.out
 
 
 def test_without_the_extra_pdf_files_are_counted_and_the_extra_is_named(run, write, monkeypatch):
@@ -173,29 +154,6 @@ def test_without_the_extra_pdf_files_are_counted_and_the_extra_is_named(run, wri
     assert ended.code == 0
     assert json.loads(ended.out)["stats"]["skipped"] == {"reader not installed": 2}
     assert b"2 files left out: pip install 'simdup[docs]' reads them\n" in ended.err
-
-
-def test_a_document_without_text_is_listed_with_its_reason(run, write):
-    write("in/a.docx", makers.zipped({"[Content_Types].xml": "", "word/document.xml": "<a"}))
-
-    found = json.loads(run("scan", "in", "--format", "json").out)
-
-    (skipped,) = found["skipped"]
-    assert skipped["reason"] == "no text extracted"
-    assert skipped["detail"].startswith("damaged")
-
-
-@pytest.mark.parametrize("name", makers.ORIGINALS)
-def test_a_pdf_has_the_text_of_its_source(name, readers):
-    pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
-    text = makers.ORIGINALS[name].replace("𠅤", "")  # reportlab tells readers it is U+2016
-
-    found = readers.text(Identified("a.pdf", format=Format.PDF), makers.printed(text))
-
-    own = found.replace("A running header", "").replace("- 1 -", "")
-    if name.startswith("en"):
-        assert own.split() == text.split()
-    assert "".join(own.split()) == "".join(text.split())
 
 
 # --- what must not get through ---
@@ -402,15 +360,6 @@ def test_text_files_are_compared_without_what_is_around_their_text(run, write, s
         name: kinds.get(name, name.split(".")[1]) for name in texts_of_one(simplified)
     }
     assert all(each["similarity"] > 0.99 for each in group["members"])
-
-
-def test_subtitles_of_other_times_say_the_same(run, write, english):
-    write("in/a.srt", makers.srt(english))
-    write("in/b.srt", makers.srt("unseen\n" + english).replace(b"<i>", b"").split(b"\n\n", 1)[1])
-
-    [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
-
-    assert [each["kind"] for each in group["members"][1:]] == ["same words"]
 
 
 def test_front_matter_makes_no_difference_and_its_file_is_no_plain_text(run, write, english):

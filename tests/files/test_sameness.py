@@ -12,10 +12,6 @@ import pytest
 from simdup import Kind, compare, scan
 from simdup.clean.decide import text_refusal
 from simdup.clean.records import Act, Consents
-from simdup.extract.readers import READERS
-from simdup.extract.sniff import Format
-from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.recipe import Recipe
 from simdup.report import json_csv, text
 from simdup.report.order import repeated
 from simdup.report.page import render
@@ -181,25 +177,3 @@ def test_a_diff_of_the_same_words_shows_layout_and_punctuation_with_the_lines_of
         "+春眠不觉晓",
         " ",
     ]
-
-
-FORMATS = {
-    Format.HTML: makers.html_page,
-    Format.DOCX: makers.docx,
-    Format.ODT: makers.odt,
-    Format.EPUB: makers.ebooklib_epub,
-    Format.RTF: makers.rtf,
-    Format.EML: makers.eml,
-    Format.PDF: makers.printed,
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", FORMATS)
-def test_each_original_has_the_same_words_in_every_format(kind):
-    if kind is Format.PDF:
-        pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
-    read = {name: READERS[kind](FORMATS[kind](each)) for name, each in makers.ORIGINALS.items()}
-
-    found = fingerprint_texts([*read.values()], Recipe()).words
-    assert (found == fingerprint_texts([*makers.ORIGINALS.values()], Recipe()).words).all()

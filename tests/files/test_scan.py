@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from simdup import compare, fingerprint_files
-from simdup.errors import InputError, InterruptedScan
+from simdup.errors import InterruptedScan
 from simdup.files import read as reading_room
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
@@ -271,13 +271,6 @@ def test_against_ignores_pairs_of_one_side(tree, write, english):
     (group,) = grouped(scan([tree], against=["old"]))
 
     assert set(group) == {"in/a", "in/b", "old/x", "old/y"}
-
-
-def test_a_missing_path_stops_the_run(folder):  # noqa: ARG001
-    with pytest.raises(InputError) as stopped:
-        scan(["gone"])
-
-    assert str(stopped.value) == "'gone': No such file or directory"
 
 
 # Files that change during the scan
