@@ -46,7 +46,7 @@ import simdup as package
 from simdup.compute.compiled import load_kernels
 from simdup.files import read as reading_room
 from simdup.files import walk as walking_room
-from simdup.files.fingerprint import fingerprint_sources
+from simdup.files.fingerprint import FingerprintOptions, fingerprint_sources
 from simdup.fingerprint import sketch as sketching_room
 from simdup.index.index import Index
 from simdup.recipe import Recipe
@@ -2309,7 +2309,9 @@ def made_by_somebody(place, paths):
     """An index that says of each path that a text lies there that is like `words(1)`."""
     Path("like").write_text(words(1, edits=3))
     Path("unlike").write_text(words(2))
-    found = fingerprint_sources([*walking_room.listed(["like", "unlike"])], Recipe())
+    found = fingerprint_sources(
+        [*walking_room.listed(["like", "unlike"])], FingerprintOptions(Recipe())
+    )
     known, rows = [], []
     for path in paths:
         with contextlib.suppress(OSError):

@@ -16,7 +16,7 @@ from simdup.arguments import AnyPath
 from simdup.arrays import Rows
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
-from simdup.files.fingerprint import fingerprint_sources, without_degenerate
+from simdup.files.fingerprint import FingerprintOptions, fingerprint_sources, without_degenerate
 from simdup.files.group_files import own_share_of
 from simdup.files.read import SkipError, read_again
 from simdup.files.scan import fingerprint_paths
@@ -102,9 +102,7 @@ def document_at(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
     found = next(iter(listed([path])))
     if isinstance(found, Skipped):
         raise _refusal(found)
-    made = fingerprint_sources(
-        [found], settings.recipe, settings.encoding, settings.formats, settings.converters
-    )
+    made = fingerprint_sources([found], FingerprintOptions.of(settings))
     made = without_degenerate(made, settings.recipe.bits)
     if made.skipped:
         raise _refusal(made.skipped[0])

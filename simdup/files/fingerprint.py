@@ -41,7 +41,7 @@ from simdup.fingerprint.simhash import (
     fingerprint_chunks,
     fingerprint_texts,
 )
-from simdup.fingerprint.sketch import LEVELS, Sketches, joined, of_each
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches, joined, of_each
 from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import Converter, Settings
@@ -105,45 +105,51 @@ class _Made(NamedTuple):
     sketch: Values | None
 
 
-class _How(NamedTuple):
-    """How texts are fingerprinted; see `fingerprint_chunks`."""
+class FingerprintOptions(NamedTuple):
+    """How files are read and fingerprinted.
+
+    Plain text is decoded as `encoding`; None: it is detected. `converters`, and readers of these
+    `formats`, extract the text of documents. `most_levels` is that of `fingerprint_chunks`.
+    """
 
     recipe: Recipe
+    encoding: str | None = None
+    formats: tuple[str, ...] = ()
+    converters: tuple[Converter, ...] = ()
     is_sketched: bool = False
     most_levels: int = LEVELS
 
+    @classmethod
+    def of(
+        cls, settings: Settings, *, is_sketched: bool = False, is_dense: bool = False
+    ) -> FingerprintOptions:
+        """The options that these settings name, perhaps with sketches, perhaps dense ones."""
+        sketched = is_sketched, DENSE_LEVELS if is_dense else LEVELS
+        reading = settings.encoding, settings.formats, settings.converters
+        return cls(settings.recipe, *reading, *sketched)
 
-def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
-    sources: Sequence[Source],
-    recipe: Recipe,
-    encoding: str | None = None,
-    formats: Collection[str] = (),
-    converters: Sequence[Converter] = (),
-    is_sketched: bool = False,  # noqa: FBT001, FBT002
-    most_levels: int = LEVELS,
-) -> Fingerprinted:
+
+def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) -> Fingerprinted:
     """Read and fingerprint each source.
 
     All texts of small sources are in memory together, so the caller limits their number.
-    Plain text is decoded as `encoding`; None: it is detected. `converters`, and readers of these
-    `formats`, extract the text of documents.
     """
     found: list[Document | Skipped] = []
-    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
+    rows = [np.empty((0, options.recipe.bits // 8), np.uint8)]
     sketched: list[Values] = []
-    how = _How(recipe, is_sketched, most_levels)
-    with closing(Readers(formats, converters, encoding)) as readers:
-        outcomes = _outcomes(sources, how, encoding, readers)
+    reading = options.formats, options.converters, options.encoding
+    with closing(Readers(*reading)) as readers:
+        outcomes = _outcomes(sources, options, readers)
     for outcome in outcomes:
         if isinstance(outcome, Skipped):
             found.append(outcome)
             continue
-        found.append(_unless_empty(outcome.document, recipe))
+        found.append(_unless_empty(outcome.document, options.recipe))
         if isinstance(found[-1], Document):
             rows.append(outcome.row[None])
             if outcome.sketch is not None:
                 sketched.append(outcome.sketch)
-    sketches = of_each(sketched) if is_sketched else None
+    sketches = of_each(sketched) if options.is_sketched else None
     return Fingerprinted(tuple(found), np.concatenate(rows), sketches)
 
 
@@ -185,7 +191,7 @@ def rows_of_sources(sources: Sequence[Source], recipe: Recipe, encoding: str | N
     Raises InputError for the first source that cannot be used.
     """
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
-    for outcome in _outcomes(sources, _How(recipe), encoding, NO_READERS):
+    for outcome in _outcomes(sources, FingerprintOptions(recipe, encoding), NO_READERS):
         if isinstance(outcome, Skipped):
             raise InputError(str(outcome))
         rows.append(outcome.row[None])
@@ -193,17 +199,17 @@ def rows_of_sources(sources: Sequence[Source], recipe: Recipe, encoding: str | N
 
 
 def _outcomes(
-    sources: Sequence[Source], how: _How, encoding: str | None, readers: Readers
+    sources: Sequence[Source], options: FingerprintOptions, readers: Readers
 ) -> list[_Made | Skipped]:
     """The document and fingerprint of each source, or why it was skipped."""
-    known = None if encoding is None else encoding_named(encoding)
+    known = None if options.encoding is None else encoding_named(options.encoding)
     waiting: list[tuple[int, Text]] = []
     outcomes: dict[int, _Made | Skipped] = {}
 
     def fingerprint_waiting() -> None:
         texts = [text.text for _, text in waiting]
         prints = fingerprint_texts(
-            texts, how.recipe, is_sketched=how.is_sketched, most_levels=how.most_levels
+            texts, options.recipe, is_sketched=options.is_sketched, most_levels=options.most_levels
         )
         for row, (index, text) in enumerate(waiting):
             outcomes[index] = _made(sources[index], text, count_lost(text.text), prints, row)
@@ -213,7 +219,7 @@ def _outcomes(
     for index, source in enumerate(sources):
         try:
             if is_streamed(source, readers):
-                outcomes[index] = _streamed(source, how, known)
+                outcomes[index] = _streamed(source, options, known)
                 continue
             text = read_text(source, known, readers)
         except SkipError as skip:
@@ -240,9 +246,10 @@ def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int)
     return _Made(document, prints.rows[row], sketch)
 
 
-def _streamed(source: Source, how: _How, known: Encoding | None) -> _Made:
+def _streamed(source: Source, options: FingerprintOptions, known: Encoding | None) -> _Made:
     """The document of a large file and its fingerprint. Raises SkipError."""
     streamed = StreamedText(source, known or encoding_of_large(source))
+    how = options.recipe, options.is_sketched, options.most_levels
     prints = fingerprint_chunks(streamed.pieces(), *how)
     return _made(source, streamed.about(), streamed.lost, prints, 0)
 

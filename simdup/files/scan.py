@@ -27,11 +27,11 @@ import numpy as np
 from simdup.arguments import AnyPath, check_jobs, check_truth, check_type, digest_pairs, path_list
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
-from simdup.files.fingerprint import Fingerprinted, without_degenerate
+from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, without_degenerate
 from simdup.files.group_files import match_documents, unmatched
 from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
-from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.files.workers import fingerprint_all, tasks
 from simdup.findings.result import with_findings
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.fingerprint.sketch import Collected, is_dense, read_back

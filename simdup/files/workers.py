@@ -11,36 +11,14 @@ from typing import Any, NamedTuple
 
 from simdup.arrays import Rows
 from simdup.compute.compiled import jobs_worth
-from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
-from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches
-from simdup.recipe import Recipe
+from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, fingerprint_sources
+from simdup.fingerprint.sketch import Sketches
 from simdup.records import Document, Reason, Skipped, Source
-from simdup.settings import Converter, Settings
 
 # The most bytes and files of a task: enough to outweigh sending it, few enough that
 # workers end together and that its texts fit in memory several times.
 TASK_BYTES = 1 << 22
 TASK_FILES = 512
-
-
-class FingerprintOptions(NamedTuple):
-    """How files are fingerprinted: the arguments of `fingerprint_sources` besides the files."""
-
-    recipe: Recipe
-    encoding: str | None = None
-    formats: tuple[str, ...] = ()
-    converters: tuple[Converter, ...] = ()
-    is_sketched: bool = False
-    most_levels: int = LEVELS
-
-    @classmethod
-    def of(
-        cls, settings: Settings, *, is_sketched: bool = False, is_dense: bool = False
-    ) -> FingerprintOptions:
-        """The options that these settings name, perhaps with sketches, perhaps dense ones."""
-        sketched = is_sketched, DENSE_LEVELS if is_dense else LEVELS
-        reading = settings.encoding, settings.formats, settings.converters
-        return cls(settings.recipe, *reading, *sketched)
 
 
 def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
@@ -70,7 +48,7 @@ def fingerprint_all(
     if jobs == 1:
         while waiting:
             task = waiting.popleft()
-            yield task, fingerprint_sources(task, *options)
+            yield task, fingerprint_sources(task, options)
         return
     yield from _pooled(waiting, options, jobs)
 
@@ -125,7 +103,7 @@ def _results(
 
     # A copy, since tasks leave the caller's queue as they are finished.
     waiting = deque(tasks)
-    sent = ((task, *options) for task in tuple(waiting))
+    sent = ((task, options) for task in tuple(waiting))
     for made in results(_sent, sent, jobs):
         yield _received(made, waiting.popleft())
 
@@ -141,8 +119,8 @@ class _Sent(NamedTuple):
     sketches: Sketches | None
 
 
-def _sent(task: list[Source], *options: Any) -> _Sent:  # noqa: ANN401  (FingerprintOptions)
-    made = fingerprint_sources(task, *options)
+def _sent(task: list[Source], options: FingerprintOptions) -> _Sent:
+    made = fingerprint_sources(task, options)
     skipped = {n: each for n, each in enumerate(made.found) if isinstance(each, Skipped)}
     columns = tuple(zip(*made.documents, strict=True))[1:]
     return _Sent(columns, skipped, made.rows, made.sketches)

@@ -22,10 +22,10 @@ import numpy as np
 from simdup.arrays import Indices
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InputError
-from simdup.files.fingerprint import Fingerprinted, without_degenerate
+from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, without_degenerate
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters, walk
-from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.files.workers import fingerprint_all, tasks
 from simdup.index.connection import IndexFile
 from simdup.index.metadata import damaged, from_json
 from simdup.index.records import Changes

@@ -15,10 +15,16 @@ from numpy.typing import NDArray
 
 from simdup.arguments import AnyPath, path_list
 from simdup.arrays import Indices, Mask, Rows, Similarities
-from simdup.files.fingerprint import Fingerprinted, features_of, text_again, without_degenerate
+from simdup.files.fingerprint import (
+    Fingerprinted,
+    FingerprintOptions,
+    features_of,
+    text_again,
+    without_degenerate,
+)
 from simdup.files.read import SkipError, digest, digest_of
 from simdup.files.walk import listed
-from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.files.workers import fingerprint_all, tasks
 from simdup.findings.identical import numbered
 from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.fingerprint.simhash import Fingerprints, fingerprint_texts

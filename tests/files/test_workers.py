@@ -13,8 +13,9 @@ import pytest
 
 from simdup.compute.compiled import BYTES_WORTH_WORKERS, cores
 from simdup.files import workers as local
+from simdup.files.fingerprint import FingerprintOptions
 from simdup.files.walk import walk
-from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.files.workers import fingerprint_all, tasks
 from simdup.recipe import Recipe
 from simdup.records import Reason, Skipped, Source
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import io
 import random
 import subprocess
 import sys
-import tarfile
 from itertools import pairwise
 from time import process_time
 
+import makers
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -350,25 +349,14 @@ def test_stray_nuls_are_few_and_alone():
     assert detect(text[:1000] + bytes(512) + text[1000:]) == NotText("NUL bytes")
 
 
-def tar(*texts):
-    """An archive of some texts."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as archive:
-        for number, text in enumerate(texts):
-            about = tarfile.TarInfo(f"{number}.txt")
-            about.size = len(text)
-            archive.addfile(about, io.BytesIO(text))
-    return out.getvalue()
-
-
 @pytest.mark.parametrize(
     "data",
     [
         bytes(1),
         bytes(100_000),
         b"key=value\0" * 9 + bytes(40),
-        tar(ENGLISH.encode() * 20_000),
-        tar(*[SIMPLIFIED.encode()] * 9),
+        makers.tar({"a": ENGLISH * 20_000}),
+        makers.tar(dict.fromkeys("abcdefghi", SIMPLIFIED)),
         b"\0".join([b"./notes/one.txt"] * 900),
         ENGLISH.encode() + b"\0" + ENGLISH.encode(),
         bytes(9) + ENGLISH.encode() * 2000,
@@ -388,7 +376,7 @@ def test_formats_with_nuls_by_design_are_binary(data, complete):
     [
         (b"%PDF-1.7\nplain as it looks", "PDF"),
         (b"\x7fELF\x02\x01\x01" + bytes(9), "ELF"),
-        (tar(ENGLISH.encode() * 40), "tar"),
+        (makers.tar({"a": ENGLISH * 40}), "tar"),
         (ENGLISH.encode() * 2000 + bytes(512) + ENGLISH.encode(), "NUL bytes"),
         ("\ufeffone\0two".encode("utf-16-le"), "NUL characters"),
         (b"\x01\x02\x03\x04abcdef", "40 % control bytes"),
