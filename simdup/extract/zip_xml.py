@@ -12,6 +12,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from io import BytesIO
 from xml.parsers import expat
 from xml.parsers.expat import errors
@@ -191,17 +192,18 @@ class Package:
         for name, info in self._members.items():
             if info.header_offset in self._read or info.is_dir() or _FORMATTING.search(name):
                 continue
-            if kind := _kind(_WORDED, name):
-                if words := self._words(name):
-                    yield kind, words
-            else:
-                kind = _kind(_KINDS, name) or "unknown parts"
-                yield kind, b"%d %d" % (info.CRC, info.file_size)
+            content, kind = b"%d %d" % (info.CRC, info.file_size), _kind(_WORDED, name)
+            if kind:
+                with suppress(NotReadable):  # a damaged one counts byte by byte
+                    content = self._words(name)
+            if content:
+                yield kind or _kind(_KINDS, name) or "unknown parts", content
 
     def _words(self, name: str) -> bytes:
-        """The words of a member that is otherwise formatting."""
+        """The words of a member that is otherwise formatting. Raises NotReadable."""
         if name.lower().endswith(".css"):
-            return words_of_styles(self.read(name).decode("latin-1")).encode()
+            css = b"".join(self._chunks(name)).decode("latin-1")
+            return words_of_styles(css).encode()
         found = _Words()
         self.parse(name, found, is_text=False)
         return "\n".join(found.words).encode("utf-8", "surrogatepass")

@@ -186,6 +186,19 @@ def test_readings_above_characters_and_values_that_are_read_are_no_unread_conten
     assert unread_of(one) == unread_of(other)
 
 
+@pytest.mark.parametrize("name", ["word/styles.xml", "word/numbering.xml", "a.css"])
+def test_damaged_formatting_spoils_no_document_and_counts(name):
+    with ZipFile(BytesIO(makers.docx_of(P("")))) as file:
+        members = {each: file.read(each) for each in file.namelist()}
+    whole, *damaged = (
+        READERS[Format.DOCX](makers.zipped(members | {name: content}))
+        for content in ("<a/>", "<a>content:'b'", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>content:'c'")
+    )
+
+    assert {*damaged} == {whole}
+    assert len({unread_of(each) for each in (whole, *damaged)}) == 3
+
+
 def assert_changes_are_seen(seeds):
     before = {name: identity(Format(name.split(".")[-1]), data) for name, data in DOCUMENTS.items()}
     made = 0
