@@ -11,8 +11,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from simdup.clean.candidates import _id
-from simdup.clean.records import Act, Action, Consents, FileId, Header, Plan
-from simdup.clean.similarity import Reading
+from simdup.clean.checks import Reading
+from simdup.clean.plan import Act, Action, Consents, FileId, Header, Plan
 from simdup.clean.system import rename_at_once
 from simdup.files.read import SkipError
 from simdup.records import Source

@@ -1,28 +1,23 @@
 """Groups of files in, a plan out; then the files of the plan go where it says.
 
-records.py      a file exactly as it was seen, an action, a plan
-plan.py         plans in files: JSON Lines that a person may read and cut
+plan.py         a file exactly as it was seen, an action, a plan; as JSON Lines to read and cut
 rules.py        which of several files is kept
 protection.py   which files may not be touched
 candidates.py   the files of a result as they are now
-similarity.py   how similar they are now
 decide.py       which files of a group go, and for which other one
 folders.py      whole folders that go
-planning.py     the plan of a result, made by all modules above
-narrow.py       a plan file without what the command line forbids; plans too large to be meant
+planning.py     the plan of a result, made by all modules above, and what is allowed of a plan
 review.py       questions about a plan, and the plan that the answers make
 apply.py        acts on a plan, in batches
-refusals.py     why a file is left as it is
-checks.py       whether two files are still what the plan says, right before one goes
+checks.py       what two files are now: as the plan says, and how similar
 acting.py       moves one file to the trash or elsewhere, links or deletes it
 copying.py      copies a file whole, or lets two files share blocks
 system.py       folders reached through no link, and renames that overwrite nothing
 trash.py        the trash of a file system, and names in it
-system_bin.py   the bin of macOS and Windows
 journal.py      a log on the disk of what a run is about to do and has done
 undo.py         puts back what the run of a journal did, or finishes the run
 settle.py       puts one file back, if it is as simdup left it
-outcome.py      how many files were done, refused and left
+outcome.py      how many files were done, refused and left, and why
 
 Results, plans and journals may come from somebody else. The user's own words are on the command
 line: consents, protections, limits, --encoding and the options for acts. The fields of the files:
@@ -39,7 +34,7 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | `text_digest`, `words_digest` | choose what is asked; the texts are read and compared again |
 | `unread` | proposes; what a file holds besides its text is read again, and a difference refused |
 | `format`, `packing`, `damaged`, `short`, `features` | propose, and order the files; whether texts
-  are the same or similar is told from the files as they are now (`similarity.Reading`) |
+  are the same or similar is told from the files as they are now (`checks.Reading`) |
 | `encoding` | orders files for --prefer encoding; never used to read one |
 | `doubt`, `archive` | taken: such a file stays. Asked of texts again, but not of identical bytes |
 | `links` | shown; counted again when acting |
@@ -52,7 +47,7 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | `keep`, `file`: `path`, `id`, `bytes`, `text`, `links` | as in a result |
 | `act` | needs its own option, but for the trash (`decide.consent_refusal`) |
 | `kind` | ignored: the digests tell |
-| `similarity` | can only leave a file (`narrow`); computed again when acting |
+| `similarity` | can only leave a file (`planning.narrowed`); computed again when acting |
 | `why`, `rules`, `made`, `of`, `of_digest` | shown. A folder is only said to go whole if each file
   and its copy are at the same place in both folders (`folders.whole_folder`) |
 | `roots`, `found` | as in a result |

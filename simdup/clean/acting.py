@@ -11,16 +11,16 @@ import os
 import secrets
 import stat
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from simdup.clean import system_bin
+from simdup.clean.checks import Held
 from simdup.clean.copying import attributes, copy_to, digest_of_open, share_blocks
 from simdup.clean.journal import Done, Intent
-from simdup.clean.records import Act
-from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.plan import Act, Action
 from simdup.clean.system import (
     Place,
     exchange,
@@ -30,17 +30,11 @@ from simdup.clean.system import (
     set_aside,
     sync_folder,
 )
-from simdup.clean.trash import Trashes
+from simdup.clean.trash import Trashes, is_bin_used, throw_away
 from simdup.storage.opening import identity_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simdup.clean.checks import Held
-    from simdup.clean.records import Action
-
-    #: Device and inode of a file where it is now, and the mtime of a copy; 0 if it is no copy.
-    _Made = tuple[int, int, int]
+#: Device and inode of a file where it is now, and the mtime of a copy; 0 if it is no copy.
+_Made = tuple[int, int, int]
 
 
 class AstrayError(RefusedError):
@@ -68,7 +62,7 @@ class Acting:
         path, aside = action.file.path, f".simdup-{secrets.token_hex(6)}"
         folder, name = os.path.split(path)
         folder_ns = os.lstat(folder).st_mtime_ns
-        if action.act is Act.TRASH and not system_bin.IS_USED:
+        if action.act is Act.TRASH and not is_bin_used():
             trash = self._trashes.trash_for(path)
             target = trash.place(trash.free_name(name, _leap(tries))).path
             intent = Intent(action.line, target, folder_ns, trash.path, trash.top, aside)
@@ -126,7 +120,7 @@ class Acting:
 
     def _trash(self, intent: Intent, file: Held, kept: Held) -> _Made:
         if intent.trash is None:
-            system_bin.throw_away(file, kept)
+            throw_away(file, kept)
             return *file.identity, 0
         trash = self._trashes.trash_at(intent.trash, intent.top)
         name = os.path.basename(intent.target)

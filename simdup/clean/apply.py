@@ -10,32 +10,24 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from errno import EACCES, ENOTDIR
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from simdup.clean import system_bin
 from simdup.clean.acting import Acting
-from simdup.clean.checks import Held, check_consents, check_paths, check_same, held
-from simdup.clean.journal import JournalFailedError, begun, locked
-from simdup.clean.outcome import Outcome
+from simdup.clean.checks import Held, Reading, check_consents, check_paths, check_same, held
+from simdup.clean.journal import Intent, Journal, JournalFailedError, begun, locked
+from simdup.clean.outcome import Outcome, Refusal, RefusedError
+from simdup.clean.plan import Act, Action, Consents, FileId, Plan
 from simdup.clean.protection import as_it_is
-from simdup.clean.records import Act
-from simdup.clean.refusals import Refusal, RefusedError
-from simdup.clean.similarity import Reading
 from simdup.clean.system import HAS_FOLDERS
+from simdup.clean.trash import check_installed
 from simdup.errors import InputError
-from simdup.progress import silent
+from simdup.progress import Progress, silent
 from simdup.storage.opening import reason_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simdup.clean.journal import Intent, Journal
-    from simdup.clean.records import Action, Consents, FileId, Plan
-    from simdup.progress import Progress
 
 #: The number of intents synced together: after a power cut at most so many files are in doubt.
 BATCH = 64
@@ -78,7 +70,7 @@ def prepared(actions: Iterable[Action], to: str | os.PathLike[str] | None) -> st
     """Return the folder for moved files, without links in its path. Raises InputError."""
     acts = {each.act for each in actions}
     if Act.TRASH in acts:
-        system_bin.check_installed()
+        check_installed()
     if not HAS_FOLDERS and acts != {Act.TRASH}:
         raise InputError("on this system files can only go to the bin")
     if Act.MOVE not in acts:

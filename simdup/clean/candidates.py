@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
+from simdup.clean.plan import FileId, Left
 from simdup.clean.protection import NOISE, OUTSIDE, as_it_is, changed_since, is_noise
-from simdup.clean.records import FileId, Left
-from simdup.clean.rules import Ranked, is_under
+from simdup.clean.rules import Key, Ranked, Rules, is_under
 from simdup.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from simdup.clean.rules import Key, Rules
-    from simdup.records import Document, ScanResult
+from simdup.records import Document, ScanResult
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,17 +6,12 @@ import errno
 import os
 import stat
 import struct
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
-from simdup.clean.refusals import Refusal, RefusedError
-from simdup.clean.system import write_all
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simdup.clean.system import Place
+from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.system import Place, write_all
 
 _CHUNK = 1 << 20
 

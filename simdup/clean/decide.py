@@ -9,18 +9,12 @@ a file that only happens to be protected.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from simdup.clean.records import Act
-from simdup.records import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from simdup.clean.candidates import Candidate
-    from simdup.clean.records import Action, Consents, FileId
-    from simdup.records import Document
+from simdup.clean.candidates import Candidate
+from simdup.clean.plan import Act, Action, Consents, FileId
+from simdup.records import Document, Kind
 
 #: Why the file that the rules prefer to all others of its group stays, if none goes for it.
 PREFERRED = "stays: the rules prefer it to the others"

@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from simdup.clean.candidates import Candidate
 from simdup.clean.decide import text_refusal
+from simdup.clean.plan import Act, Action, Consents
 from simdup.fields import printable
-from simdup.records import Kind
+from simdup.records import FolderPair, Kind
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from simdup.clean.records import Act, Action, Consents
-    from simdup.records import FolderPair
-
-    Copies = Sequence[tuple[Candidate, Candidate]]
+Copies = Sequence[tuple[Candidate, Candidate]]
 
 
 @dataclass(frozen=True, slots=True)

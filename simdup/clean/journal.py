@@ -11,24 +11,19 @@ import json
 import os
 import re
 from binascii import crc32
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simdup.clean.plan import action_line, action_of, parsed_plan, plan_lines
-from simdup.clean.records import Plan
+from simdup.clean.plan import Action, Header, Plan, action_line, action_of, parsed_plan, plan_lines
 from simdup.clean.system import sync_folder, write_all
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
 from simdup.storage.home import usual_place
 from simdup.storage.opening import identity_of, open_to_read, reason_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from simdup.clean.records import Action, Header
 
 #: Increased when the meaning of a line changes.
 VERSION = 1

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
+from simdup.clean.plan import FileId
 from simdup.errors import InputError
 from simdup.files.read import SkipError, digest_of
 from simdup.files.walk import NOISE_FOLDERS, TRASH_OF_A_USER
 from simdup.records import Source
 from simdup.storage.opening import identity_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from simdup.clean.records import FileId
-
-    Identity = tuple[int, int]
+Identity = tuple[int, int]
 
 #: Why a file is neither kept nor acted on.
 OUTSIDE = "outside the folders of the scan"

@@ -7,10 +7,11 @@ plan.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from simdup.clean.decide import (
     BYTES_ONLY,
@@ -21,12 +22,9 @@ from simdup.clean.decide import (
     TEXT_ASKS,
     WORDS_ASKS,
 )
+from simdup.clean.plan import Act, Action, FileId, Left, Plan
 from simdup.clean.planning import numbered
-from simdup.clean.records import Act, Action, FileId, Left, Plan
 from simdup.records import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 #: Why a file stays after a review.
 KEPT, NO_DUPLICATE, NOT_REVIEWED = "reviewed: stays", "reviewed: no duplicate", "not reviewed"

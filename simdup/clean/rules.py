@@ -10,18 +10,16 @@ answers that any other program with these rules has to give.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from simdup.errors import BadValueError
 from simdup.files.precedence import is_name_of_copy
 from simdup.settings import FORMATS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Key: TypeAlias = tuple[int | bytes, ...]
+Key: TypeAlias = tuple[int | bytes, ...]
 
 #: Formats from the one that holds the most of a document to the one that holds the least.
 FORMAT_ORDER = (

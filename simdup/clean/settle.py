@@ -9,8 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from simdup.clean.acting import (
     PART,
@@ -23,19 +23,13 @@ from simdup.clean.acting import (
 )
 from simdup.clean.checks import Held
 from simdup.clean.copying import copy_to, digest_of_open
-from simdup.clean.journal import Done
-from simdup.clean.records import Act
-from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.journal import Done, History, Intent, Story
+from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.plan import Act, Action, FileId
 from simdup.clean.rules import is_under
 from simdup.clean.system import Place, exchange, rename_new, sync_folder
 from simdup.clean.trash import Trashes, folders_of, is_trash
 from simdup.storage.opening import reason_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simdup.clean.journal import History, Intent, Story
-    from simdup.clean.records import Action, FileId
 
 
 class Settler:

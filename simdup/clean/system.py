@@ -10,17 +10,14 @@ import ctypes
 import errno
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from simdup.storage.opening import identity_of, open_to_read
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    _Rename = Callable[[int, bytes, int, bytes, int], int]
+_Rename = Callable[[int, bytes, int, bytes, int], int]
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)

@@ -1,27 +1,28 @@
-"""The trash of Linux and BSD desktops: which folder it is, and names in it.
+"""The trash of the desktop: which folder it is, and names in it; on macOS and Windows the bin.
 
 Source: the Trash specification 1.0 of freedesktop.org,
 https://specifications.freedesktop.org/trash-spec. A file stays on its file system: there is one
-trash in the home folder, and one at the top of every other mount.
+trash in the home folder, and one at the top of every other mount. The package Send2Trash puts files
+into a bin and does not tell where, so `simdup undo` cannot take them out: the user must.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from errno import EEXIST, ENOENT
-from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
-from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.checks import Held
+from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.system import Place, mount_of, open_folder, sync_folder, write_all
+from simdup.errors import ExtraMissingError
 from simdup.storage.home import NoHomeError, home
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _INFO = ".trashinfo"
 
@@ -269,3 +270,47 @@ def _shortened(stem: str, tail: str) -> str:
 
 def _trouble(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}"
+
+
+# The type of drive that has a bin; on others, such as network shares, Windows deletes at once.
+_FIXED = 3
+
+
+def is_bin_used() -> bool:
+    """Whether this system has a bin of its own in place of the trash of freedesktop.org."""
+    return sys.platform in {"win32", "darwin"}
+
+
+def check_installed() -> None:
+    """Raise ExtraMissingError where the bin is used and Send2Trash is not installed."""
+    if is_bin_used():
+        try:
+            import send2trash  # noqa: F401, PLC0415
+        except ImportError:
+            raise ExtraMissingError("the bin of this system", "trash") from None
+
+
+def throw_away(file: Held, kept: Held) -> None:
+    """Put a file into the bin. Raises RefusedError and OSError."""
+    from send2trash import send2trash  # noqa: PLC0415
+
+    path = file.file.path
+    if sys.platform == "win32" and not _has_bin(path):
+        raise RefusedError(Refusal.NO_TRASH, "its drive has none")
+    file.check_unchanged()
+    kept.check_unchanged()
+    if sys.platform == "win32":  # Windows moves no file that is open
+        os.close(file.descriptor)
+        file.descriptor = os.open(os.devnull, os.O_RDONLY)
+    send2trash(path)
+    if os.path.lexists(path):
+        raise RefusedError(Refusal.FAILED, "it is still there")
+
+
+def _has_bin(path: str) -> bool:
+    """Whether Windows puts files of this drive into a bin, and does not delete them."""
+    import ctypes  # noqa: PLC0415
+
+    drive = os.path.splitdrive(os.path.abspath(path))[0] + "\\"
+    kernel = getattr(ctypes, "windll").kernel32  # noqa: B009  (only there on Windows)
+    return bool(kernel.GetDriveTypeW(drive) == _FIXED)

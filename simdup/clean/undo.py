@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from simdup.clean.acting import Acting, remove_folders
 from simdup.clean.apply import BATCH, Run, prepared, stopping
 from simdup.clean.journal import (
     Done,
+    History,
     Intent,
+    Journal,
     JournalFailedError,
+    Story,
     begun,
     continued,
     locked,
     read_journal,
 )
-from simdup.clean.outcome import Outcome
-from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.outcome import Outcome, Refusal, RefusedError
+from simdup.clean.plan import Action, Consents
 from simdup.clean.settle import Settler
 from simdup.clean.system import open_folder
 from simdup.errors import InputError
-from simdup.progress import silent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from simdup.clean.journal import History, Journal, Story
-    from simdup.clean.records import Action, Consents
-    from simdup.progress import Progress
+from simdup.progress import Progress, silent
 
 
 def undo(

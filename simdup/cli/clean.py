@@ -21,9 +21,9 @@ from simdup.errors import InputError
 from simdup.report.wording import as_typed, count, printable
 
 if TYPE_CHECKING:  # these load numpy
+    from simdup.clean.plan import Act, Action, Consents, FileId, Plan
     from simdup.clean.planning import Wishes
     from simdup.clean.protection import Protection
-    from simdup.clean.records import Act, Action, Consents, FileId, Plan
     from simdup.clean.rules import Rule
 
 #: The exit code of --check if there is something to do.
@@ -159,13 +159,13 @@ class Clean(NamedTuple):
 
     def act(self) -> Act | None:
         """Return what is done with the files; None unless an option says it."""
-        from simdup.clean.records import Act
+        from simdup.clean.plan import Act
 
         return next((Act(act) for name, act in _ACTS.items() if getattr(self, name)), None)
 
     def consents(self) -> Consents:
         """Return which files may go."""
-        from simdup.clean.records import Consents
+        from simdup.clean.plan import Consents
 
         return Consents(
             text=self.text,
@@ -196,8 +196,8 @@ class Clean(NamedTuple):
 
     def wishes(self) -> Wishes:
         """Return what a plan is made for. Raises InputError for a folder that does not exist."""
+        from simdup.clean.plan import Act
         from simdup.clean.planning import Wishes
-        from simdup.clean.records import Act
         from simdup.clean.rules import Rules
 
         rules, typed = self.rules(), list[str]()
@@ -306,7 +306,7 @@ def _consenting(
     actions: Sequence[Action], asked: Clean, given: Consents | None = None
 ) -> list[str]:
     """Return the options that allow these actions, without those already given."""
-    from simdup.clean.records import Consents
+    from simdup.clean.plan import Consents
 
     alike = [each.similarity for each in actions if each.similarity is not None]
     floor = asked.near or max(math.floor(min(alike, default=0) * 1000) / 1000, 0.001)
@@ -318,7 +318,7 @@ def _consenting(
 
 def _yes(plan: Plan, asked: Clean) -> list[str]:
     """Return the option that confirms the number of files, if so many want that."""
-    from simdup.clean.narrow import excess
+    from simdup.clean.planning import excess
 
     is_asked = asked.yes_many is None and excess(plan, asked.most, asked.most_files)
     return ["--yes-many", str(len(plan.actions))] if is_asked else []
@@ -336,9 +336,8 @@ def _located(rule: Rule) -> Rule:
 
 def _plan(source: str, asked: Clean) -> Plan:
     """Return a plan made from a result, or the plan in a plan file, whatever consents it wants."""
-    from simdup.clean.narrow import narrowed
-    from simdup.clean.plan import parsed_plan, read_plan
-    from simdup.clean.records import Consents
+    from simdup.clean.plan import Consents, parsed_plan, read_plan
+    from simdup.clean.planning import narrowed
 
     data = options.stdin_for("-").read() if source == "-" else None
     if _is_plan(source, data):
@@ -358,8 +357,7 @@ def _plan(source: str, asked: Clean) -> Plan:
 
 
 def _plan_of_result(source: str, data: bytes | None, asked: Clean) -> Plan:
-    from simdup.clean.narrow import narrowed
-    from simdup.clean.planning import make_plan
+    from simdup.clean.planning import make_plan, narrowed
     from simdup.files.ignored import without_ignored
     from simdup.files.read import digest
     from simdup.report.load import load
@@ -377,7 +375,7 @@ def _plan_of_result(source: str, data: bytes | None, asked: Clean) -> Plan:
 
 def _allowed(whole: Plan, asked: Clean) -> Plan:
     """Return what the user's consents allow of a plan."""
-    from simdup.clean.narrow import narrowed
+    from simdup.clean.planning import narrowed
     from simdup.clean.protection import Protection
 
     return narrowed(whole, asked.consents(), Protection(), is_dry=not asked.apply)
@@ -400,8 +398,8 @@ def _is_plan(source: str, data: bytes | None) -> bool:
 
 def _reviewed(source: str, asked: Clean) -> int:
     """Ask about the files, write the plan, and say how to carry it out."""
-    from simdup.clean.narrow import reason_with
-    from simdup.clean.records import Act
+    from simdup.clean.plan import Act
+    from simdup.clean.planning import reason_with
     from simdup.cli.review import review
     from simdup.report.clean import closing
 
@@ -486,7 +484,7 @@ def _check_number(plan: Plan, asked: Clean) -> None:
 
     To delete for good, the user may type the number at the terminal instead.
     """
-    from simdup.clean.narrow import excess
+    from simdup.clean.planning import excess
 
     going, yes = len(plan.actions), asked.yes_many
     if yes is not None and yes != going:

@@ -15,9 +15,8 @@ from datetime import datetime
 
 import click
 
-from simdup.clean.plan import plan_lines, read_plan
+from simdup.clean.plan import Act, FileId, Plan, plan_lines, read_plan
 from simdup.clean.protection import changed_since
-from simdup.clean.records import Act, FileId, Plan
 from simdup.clean.review import Answer, Question, Review
 from simdup.cli.output import tell, writer
 from simdup.errors import InputError

@@ -32,7 +32,7 @@ from simdup.files.group_files import match_documents, unmatched
 from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import fingerprint_all, tasks
-from simdup.findings.result import with_findings
+from simdup.findings import with_findings
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.fingerprint.sketch import Collected, is_dense, read_back
 from simdup.fingerprint.tokens import WORDS_EDITION

@@ -26,7 +26,7 @@ from simdup.files.fingerprint import Fingerprinted
 from simdup.files.group_files import match_documents, unmatched
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters
-from simdup.findings.result import with_findings
+from simdup.findings import with_findings
 from simdup.fingerprint.sketch import Sketches, is_dense, joined
 from simdup.index.connection import IndexFile, create_file
 from simdup.index.ingest import Ingestion, Places, remove

@@ -14,8 +14,7 @@ from typing import TypeVar
 from simdup.clean.decide import PREFERRED
 from simdup.clean.folders import whole_folder
 from simdup.clean.outcome import Outcome
-from simdup.clean.plan import action_line, plan_lines
-from simdup.clean.records import Act, Action, FileId, Left, Plan
+from simdup.clean.plan import Act, Action, FileId, Left, Plan, action_line, plan_lines
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
 from simdup.report.wording import as_typed, count, percent, printable, size

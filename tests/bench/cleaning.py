@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from report import Report, options, peak_memory, reported
 
 from simdup.clean.apply import apply
-from simdup.clean.records import Act, Action, Consents, FileId, Header, Plan
+from simdup.clean.plan import Act, Action, Consents, FileId, Header, Plan
 from simdup.clean.undo import undo
 from simdup.files.read import digest
 from simdup.records import Kind

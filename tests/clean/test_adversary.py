@@ -12,7 +12,7 @@ from calls import CHANGING, LOOKING, lacking, watch
 from plans import ACTS, part, plan
 
 from simdup.clean.apply import apply
-from simdup.clean.records import Act
+from simdup.clean.plan import Act
 from simdup.clean.undo import undo
 
 pytestmark = pytest.mark.slow

@@ -25,9 +25,9 @@ from simdup.clean.decide import (
     WORDS_ASKS,
 )
 from simdup.clean.journal import Journal, begun, locked, read_journal
-from simdup.clean.narrow import narrowed
+from simdup.clean.plan import Act, Consents, Plan
+from simdup.clean.planning import narrowed
 from simdup.clean.protection import Protection
-from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 from simdup.files.read import CHUNK, SkipError
@@ -452,14 +452,14 @@ def test_a_text_that_cannot_be_read_again_is_not_acted_on(monkeypatch, reason, w
         raise SkipError(reason)
 
     made = plan(("a", "b"))
-    monkeypatch.setattr("simdup.clean.similarity.read_text", skipped)
+    monkeypatch.setattr("simdup.clean.checks.read_text", skipped)
 
     assert reasons(apply(made, Consents(text=True))) == [why]
 
 
 def test_a_large_text_is_read_in_pieces_and_compared(monkeypatch):
     monkeypatch.setattr("simdup.files.read.WHOLE", 1000)
-    monkeypatch.setattr("simdup.clean.similarity.read_text", None)
+    monkeypatch.setattr("simdup.clean.checks.read_text", None)
     long = "".join(f"{TEXT} {number}\n" for number in range(100))
     write(a=long, c=long.replace("one", "1"))
     Path("b").write_bytes(long.encode("utf-16"))

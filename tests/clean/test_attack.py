@@ -31,7 +31,7 @@ from plans import ACTS, TEXT, part, plan
 
 from simdup.clean import system
 from simdup.clean.apply import apply
-from simdup.clean.records import Act
+from simdup.clean.plan import Act
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 

@@ -12,7 +12,7 @@ from plans import seen
 
 from simdup.clean.acting import remove
 from simdup.clean.checks import Held, held
-from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.system import Place
 
 pytestmark = pytest.mark.usefixtures("folder", "no_descriptor_is_left")

@@ -13,7 +13,7 @@ from plans import ACTS, TEXT, part, plan, reasons, tree, write
 from simdup.clean import copying
 from simdup.clean.apply import apply
 from simdup.clean.journal import read_journal
-from simdup.clean.records import Act
+from simdup.clean.plan import Act
 from simdup.clean.undo import resume, undo
 
 pytestmark = pytest.mark.usefixtures("folder", "data", "no_descriptor_is_left")

@@ -18,7 +18,7 @@ from simdup.clean.decide import (
     near_refusal,
     text_refusal,
 )
-from simdup.clean.records import Act, Consents, FileId
+from simdup.clean.plan import Act, Consents, FileId
 from simdup.records import Document, Kind, Source
 
 ALL = Consents(text=True, formats=True, near=0.5)

@@ -16,8 +16,7 @@ from plans import ACTS, TEXT, action, plan, reasons, seen, tree, write
 from simdup.clean import settle
 from simdup.clean.apply import apply
 from simdup.clean.journal import Intent
-from simdup.clean.plan import action_line, plan_lines
-from simdup.clean.records import Act, Consents, Plan
+from simdup.clean.plan import Act, Consents, Plan, action_line, plan_lines
 from simdup.clean.system import Place
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError

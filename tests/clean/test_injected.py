@@ -18,7 +18,7 @@ from plans import ACTS, TEXT, part, plan, seen, tree, write
 from simdup.clean import system
 from simdup.clean.apply import apply
 from simdup.clean.journal import begun, locked, read_journal
-from simdup.clean.records import Act, Consents
+from simdup.clean.plan import Act, Consents
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 

@@ -20,7 +20,7 @@ from plans import ACTS, TEXT, part, plan, tree, write
 from simdup.clean import acting, settle, system
 from simdup.clean.apply import apply
 from simdup.clean.journal import read_journal
-from simdup.clean.records import Act, Plan
+from simdup.clean.plan import Act, Plan
 from simdup.clean.undo import resume, undo
 
 pytestmark = pytest.mark.slow

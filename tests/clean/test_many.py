@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simdup.clean.apply import apply
-from simdup.clean.records import Consents
+from simdup.clean.plan import Consents
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from cleaning import made

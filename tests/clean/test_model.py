@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from plans import ACTS, part, plan, tree
 
 from simdup.clean.apply import apply
-from simdup.clean.records import Act, Plan
+from simdup.clean.plan import Act, Plan
 from simdup.clean.undo import undo
 
 pytestmark = pytest.mark.slow

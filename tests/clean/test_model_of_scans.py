@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from plans import tree
 
 from simdup.clean.apply import apply
+from simdup.clean.plan import Act, Consents
 from simdup.clean.planning import Wishes, make_plan
 from simdup.clean.protection import Protection
-from simdup.clean.records import Act, Consents
 from simdup.clean.rules import Rules, rule_of
 from simdup.clean.undo import undo
 from simdup.files.scan import scan

@@ -14,10 +14,9 @@ from plans import ACTS, TEXT, tree
 
 from simdup.clean.apply import apply
 from simdup.clean.journal import read_journal
-from simdup.clean.plan import parsed_plan, plan_lines
+from simdup.clean.plan import Act, parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, make_plan
 from simdup.clean.protection import Protection
-from simdup.clean.records import Act
 from simdup.clean.undo import undo
 from simdup.files.scan import scan
 from simdup.report.clean import render

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from simdup.clean.narrow import excess
-from simdup.clean.records import Act, Action, FileId, Header, Plan
+from simdup.clean.plan import Act, Action, FileId, Header, Plan
+from simdup.clean.planning import excess
 from simdup.records import Kind
 
 FILE = FileId("/f", 1, 2, 3, 4, 5, b"b" * 16, b"t" * 16)

@@ -16,8 +16,7 @@ from plans import ACTS, TEXT, action, plan, reasons, seen, tree, write
 
 from simdup.clean.apply import apply
 from simdup.clean.copying import _RANGE, _TARGET
-from simdup.clean.plan import plan_lines
-from simdup.clean.records import Act, Consents, Plan
+from simdup.clean.plan import Act, Consents, Plan, plan_lines
 from simdup.clean.undo import undo
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder", "data")]

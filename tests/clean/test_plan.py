@@ -10,8 +10,18 @@ from pathlib import Path
 import pytest
 
 import simdup
-from simdup.clean.plan import action_line, parsed_plan, plan_lines, read_plan
-from simdup.clean.records import Act, Action, FileId, Header, Left, Plan
+from simdup.clean.plan import (
+    Act,
+    Action,
+    FileId,
+    Header,
+    Left,
+    Plan,
+    action_line,
+    parsed_plan,
+    plan_lines,
+    read_plan,
+)
 from simdup.errors import InputError
 from simdup.fields import printable
 from simdup.records import Kind

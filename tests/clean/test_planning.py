@@ -22,11 +22,9 @@ from simdup.clean.decide import (
     UNCERTAIN,
     WORDS_ASKS,
 )
-from simdup.clean.narrow import LINKED, narrowed
-from simdup.clean.plan import parsed_plan, plan_lines
-from simdup.clean.planning import Wishes, make_plan
+from simdup.clean.plan import Act, Consents, parsed_plan, plan_lines
+from simdup.clean.planning import LINKED, Wishes, make_plan, narrowed
 from simdup.clean.protection import NOISE, OUTSIDE, Protection
-from simdup.clean.records import Act, Consents
 from simdup.clean.rules import Rules, rule_of
 from simdup.errors import InputError
 from simdup.files.scan import scan

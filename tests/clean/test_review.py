@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simdup.clean.decide import NEAR_ASKS, PREFERRED, TEXT_ASKS
-from simdup.clean.plan import parsed_plan, plan_lines
+from simdup.clean.plan import Act, Action, FileId, Header, Left, parsed_plan, plan_lines
 from simdup.clean.planning import numbered
-from simdup.clean.records import Act, Action, FileId, Header, Left
 from simdup.clean.review import KEPT, NO_DUPLICATE, NOT_REVIEWED, UNREADABLE, Answer, Review
 from simdup.records import Kind
 

@@ -10,16 +10,17 @@ from types import ModuleType
 import pytest
 from plans import ACTS, plan
 
-from simdup.clean import system_bin
+from simdup.clean import trash
 from simdup.clean.apply import apply
-from simdup.clean.records import Act, Consents
+from simdup.clean.plan import Act, Consents
 from simdup.clean.undo import undo
 from simdup.errors import ExtraMissingError, InputError
 
 
 @pytest.fixture(autouse=True)
 def _elsewhere(folder, monkeypatch):
-    monkeypatch.setattr(system_bin, "IS_USED", True)
+    for module in ("acting", "trash"):
+        monkeypatch.setattr(f"simdup.clean.{module}.is_bin_used", lambda: True)
     for name in "ab":
         (folder / name).write_text("the same text in both files\n")
 
@@ -84,8 +85,8 @@ def test_a_bin_that_does_nothing_is_not_believed(bin_):
 
 @pytest.mark.usefixtures("bin_")
 def test_a_drive_of_windows_without_a_bin_is_refused(monkeypatch):
-    monkeypatch.setattr(system_bin.sys, "platform", "win32")
-    monkeypatch.setattr(system_bin, "_has_bin", lambda _: False)
+    monkeypatch.setattr(trash.sys, "platform", "win32")
+    monkeypatch.setattr(trash, "_has_bin", lambda _: False)
 
     assert reasons(apply(plan(("a", "b")), Consents())) == [
         "no trash on its file system (its drive has none)"

@@ -13,7 +13,7 @@ from shutil import which
 import pytest
 
 from simdup.clean import trash
-from simdup.clean.refusals import RefusedError
+from simdup.clean.outcome import RefusedError
 from simdup.clean.system import Place, mount_of, rename_new
 from simdup.clean.trash import Trashes, top_folder
 

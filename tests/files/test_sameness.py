@@ -11,7 +11,7 @@ import pytest
 
 from simdup import Kind, compare, scan
 from simdup.clean.decide import text_refusal
-from simdup.clean.records import Act, Consents
+from simdup.clean.plan import Act, Consents
 from simdup.report import json_csv, text
 from simdup.report.order import repeated
 from simdup.report.page import render

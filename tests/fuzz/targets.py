@@ -19,8 +19,7 @@ import numpy as np
 from plans import plan
 
 from simdup.clean.apply import apply
-from simdup.clean.plan import parsed_plan, plan_lines
-from simdup.clean.records import Consents
+from simdup.clean.plan import Consents, parsed_plan, plan_lines
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 from simdup.extract.archives import is_archive, opened
@@ -41,7 +40,7 @@ from simdup.text.chunking import chunks_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simdup.clean.records import Plan
+    from simdup.clean.plan import Plan
 
 RECIPES = (Recipe(), Recipe(features="tokens"), Recipe(ngram=(1, 3), bits=64))
 

@@ -15,9 +15,8 @@ from functools import cache, partial
 from typing import Any
 
 from simdup.clean.candidates import check_result, roots_of
-from simdup.clean.plan import plan_lines
+from simdup.clean.plan import Header, Plan, plan_lines
 from simdup.clean.protection import NOISE, OUTSIDE, is_noise
-from simdup.clean.records import Header, Plan
 from simdup.clean.rules import is_under
 from simdup.errors import InputError
 from simdup.files.read import digest
