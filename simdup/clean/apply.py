@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from errno import EACCES, ENOTDIR
 from itertools import islice
-from typing import Protocol
+from typing import TypeAlias
 
 from simdup.clean.acting import Acting
 from simdup.clean.checks import Held, Reading, check_consents, check_paths, check_same, held
@@ -61,8 +61,10 @@ def apply(
         opened = begun(place, plan.header, actions, to=folder)
         with closing(opened):
             outcome = Outcome(len(actions), journal=opened.path)
-            with closing(Run(actions, plan.header.roots, consents, outcome)) as run:
-                run.take(actions, opened, Acting(actions, folder), progress)
+            acting = Acting(actions, folder)
+            run = Run(actions, plan.header.roots, consents, outcome, opened, acting)
+            with closing(run):
+                run.take(actions, progress)
     return outcome
 
 
@@ -95,11 +97,8 @@ def _check_target(folder: str) -> None:
     raise InputError(f"cannot move files to {folder!r}: {why}")
 
 
-class Stop(Protocol):
-    """Says whether the run is to end after the file under way."""
-
-    def __call__(self) -> bool:
-        """Whether Ctrl-C, or a signal to end, has come."""
+#: Says whether Ctrl-C or a signal has come, so that the run ends after the file under way.
+Stop: TypeAlias = Callable[[], bool]
 
 
 @contextmanager
@@ -119,67 +118,64 @@ def stopping() -> Iterator[Stop]:
             signal.signal(number, before)  # type: ignore[arg-type]
 
 
+@dataclass
 class Run:
     """The state of a run: what it may do, what it changed itself, and the kept file it holds."""
 
-    def __init__(
-        self,
-        every: Sequence[Action],
-        roots: Sequence[str],
-        consents: Consents,
-        outcome: Outcome,
-    ) -> None:
-        """`every` action of the plan says which files go; `take` acts on all or some of them."""
-        self._roots, self._consents = roots, consents
-        self.outcome = outcome
-        self._going_paths = {each.file.path: each.line for each in every}
-        self._going_files = {each.file.identity: each.line for each in every}
-        self._kept: Held | None = None
-        self._reading = Reading(consents.encoding)
+    every: Sequence[Action]
+    """All actions of the plan, which say what goes; `take` acts on all or some of them."""
+    roots: Sequence[str]
+    consents: Consents
+    outcome: Outcome
+    journal: Journal
+    acting: Acting
 
-    def take(
-        self, actions: Sequence[Action], journal: Journal, acting: Acting, progress: Progress
-    ) -> None:
+    def __post_init__(self) -> None:
+        """Note which files go."""
+        self._going_paths = {each.file.path: each.line for each in self.every}
+        self._going_files = {each.file.identity: each.line for each in self.every}
+        self._kept: Held | None = None
+        self._reading = Reading(self.consents.encoding)
+
+    def take(self, actions: Sequence[Action], progress: Progress) -> None:
         """Act on these actions, a batch at a time; ends early on a signal or without a journal."""
-        with stopping() as stop, closing(acting):
+        with stopping() as stop, closing(self.acting):
             waiting = iter(progress(actions, "Cleaning", len(actions)))
             try:
                 while (batch := list(islice(waiting, BATCH))) and not stop():
-                    self._batch(batch, journal, acting, stop)
+                    self._batch(batch, stop)
             except JournalFailedError as failed:
                 self.outcome.trouble = str(failed)
             self.outcome.is_interrupted = stop()
 
-    def _batch(self, batch: Sequence[Action], journal: Journal, acting: Acting, stop: Stop) -> None:
-        intents = [
-            (each, intent) for each in batch if (intent := self._intent(each, journal, acting))
-        ]
-        journal.sync()
+    def _batch(self, batch: Sequence[Action], stop: Stop) -> None:
+        intents = [(each, intent) for each in batch if (intent := self._intent(each))]
+        self.journal.sync()
         try:
             for action, intent in intents:
                 if stop():
-                    journal.leave(action.line)
+                    self.journal.leave(action.line)
                 else:
-                    self._one(action, intent, journal, acting)
+                    self._one(action, intent)
         finally:
             self._let_go()
             try:
-                acting.sync()
+                self.acting.sync()
             except OSError as error:
                 raise JournalFailedError(f"folders cannot be synced: {reason_of(error)}") from None
-            journal.sync()
+            self.journal.sync()
 
-    def _intent(self, action: Action, journal: Journal, acting: Acting) -> Intent | None:
+    def _intent(self, action: Action) -> Intent | None:
         """Return where the file of an action will be, or None after refusing the action."""
         try:
-            check_paths(action, self._roots)
-            check_consents(action, self._consents)
+            check_paths(action, self.roots)
+            check_consents(action, self.consents)
             self._check_union(action)
-            intent = acting.intent(action)
+            intent = self.acting.intent(action)
         except (RefusedError, OSError, ValueError) as error:
-            self._refuse(action, error, journal)
+            self._refuse(action, error)
             return None
-        journal.intend(intent)
+        self.journal.intend(intent)
         return intent
 
     def _check_union(self, action: Action) -> None:
@@ -193,38 +189,30 @@ class Run:
             refusal = Refusal.SAME_FILE if same else Refusal.KEPT_GOES
             raise RefusedError(refusal, "" if same else f"by line {line}")
 
-    def _one(self, action: Action, intent: Intent, journal: Journal, acting: Acting) -> None:
+    def _one(self, action: Action, intent: Intent) -> None:
         """Check and act on one file, and note what came of it."""
         try:
             kept = self._hold(action.keep)
             with closing(held(action.file)) as file:
                 if file.identity == kept.identity:
                     raise RefusedError(Refusal.SAME_FILE)  # noqa: TRY301
-                check_same(action, (file, kept), self._consents, self._reading)
-                self._act(action, intent, (file, kept), (journal, acting))
+                check_same(action, (file, kept), self.consents, self._reading)
+                self._act(action, intent, file, kept)
         except (RefusedError, OSError) as error:
-            self._refuse(action, error, journal)
+            self._refuse(action, error)
 
-    def _act(
-        self,
-        action: Action,
-        intent: Intent,
-        files: tuple[Held, Held],
-        tools: tuple[Journal, Acting],
-    ) -> None:
-        file, kept = files
-        journal, acting = tools
+    def _act(self, action: Action, intent: Intent, file: Held, kept: Held) -> None:
         for tries in range(1, _TRIES + 1):
             file.check_unchanged()
             kept.check_unchanged()
             try:
-                done = acting.act(action, intent, file, kept)
+                done = self.acting.act(action, intent, file, kept)
             except FileExistsError:
-                intent = acting.intent(action, tries)
-                journal.intend(intent)
-                journal.sync()
+                intent = self.acting.intent(action, tries)
+                self.journal.intend(intent)
+                self.journal.sync()
                 continue
-            journal.finish(done)
+            self.journal.finish(done)
             self.outcome.did(action)
             self.outcome.frees_nothing += file.status.st_nlink > 1 and action.act is not Act.LINK
             return
@@ -250,12 +238,11 @@ class Run:
             self._kept.close()
             self._kept = None
 
-    def _refuse(self, action: Action, error: Exception, journal: Journal) -> None:
-        why = str(error) if isinstance(error, RefusedError) else ""
-        if isinstance(error, (OSError, ValueError)):
-            why = str(RefusedError(Refusal.FAILED, reason_of(error)))
-        self.outcome.refused.append((action, why))
-        journal.refuse(action.line, why)
+    def _refuse(self, action: Action, error: RefusedError | OSError | ValueError) -> None:
+        if not isinstance(error, RefusedError):
+            error = RefusedError(Refusal.FAILED, reason_of(error))
+        self.outcome.refused.append((action, str(error)))
+        self.journal.refuse(action.line, str(error))
 
     def close(self) -> None:
         """Close the kept file, and end the process that reads documents."""

@@ -20,7 +20,7 @@ from urllib.parse import quote_from_bytes
 
 from simdup.clean.checks import Held
 from simdup.clean.outcome import Refusal, RefusedError
-from simdup.clean.system import Place, mount_of, open_folder, sync_folder, write_all
+from simdup.clean.system import Place, mount_of, open_folder, write_all
 from simdup.errors import ExtraMissingError
 from simdup.storage.home import NoHomeError, home
 
@@ -114,11 +114,6 @@ class Trash:
             noted = file.read(1 << 16)
         wanted = self.text_for(path).rpartition(b"=")[0]
         return noted.startswith(wanted) or wanted.startswith(noted)
-
-    def sync(self) -> None:
-        """Make the names in it survive a power cut. Raises OSError."""
-        sync_folder(self.info)
-        sync_folder(self.files)
 
     def close(self) -> None:
         """Close its folders."""

@@ -194,8 +194,10 @@ def resume(
             every = [each.action for each in history.stories.values()]
             rest = [each.action for each in stories if each.done is None and each.refused is None]
             consents = replace(consents, to=folder is not None)
-            with closing(Run(every, history.header.roots, consents, outcome)) as run:
-                run.take(rest, journal, Acting(every, folder), progress)
+            acting = Acting(every, folder)
+            run = Run(every, history.header.roots, consents, outcome, journal, acting)
+            with closing(run):
+                run.take(rest, progress)
     return outcome
 
 

@@ -15,6 +15,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from simdup.arrays import Indices
 from simdup.match.groups import components
 from simdup.records import Document, FolderPair, Group, Reason, Skipped
 
@@ -370,15 +371,35 @@ def _behind(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[
     All files of such a group lie in folders that are joined by pairs, and each has its copy under
     the same relative path in another one. A folder inside a folder of a pair is joined with it.
     """
+    group_of_file = np.repeat(np.arange(len(groups)), [len(group.members) for group in groups])
+    group, file, folder, chain, spot = _spots(tree, groups, best)
+    has_copy = np.zeros(len(group_of_file), bool)
+    has_copy[file[np.bincount(spot)[spot] > 1]] = True
+    lacking = np.bincount(group_of_file[~has_copy], minlength=len(groups))
+    chain_of_group = np.unique(np.column_stack((group, chain)), axis=0)
+    chains = np.bincount(chain_of_group[:, 0], minlength=len(groups))
+    is_behind = ((lacking == 0) & (chains == 1))[group]
+    behind: dict[int, set[int]] = defaultdict(set)
+    for number, each in np.column_stack((group, folder))[is_behind].tolist():
+        behind[number].add(each)
+    return behind
+
+
+def _spots(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> Iterable[Indices]:
+    """For each file and each folder of a pair above it: group, file, folder, chain and spot.
+
+    Files are numbered in the order of the groups. Files of a group have the same spot if they lie
+    under the same relative path in folders of one chain of pairs.
+    """
     last = {folder: _last(folder, best) for pair in best.items() for folder in pair}
     joined = _joined(tree, last)
-    files = [(number, path) for number, group in enumerate(groups) for path in _paths(group)]
+    paths = [
+        (number, each.document.path) for number, of in enumerate(groups) for each in of.members
+    ]
     spots: dict[tuple[int, int, str], int] = {}
-    # A row for each file and each folder of a pair above it. Files of a group that have one spot
-    # lie under the same relative path in folders of one chain.
     rows = list[tuple[int, int, int, int, int]]()
     above: dict[int | None, list[int]] = {}
-    for file, (number, path) in enumerate(files):
+    for file, (number, path) in enumerate(paths):
         folder, _ = tree.locate(path)
         if folder not in above:
             above[folder] = [each for each in tree.ancestors(folder) if each in last]
@@ -386,21 +407,7 @@ def _behind(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[
             spot = number, last[each], path[len(tree.paths[each]) :].lstrip(os.sep)
             own = spots.setdefault(spot, len(spots))
             rows.append((number, file, each, joined[last[each]], own))
-    group, file_of, folder_of, row_of, spot_of = np.array(rows, np.int64).reshape(-1, 5).T
-    has_copy = np.zeros(len(files), bool)
-    has_copy[file_of[np.bincount(spot_of)[spot_of] > 1]] = True
-    lacks_copy = {number for (number, _), has in zip(files, has_copy, strict=True) if not has}
-    joined_rows = np.unique(np.column_stack((group, row_of)), axis=0)[:, 0]
-    is_joined = np.bincount(joined_rows, minlength=len(groups)) == 1
-    behind: dict[int, set[int]] = defaultdict(set)
-    for number, folder in zip(group.tolist(), folder_of.tolist(), strict=True):
-        if is_joined[number] and number not in lacks_copy:
-            behind[number].add(folder)
-    return behind
-
-
-def _paths(group: Group) -> list[str]:
-    return [member.document.path for member in group.members]
+    return np.array(rows, np.int64).reshape(-1, 5).T
 
 
 def _last(folder: int, best: dict[int, int]) -> int:

@@ -24,7 +24,7 @@ from simdup.clean.decide import (
     UNCERTAIN,
     WORDS_ASKS,
 )
-from simdup.clean.journal import Journal, begun, locked, read_journal
+from simdup.clean.journal import Journal, begun, read_journal
 from simdup.clean.plan import Act, Consents, Plan
 from simdup.clean.planning import narrowed
 from simdup.clean.protection import Protection
@@ -190,17 +190,6 @@ def forged(file=None, keep=None, act=Act.TRASH):
     return Plan((action(keep or seen("a"), file or seen("b"), act),), (), plan().header)
 
 
-def test_bytes_that_differ_are_told_by_the_bytes_and_not_by_what_a_plan_says():
-    write(a=TEXT, b=TEXT.swapcase())
-    digest = seen("a").byte_digest
-
-    outcome = apply(forged(replace(seen("b"), byte_digest=digest)), Consents())
-
-    assert reasons(outcome) == [
-        "not what the plan says of it and the kept file (their bytes differ)"
-    ]
-
-
 def test_equal_files_are_not_acted_on_if_their_bytes_are_not_those_of_the_plan():
     write(a=TEXT, b=TEXT)
     keep, file = (replace(seen(name), byte_digest=bytes(16)) for name in "ab")
@@ -302,25 +291,14 @@ def test_a_text_whose_bytes_are_not_those_of_the_plan_is_not_acted_on():
     assert reasons(apply(forged(other), Consents(text=True))) == ["changed since the scan"]
 
 
-def test_a_compressed_text_is_a_document():
+def test_a_compressed_text_is_a_document_whatever_a_plan_says_of_it():
     write(a=TEXT)
     Path("b").write_bytes(gzip.compress(TEXT.encode()))
 
-    (why,) = reasons(apply(plan(("a", "b")), Consents(text=True)))
+    plain = replace(seen("b"), is_packed=False)
+    (why,) = reasons(apply(forged(plain), Consents(text=True)))
 
     assert why.endswith(f"({FORMATS_ASKS})")
-
-
-def test_the_consent_that_is_lacking_is_the_one_for_both_files():
-    write(h=f"<html><body><p>{TEXT}</p></body></html>", i=TEXT.strip(), a="Grüße " + TEXT)
-    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
-
-    document = apply(plan(("h", "i")), Consents(text=True))
-    plain = apply(plan(("a", "b")), Consents(formats=True))
-
-    lacking = "not allowed on the command line ({})"
-    assert reasons(document) == [lacking.format(WORDS_ASKS)]
-    assert reasons(plain) == [lacking.format(TEXT_ASKS)]
 
 
 def test_texts_with_the_same_words_are_as_similar_as_can_be_asked_for():
@@ -392,15 +370,6 @@ def test_short_texts_are_never_merely_similar_whatever_a_plan_says():
     outcome = apply(plan(("a", "b")), Consents(near=0.1))
 
     assert reasons(outcome) == [f"one of the texts proves nothing ({SHORT})"]
-
-
-def test_texts_of_which_a_plan_says_that_they_are_the_same_are_compared():
-    write(a=TEXT, b=TEXT.replace("two", "ten"))
-    same = replace(seen("b"), text_digest=seen("a").text_digest)
-
-    assert reasons(apply(forged(same), Consents(text=True, near=0.1))) == [
-        "not what the plan says of it and the kept file (their texts differ)"
-    ]
 
 
 @pytest.mark.parametrize("act", [Act.MOVE, Act.LINK, Act.REFLINK, Act.DELETE])
@@ -628,13 +597,6 @@ def test_a_file_gets_a_name_though_others_always_take_the_next_ones(
     assert sum(each.read_text() == TEXT for each in place.iterdir()) == 1
 
 
-def test_moving_without_a_folder_to_move_to_changes_nothing():
-    write(a=TEXT, b=TEXT)
-
-    with pytest.raises(InputError, match="--to DIR"):
-        apply(plan(("a", "b"), act=Act.MOVE), Consents())
-
-
 def test_a_run_that_cannot_begin_leaves_neither_a_journal_nor_a_folder_for_moved_files():
     write(a=TEXT, b=TEXT)
     made = plan(("a", "b"), act=Act.MOVE)
@@ -767,14 +729,3 @@ def test_hard_links_that_both_go_are_both_noted_as_freeing_nothing():
     assert (outcome.done, outcome.frees_nothing) == (2, 2)
     undo(outcome.journal, apply=True)
     assert tree(".") == before
-
-
-def test_a_second_run_in_a_root_is_refused_until_the_first_one_ends():
-    pytest.importorskip("fcntl")
-    write(a=TEXT, in__b=TEXT, journals__x="")
-    made, roots = plan(("a", "in/b"), roots=["in"]), [os.path.abspath("in"), "gone", "in"]
-
-    with locked("journals/other", roots), pytest.raises(InputError, match=r"under way here$"):
-        apply(made, Consents(), journal="journal")
-    assert os.path.exists("in/b")
-    assert apply(made, Consents(), journal="journal").planned == 1

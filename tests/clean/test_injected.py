@@ -132,7 +132,7 @@ def test_one_run_at_a_time(folder):
     (folder / "journals").mkdir()
 
     (folder / "elsewhere").mkdir()
-    for journal, roots in (("journals/other", []), ("elsewhere/other", made.header.roots)):
+    for journal, roots in (("journals/other", []), ("elsewhere/other", [*made.header.roots, "no"])):
         with locked(journal, roots), pytest.raises(InputError, match="another `simdup clean`"):
             apply(made, Consents(), journal="journals/mine")
 
