@@ -45,6 +45,7 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | `kind`, `similarity`, `own_share`, `distance`, `fingerprint`, `set`, and all others | ignored |
 | **a plan** | |
 | `keep`, `file`: `path`, `id`, `bytes`, `text`, `links` | as in a result |
+| `words`, `whole`, `packed` | choose which consent is asked for; the texts are read again |
 | `act` | needs its own option, but for the trash (`decide.consent_refusal`) |
 | `kind` | ignored: the digests tell |
 | `similarity` | can only leave a file (`planning.narrowed`); computed again when acting |

@@ -20,7 +20,7 @@ from typing import TypeAlias
 from simdup.clean.acting import Acting
 from simdup.clean.checks import Held, Reading, check_consents, check_paths, check_same, held
 from simdup.clean.journal import Intent, Journal, JournalFailedError, begun, locked
-from simdup.clean.outcome import Outcome, Refusal, RefusedError
+from simdup.clean.outcome import Outcome, Refusal, RefusedError, refused_by
 from simdup.clean.plan import Act, Action, Consents, FileId, Plan
 from simdup.clean.protection import as_it_is
 from simdup.clean.system import HAS_FOLDERS
@@ -239,10 +239,9 @@ class Run:
             self._kept = None
 
     def _refuse(self, action: Action, error: RefusedError | OSError | ValueError) -> None:
-        if not isinstance(error, RefusedError):
-            error = RefusedError(Refusal.FAILED, reason_of(error))
-        self.outcome.refused.append((action, str(error)))
-        self.journal.refuse(action.line, str(error))
+        why = str(refused_by(error))
+        self.outcome.refused.append((action, why))
+        self.journal.refuse(action.line, why)
 
     def close(self) -> None:
         """Close the kept file, and end the process that reads documents."""

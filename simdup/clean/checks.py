@@ -193,7 +193,9 @@ def held(file: FileId, *, is_kept: bool = False) -> Held:
     with ExitStack() as unless_right:
         unless_right.callback(place.close)
         try:
-            descriptor = _opened(place, is_kept=is_kept)
+            if not stat.S_ISREG(place.status().st_mode):
+                raise RefusedError(_about(Refusal.NOT_A_FILE, is_kept=is_kept))
+            descriptor = place.open()
             unless_right.callback(os.close, descriptor)
             found = Held(file, place, descriptor, os.fstat(descriptor), is_kept)
             _check_state(found)
@@ -219,13 +221,6 @@ def _place(file: FileId, *, is_kept: bool) -> Place:
 
 def _about(refusal: Refusal, *, is_kept: bool) -> Refusal:
     return _OF_KEPT.get(refusal, refusal) if is_kept else refusal
-
-
-def _opened(place: Place, *, is_kept: bool) -> int:
-    """Open a regular file. Raises RefusedError for anything else, and OSError."""
-    if not stat.S_ISREG(place.status().st_mode):
-        raise RefusedError(_about(Refusal.NOT_A_FILE, is_kept=is_kept))
-    return place.open()
 
 
 def _check_state(found: Held) -> None:

@@ -7,6 +7,7 @@ from enum import Enum
 
 from simdup.clean.plan import Act, Action
 from simdup.interrupt import INTERRUPTED
+from simdup.storage.opening import reason_of
 
 
 class Refusal(Enum):
@@ -58,6 +59,13 @@ class RefusedError(Exception):
 
     def __str__(self) -> str:
         return f"{self.refusal.value} ({self.detail})" if self.detail else self.refusal.value
+
+
+def refused_by(error: RefusedError | OSError | ValueError) -> RefusedError:
+    """The error itself, or why a file stays of which the system refused something."""
+    if isinstance(error, RefusedError):
+        return error
+    return RefusedError(Refusal.FAILED, reason_of(error))
 
 
 #: Exit codes besides 0 and INTERRUPTED: some files were left as they are; the journal failed.

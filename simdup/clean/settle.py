@@ -24,12 +24,11 @@ from simdup.clean.acting import (
 from simdup.clean.checks import Held
 from simdup.clean.copying import copy_to, digest_of_open
 from simdup.clean.journal import Done, History, Intent, Story
-from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.outcome import Refusal, RefusedError, refused_by
 from simdup.clean.plan import Act, Action, FileId
 from simdup.clean.rules import is_under
 from simdup.clean.system import Place, exchange, rename_new, sync_folder
 from simdup.clean.trash import Trashes, folders_of, is_trash
-from simdup.storage.opening import reason_of
 
 
 class Settler:
@@ -62,12 +61,10 @@ class Settler:
                 if story.action.act is Act.LINK:
                     return self._unlinked(story, intent, place, act=act)
                 return self._moved_back(story, intent, place, act=act)
-        except FileExistsError:
-            raise RefusedError(Refusal.NAME_TAKEN) from None
         except ValueError:
             raise RefusedError(Refusal.BAD_PATH) from None
         except OSError as error:
-            raise RefusedError(Refusal.FAILED, reason_of(error)) from None
+            raise refused_by(error) from None
 
     def done_there(self, story: Story) -> Done | None:
         """What a run did before it was killed; None unless all of the intent is done."""
@@ -385,12 +382,10 @@ def _telling_what_is_aside(intent: Intent, place: Place, *, act: bool) -> Iterat
     refused = None
     try:
         yield
-    except RefusedError as error:
-        refused = error
     except FileExistsError:
         refused = RefusedError(Refusal.NAME_TAKEN)
-    except OSError as error:
-        refused = RefusedError(Refusal.FAILED, reason_of(error))
+    except (RefusedError, OSError) as error:
+        refused = refused_by(error)
     tails = (*_TAILS, *([PART] if act else []))
     found = _aside(intent, place, tails)
     with suppress(RefusedError, OSError), _place(intent.target) as target:
