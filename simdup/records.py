@@ -36,7 +36,7 @@ class Reason(Enum):
     ARCHIVE = "unpacked archive"  # its members are compared: see files.archives
     UNEXTRACTED = "no text extracted"  # an encrypted, damaged, scanned or too large document
     UNCONVERTED = "not converted"  # the converter failed or printed no text; it may do better later
-    MISSING_EXTRA = "reader not installed"  # PDF and zstandard without the extra "docs"
+    MISSING_EXTRA = "reader not installed"  # a document whose extra is missing
     DEGENERATE = "fingerprint all 0 or all 1"  # the features cancelled out: it would match anything
     CHANGED = "changed while read"
     VANISHED = "not found"

@@ -46,8 +46,8 @@ PACKINGS = ("gz", "xz", "bz2", "zst")
 
 #: Kinds of documents whose text is extracted, by their usual ending; all others are plain text.
 FORMATS = (
-    *("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml", "mbox"),
-    *("srt", "vtt", "ass", "md", "ipynb", "tex", "man"),
+    *("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "doc", "xls", "ppt"),
+    *("msg", "rtf", "pdf", "eml", "mbox", "srt", "vtt", "ass", "md", "ipynb", "tex", "man"),
     *PACKINGS,
 )
 

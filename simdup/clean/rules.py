@@ -23,8 +23,8 @@ Key: TypeAlias = tuple[int | bytes, ...]
 
 #: Formats from the one that holds the most of a document to the one that holds the least.
 FORMAT_ORDER = (
-    *("docx", "odt", "pptx", "odp", "xlsx", "ods", "rtf", "epub", "html", "mbox", "eml", "ipynb"),
-    *("tex", "man", "md", "pdf", "ass", "vtt", "srt", "text"),
+    *("docx", "odt", "doc", "pptx", "odp", "ppt", "xlsx", "ods", "xls", "rtf", "epub", "html"),
+    *("mbox", "eml", "msg", "ipynb", "tex", "man", "md", "pdf", "ass", "vtt", "srt", "text"),
 )
 
 #: The rules that decide where the given rules do not.

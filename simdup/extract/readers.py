@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from simdup.extract.cleanup import NotReadable, ReaderFailed, with_unread
 from simdup.extract.packed import can_unpack, packing_of
-from simdup.extract.sniff import HEAD, TEXTS, ZIP, Format, format_of
+from simdup.extract.sniff import COMPOUND, HEAD, TEXTS, ZIP, Format, format_of
 from simdup.records import Reason
 from simdup.settings import PACKINGS, Converter
 from simdup.text.encodings import decode, encoding_named
@@ -43,6 +43,10 @@ READERS: dict[Format, Callable[[bytes], str]] = {
     Format.ODP: _late("office", "odf_text"),
     Format.PPTX: _late("office", "pptx_text"),
     Format.XLSX: _late("office", "xlsx_text"),
+    Format.DOC: _late("old_office", "doc_text"),
+    Format.XLS: _late("old_office", "xls_text"),
+    Format.PPT: _late("old_office", "ppt_text"),
+    Format.MSG: _late("old_office", "msg_text"),
     Format.RTF: _late("rtf", "text"),
     Format.PDF: _late("pdf", "text"),
     Format.EML: _late("eml", "text"),
@@ -60,17 +64,24 @@ READERS: dict[Format, Callable[[bytes], str]] = {
 # other formats have parsers that a small hostile file can keep busy for minutes.
 UNGUARDED = frozenset({Format.HTML, Format.RTF}) | TEXTS - {Format.IPYNB}
 UNGUARDED_BYTES = 1 << 20
-_PACKAGES = {Format.PDF: "pypdfium2"}
-_INSTALL = "pip install 'simdup[docs]'"
+# The packages that read formats, and the extras that install packages.
+_PACKAGES = {Format.PDF: "pypdfium2", Format.XLS: "kreuzberg"}
+_EXTRAS = {"pypdfium2": "docs", "zstandard": "docs", "kreuzberg": "legacy"}
+
+# Packages of members, whose names show the format.
+_PACKAGED = (ZIP, COMPOUND)
 
 #: Raised with every change that gives the same document another text or other unread content.
-EDITION = 13
+EDITION = 14
 
 
 class NotInstalled(NotReadable):
     """The package that reads such documents is not installed."""
 
     kind = Reason.MISSING_EXTRA
+
+    def __init__(self, package: str) -> None:
+        super().__init__(f"needs {package}: pip install 'simdup[{_EXTRAS[package]}]'")
 
 
 def kind(data: bytes, path: str) -> Format | None:
@@ -85,10 +96,10 @@ class Identified(NamedTuple):
     packing: str | None = None
     """One of PACKINGS, if the file is to be unpacked."""
     format: Format | None = None
-    """The format of a document. Only the end of a zip file is certain about that; see `settled`."""
+    """The format of a document. The whole of a package is certain about that; see `settled`."""
     converter: Converter | None = None
-    is_zip: bool = False
-    """Whether it is a zip file whose format is not known yet."""
+    is_package: bool = False
+    """Whether it is a zip file or compound file whose format is not known yet."""
 
     @property
     def written_as(self) -> str | None:
@@ -137,11 +148,12 @@ class Readers:
         if (packing := packing_of(head)) in self._packings:
             return Identified(name, packing)
         found = format_of(head[:HEAD], name)
-        return Identified(name, None, self._wanted(found), None, not found and head.startswith(ZIP))
+        is_package = not found and head.startswith(_PACKAGED)
+        return Identified(name, None, self._wanted(found), None, is_package)
 
     def settled(self, found: Identified, data: bytes) -> Identified:
-        """What the data is, now that all of it is known: a zip file is what its members show."""
-        if found.converter or not data.startswith(ZIP):
+        """What the data is, now that all of it is known: a package is what its members show."""
+        if found.converter or not data.startswith(_PACKAGED):
             return found
         return Identified(found.name, format=self._wanted(kind(data, found.name)))
 
@@ -159,7 +171,7 @@ class Readers:
             return None
         package = _PACKAGES.get(found.format)
         if package and not find_spec(package):
-            raise NotInstalled(f"needs {package}: {_INSTALL}")
+            raise NotInstalled(package)
         if found.format in TEXTS:
             return self._of_text_file(found.format, data)
         return self._read(found.format, data)
@@ -198,7 +210,7 @@ NO_READERS = Readers(())
 def check_unpacks(packing: str) -> None:
     """Raise NotInstalled if a file with this packing cannot be unpacked."""
     if not can_unpack(packing):
-        raise NotInstalled(f"needs zstandard: {_INSTALL}")
+        raise NotInstalled("zstandard")
 
 
 def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> str:
@@ -225,7 +237,11 @@ def serve(*, is_tied: bool) -> NoReturn:
 
 
 def _members(data: bytes) -> Sequence[str]:
-    """The names in a zip file."""
+    """The names in a zip file, or of the streams in a compound file."""
+    if data.startswith(COMPOUND):
+        from simdup.extract.compound import roots  # noqa: PLC0415  few files want it
+
+        return roots(data)
     from simdup.extract.zip_xml import members  # noqa: PLC0415  imports zipfile and expat
 
     return members(data)

@@ -29,6 +29,10 @@ class Format(Enum):
     ODP = "odp"
     PPTX = "pptx"
     XLSX = "xlsx"
+    DOC = "doc"
+    XLS = "xls"
+    PPT = "ppt"
+    MSG = "msg"
     RTF = "rtf"
     PDF = "pdf"
     EML = "eml"
@@ -58,8 +62,8 @@ _ENDINGS = {f".{each.value}": each for each in Format} | {
     ".otp": Format.ODP,
 }
 
-#: How a zip file begins, and an old Office file.
-ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+#: How a zip file begins, and a compound file, as old Office files are.
+ZIP, COMPOUND = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 # Office Open XML, by its main folder; ODF and EPUB, by the type they begin with.
 _OFFICE = {"word/": Format.DOCX, "ppt/": Format.PPTX, "xl/": Format.XLSX}
@@ -70,6 +74,15 @@ _TYPES = {
     _OPEN_DOCUMENT + b"spreadsheet": Format.ODS,
     _OPEN_DOCUMENT + b"presentation": Format.ODP,
 }
+# Compound files, by a stream in them.
+_STREAMS = {
+    "worddocument": Format.DOC,
+    "workbook": Format.XLS,
+    "book": Format.XLS,
+    "powerpoint document": Format.PPT,
+    "__properties_version1.0": Format.MSG,
+}
+_ENCRYPTED = "encryptedpackage"
 _ZIPPED = frozenset((*_OFFICE.values(), *_TYPES.values()))
 # The name and the contents of a zip file's first member lie within this many bytes.
 _FIRST_MEMBER = 256
@@ -116,8 +129,8 @@ def format_of(
 ) -> Format | None:
     """The kind of the document that begins with `head` (HEAD bytes will do); None if it is none.
 
-    `members` lists the names in a zip file, none if it is damaged; it is called only if `head`
-    does not decide.
+    `members` lists the names in a zip file or compound file, none if it is damaged; it is called
+    only if `head` does not decide.
 
     >>> format_of(b"%PDF-1.7 ...", "paper.txt"), format_of(b"# About <html>", "readme.md")
     (<Format.PDF: 'pdf'>, None)
@@ -125,8 +138,8 @@ def format_of(
     named = _ENDINGS.get(os.path.splitext(name)[1].lower())
     if head.startswith(ZIP):
         return _zipped(head, named, members)
-    if head.startswith(_OLE):  # the wrapper of an encrypted file, or an old Office file
-        return named if named in _OFFICE.values() else None
+    if head.startswith(COMPOUND):
+        return _in_compound_file(named, members() if members else ())
     if head.startswith(b"{\\rtf"):
         return Format.RTF
     if head.startswith(_PDF_MARK) or (named is Format.PDF and _PDF_MARK in head[:_PDF_HEAD]):
@@ -171,6 +184,15 @@ def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
         if any(name.startswith(folder) for name in plain):
             return found
     return None
+
+
+def _in_compound_file(named: Format | None, names: Sequence[str]) -> Format | None:
+    """The kind of a document in a compound file; a newer Office file in it is encrypted."""
+    if found := [_STREAMS[name] for name in _STREAMS if name in names]:
+        return found[0]
+    if named in _OFFICE.values() or _ENCRYPTED in names:
+        return named if named in _OFFICE.values() else Format.DOCX
+    return named if named in _STREAMS.values() else None
 
 
 def _is_html(text: str, named: Format | None) -> bool:

@@ -230,14 +230,14 @@ def _content(
 def _is_extracted(found: Identified, size: int) -> bool:
     """Whether readers are asked for the text. Raises SkipError for too large a document.
 
-    A zip file that large counts as binary, since only its end tells what it holds. Text files
+    A package that large counts as binary, since only its end tells what it holds. Text files
     longer than WHOLE are plain text, whatever else is in them.
     """
     if size > WHOLE and found.format in TEXTS:
         return False
     if size > LARGEST_DOCUMENT and found.written_as:
         raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
-    return found.written_as is not None or (found.is_zip and size <= LARGEST_DOCUMENT)
+    return found.written_as is not None or (found.is_package and size <= LARGEST_DOCUMENT)
 
 
 def read_again(document: Document, readers: Readers) -> tuple[str, bytes]:

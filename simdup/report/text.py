@@ -542,6 +542,12 @@ def skips(skipped: Iterable[Skipped]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
+def missing_extras(skipped: Iterable[Skipped]) -> dict[str, int]:
+    """The number of files that each command would make readable: it installs an extra."""
+    details = (each.detail for each in skipped if each.reason is Reason.MISSING_EXTRA)
+    return Counter(detail.partition(": ")[2] for detail in details)
+
+
 def skipped_in_words(skipped: Iterable[Skipped]) -> str:
     """How many files were skipped and why; nothing about the folders that `left_out` names."""
     others = skips(each for each in skipped if not _is_noise(each))
@@ -588,8 +594,10 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
         advice = " (--siblings shows them)" if result.patterns and not siblings else ""
         lines.append(set_aside(stats.siblings) + advice)
     lines += doubtful(result)
-    if unread := sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped):
-        lines.append(f"{count(unread, 'file')} left out: pip install 'simdup[docs]' reads them")
+    lines += [
+        f"{count(number, 'file')} left out: {command} reads them"
+        for command, number in missing_extras(result.skipped).items()
+    ]
     if result.settings.parts is not None:
         lines.append(parts_counted(len(result.parts), result.settings.parts))
     if stats.ignored:

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import process_time
 
 import makers
+import old_office
 import pytest
 from patience import patient
 
@@ -32,6 +33,10 @@ FILES = {
     "a.odp": makers.odf_of("<text:p>one thing</text:p>", "presentation"),
     "a.pptx": makers.pptx("one thing"),
     "a.xlsx": makers.xlsx("one thing"),
+    "a.doc": old_office.doc("one thing"),
+    "a.xls": old_office.xls("one thing"),
+    "a.ppt": old_office.ppt(("", "one thing")),
+    "a.msg": old_office.msg("one thing"),
     "a.rtf": makers.rtf("one thing"),
     "a.pdf": makers.pdf([["one thing"]]),
     "a.eml": makers.eml("one thing"),
@@ -61,6 +66,8 @@ def test_formats_have_one_list():
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "a.pdf"])
 def test_every_format_is_read(name, readers):
+    if name == "a.xls":
+        pytest.importorskip("kreuzberg", reason="needs the extra 'legacy'")
     found = readers.identify(FILES[name][:4096], name)
 
     assert found.format is documents.kind(FILES[name], name)
@@ -72,6 +79,8 @@ def test_every_format_is_read(name, readers):
 def test_any_reader_takes_any_bytes(found, name):
     if found is Format.PDF:
         pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
+    if found is Format.XLS:
+        pytest.importorskip("kreuzberg", reason="needs the extra 'legacy'")
     with suppress(NotReadable):
         assert documents.READERS[found](FILES[name])
 
@@ -144,16 +153,19 @@ def test_formats_that_are_switched_off_are_read_as_plain_text(run, folder_of_one
     assert run("scan", ".", "--formats", "docx,txt").code == 2
 
 
-def test_without_the_extra_pdf_files_are_counted_and_the_extra_is_named(run, write, monkeypatch):
+def test_without_extras_files_are_counted_and_each_extra_is_named_once(run, write, monkeypatch):
     for name in ("a", "b"):
         write(f"in/{name}.pdf", FILES["a.pdf"])
+        write(f"in/{name}.wps", FILES["a.xls"])
+    write("in/c.xls", FILES["a.xls"])
     monkeypatch.setattr(NO_EXTRA, lambda _: None)
 
     ended = run("scan", "in", "--format", "json")
 
     assert ended.code == 0
-    assert json.loads(ended.out)["stats"]["skipped"] == {"reader not installed": 2}
-    assert b"2 files left out: pip install 'simdup[docs]' reads them\n" in ended.err
+    assert json.loads(ended.out)["stats"]["skipped"] == {"reader not installed": 5}
+    assert ended.err.count(b"2 files left out: pip install 'simdup[docs]' reads them\n") == 1
+    assert ended.err.count(b"3 files left out: pip install 'simdup[legacy]' reads them\n") == 1
 
 
 # --- what must not get through ---

@@ -21,7 +21,7 @@ from simdup.report.page.groups import (
     skipped_fields,
 )
 from simdup.report.query import as_part, short_question
-from simdup.report.text import skips
+from simdup.report.text import missing_extras, skips
 from simdup.report.wording import printable
 
 
@@ -86,6 +86,7 @@ def _data(
         "read": searched.documents,
         "narrowed": [wanted, k, searched.recall] if is_narrowed else None,
         "skips": skips(tuple(skipped)),
+        "missing": missing_extras(skipped),
         "skipped": skipped_fields(skipped),
         "parts": parts[:MOST_PARTS],
         "allParts": len(parts),

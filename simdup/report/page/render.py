@@ -35,7 +35,7 @@ from simdup.report.page.groups import (
     sets_of,
     skipped_fields,
 )
-from simdup.report.text import chain_parts, family_figures, newer_name, skips
+from simdup.report.text import chain_parts, family_figures, missing_extras, newer_name, skips
 from simdup.report.wording import printable, sharing
 
 #: Reads the text of a document for the page, or says why it cannot be read.
@@ -89,6 +89,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "narrowed": candidates and candidates.narrowed,
         "recall": recall and [recall.value, recall.low, recall.high],
         "skips": skips(result.skipped),
+        "missing": missing_extras(result.skipped),
         "skipped": skipped_fields(result.skipped),
         "parts": [part_fields(part) for part in result.parts[:MOST_PARTS]],
         "allParts": len(result.parts),

@@ -1,6 +1,6 @@
 // Which of several files is kept: the rules of `simdup clean --prefer`, held to the same examples.
 
-const FORMAT_ORDER = ['docx', 'odt', 'pptx', 'odp', 'xlsx', 'ods', 'rtf', 'epub', 'html', 'eml', 'pdf', 'text'];
+const FORMAT_ORDER = ['docx', 'odt', 'doc', 'pptx', 'odp', 'ppt', 'xlsx', 'ods', 'xls', 'rtf', 'epub', 'html', 'eml', 'msg', 'pdf', 'text'];
 
 // What decides where the given rules do not.
 const LAST_RULES = ['longest', 'format', 'first', 'original-name', 'oldest', 'shortest-path'];

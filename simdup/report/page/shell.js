@@ -9,6 +9,7 @@ const data = {
   narrowed: null,
   recall: null,
   skips: {},
+  missing: {},
   skipped: [],
   parts: [],
   allParts: 0,

@@ -19,11 +19,10 @@ function drawSummary() {
 }
 
 function warnings() {
-  const missing = data.skips['reader not installed'];
   return [
     data.complete ? null : t('incomplete'),
     data.narrowed ? t('narrowed', ...data.narrowed) : null,
-    missing ? t('missingExtra', missing) : null,
+    ...Object.entries(data.missing).map(([command, count]) => t('missingExtra', count, command)),
     data.moreGroups ? t('moreGroups', data.moreGroups, size(data.largestPage)) : null,
     data.leftOut ? t('leftOut', data.leftOut, size(data.largestPage)) : null,
   ].filter((text) => text !== null);

@@ -1,0 +1,236 @@
+"""The text of Word documents of 1993 to 2003, of Outlook's mails, and of old workbooks and slides.
+
+Sources: [MS-DOC], [MS-OXMSG], and for Word 6 and 95 Microsoft's "Word 6.0 Binary File Format".
+kreuzberg, an extra, reads workbooks and slides.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from simdup.extract import html as html_text
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
+from simdup.extract.compound import Compound
+from simdup.text.encodings import Encoding, declared_or_detected, decode, encoding_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# The header of a Word document has these flags: edits follow the text, it is ciphered, which stream
+# has the list of pieces, and characters of an old document have two bytes.
+_WORD_97 = 0xA5EC
+_EDITED, _CIPHERED, _FIRST_TABLE, _WIDE = 0x0004, 0x0100, 0x0200, 0x1000
+# The list of pieces comes after others; a piece with this bit has a byte for each character.
+_PIECES, _NARROW = b"\2", 1 << 30
+
+# The code of a field, and then the result, which is shown: "PAGE" and "3". Code without a result
+# may set characters under their reading.
+_FIELD = re.compile(
+    "\x13(?: *EQ [^\x13-\x15]*\\\\o\\\\a[^\x13-\x15]*,([^\x13-\x15]*)\\)"
+    "|[^\x13-\x15]*(?:\x14([^\x13-\x15]*))?)\x15"
+)
+# The ends of cells, hyphens that do not break, and hyphens that may.
+_SIGNS = {0x07: "\n", 0x1E: "-", 0x1F: None}
+_CONTROLS = re.compile(rb"[\0-\x08\x0e-\x1f]")
+
+# A property of a mail is a stream with this name, then the property's number and its type. Others
+# have their values in a list: the code pages of the body and of the mail.
+_PROPERTY = "__substg1.0_"
+_BODY_PAGE, _PAGE = 0x3FDE0003, 0x3FFD0003
+
+# Records of a presentation: a list of slides, a slide in it, the start of a text in its outline,
+# a reference to that text, and texts. A text without characters has only a start.
+_LIST, _SLIDE, _START, _OUTLINED = 4080, 1011, 3999, 3998
+_TEXTS = {4000: "utf-16-le", 4008: "latin-1"}
+_CIPHERED_SLIDES = 0xF3D1C4DF
+
+
+def doc_text(data: bytes) -> str:
+    """The text of a Word document, its notes and text boxes at the end; deleted text is in it.
+
+    Raises NotReadable, like the other functions here.
+    """
+    file = Compound(data)
+    try:
+        parts = [_shown(part) for part in _parts(file, file.read("worddocument"))]
+    except struct.error:
+        raise NotReadable("damaged: it is cut short") from None
+    body, notes, headers, _, comments, end_notes, boxes, others = parts
+    hidden = (("headers and footers", headers + others), ("comments", comments))
+    unread = ((kind, text.encode("utf-8", "replace")) for kind, text in hidden if text.strip())
+    shown = unless_empty(f"{body}\n{notes}\n{end_notes}\n{boxes}")
+    return with_unread(shown, [*unread, *file.unread()])
+
+
+def _parts(file: Compound, main: bytes) -> Sequence[str]:
+    """The text, and then notes, headers, macros, comments, end notes and two sorts of boxes."""
+    magic, flags = struct.unpack_from("<H8xH", main)
+    if flags & _CIPHERED:
+        raise NotReadable("encrypted")
+    is_old = magic != _WORD_97
+    counts = struct.unpack_from("<8I", main, 0x34 if is_old else 0x4C)
+    if is_old and not flags & _EDITED:
+        pieces = [(sum(counts), struct.unpack_from("<I", main, 0x18)[0])]
+    else:
+        table = main if is_old else file.read("1table" if flags & _FIRST_TABLE else "0table")
+        found = struct.unpack_from("<II", main, 0x160 if is_old else 0x1A2)
+        pieces = list(_pieces(table, *found))
+    width = 2 if flags & _WIDE or not is_old else 1
+    whole = b"".join(_piece(main, number, place, width) for number, place in pieces)
+    parts = [
+        whole[2 * start : 2 * end].decode("utf-16-le", "replace")
+        for start, end in pairwise(accumulate(counts, initial=0))
+    ]
+    return parts if width == 2 else _decoded(parts)
+
+
+def _pieces(table: bytes, start: int, size: int) -> Iterator[tuple[int, int]]:
+    """The number of characters of each piece of a text, and its place in the file."""
+    last = start + size
+    while start < last and table[start : start + 1] != _PIECES:
+        start += 3 + struct.unpack_from("<H", table, start + 1)[0]
+    (size,) = struct.unpack_from("<I", table, start + 1)
+    number = max(size - 4, 0) // 12
+    ends = struct.unpack_from(f"<{number + 1}I", table, start + 5)
+    places = struct.unpack_from("<" + number * "2xI2x", table, start + 9 + 4 * number)
+    return zip((end - begin for begin, end in pairwise(ends)), places, strict=True)
+
+
+def _piece(main: bytes, number: int, place: int, width: int) -> bytes:
+    """The characters of a piece in UTF-16."""
+    is_narrow = width == 2 and place & _NARROW
+    start = (place ^ _NARROW) // 2 if is_narrow else place
+    found = main[start : start + (1 if is_narrow else width) * number]
+    if number < 0 or len(found) < number:
+        raise NotReadable("damaged: a piece of its text is missing")
+    codec = "cp1252" if is_narrow else ("latin-1", "utf-16-le")[width - 1]
+    return found.decode(codec, "replace").encode("utf-16-le", "surrogatepass")
+
+
+def _decoded(parts: Sequence[str]) -> list[str]:
+    """Texts of bytes, as characters of the encoding that they have in common."""
+    raw = [part.encode("latin-1") for part in parts]
+    encoding = _encoding(_CONTROLS.sub(b" ", b"".join(raw)), None)
+    return [decode(part, encoding) for part in raw]
+
+
+def _shown(text: str) -> str:
+    """A part of a Word document as it shows it: fields have their results."""
+    number = 1
+    while number:
+        text, number = _FIELD.subn(r"\1\2", text)
+    return text.translate(_SIGNS)
+
+
+def msg_text(data: bytes) -> str:
+    """The subject of a mail and its body."""
+    file = Compound(data)
+    properties = file.read("__properties_version1.0")[32:]
+    pages = dict(struct.iter_unpack("<I4xI4x", properties[: len(properties) // 16 * 16]))
+    label = f"cp{pages.get(_BODY_PAGE) or pages.get(_PAGE)}"
+    body = _property(file, "1000", label)
+    if not body.strip():
+        html = file.read(f"{_PROPERTY}10130102")
+        markup = html_text.decoded(html) if html else _property(file, "1013", label)
+        body = "\n".join(html_text.title_and_body(markup))
+    shown = unless_empty(f"{_property(file, '0037', label)}\n{body}")
+    return with_unread(shown, file.unread(f"{_PROPERTY}0037", f"{_PROPERTY}1000"))
+
+
+def _property(file: Compound, number: str, label: str) -> str:
+    """A property of a mail, in UTF-16 or in bytes of this encoding."""
+    raw = file.read(f"{_PROPERTY}{number}001e")
+    wide = file.read(f"{_PROPERTY}{number}001f").decode("utf-16-le", "replace")
+    return wide or decode(raw, _encoding(raw, label))
+
+
+def _encoding(data: bytes, label: str | None) -> Encoding:
+    found = declared_or_detected(data, label)
+    return found if isinstance(found, Encoding) else encoding_named("windows-1252")
+
+
+def ppt_text(data: bytes) -> str:
+    """The text on the slides of a presentation, in their order."""
+    file, text = Compound(data), TextBuilder()
+    main = file.read("powerpoint document")
+    try:
+        for place, outline in _slides(main, file.read("current user")):
+            text.add("\n".join(_on_slide(main, place, outline)) + "\n")
+    except (struct.error, LookupError):
+        raise NotReadable("damaged, or of PowerPoint 95") from None
+    return with_unread(unless_empty(str(text)), file.unread())
+
+
+def _slides(main: bytes, user: bytes) -> list[tuple[int, list[str]]]:
+    """The place of each slide, and the texts in its outline."""
+    token, edit = struct.unpack_from("<II", user, 12)
+    if token == _CIPHERED_SLIDES:
+        raise NotReadable("encrypted")
+    (document,), places, newer = (
+        struct.unpack_from("<I", main, edit + 24),
+        dict[int, int](),
+        len(main),
+    )
+    while 0 < edit < newer:
+        newer = edit
+        edit, directory = struct.unpack_from("<II", main, newer + 16)
+        places = _directory(main, directory) | places
+    found, is_slides = list[tuple[int, list[str]]](), False
+    for kind, instance, body in _records(main, places[document]):
+        if kind == _LIST:
+            is_slides = instance == 0
+        elif is_slides and kind == _SLIDE:
+            found.append((places[struct.unpack_from("<I", body)[0]], []))
+        elif is_slides and kind == _START:
+            found[-1][1].append("")
+        elif is_slides and kind in _TEXTS:
+            found[-1][1][-1] += body.decode(_TEXTS[kind], "replace")
+    return found
+
+
+def _directory(main: bytes, place: int) -> dict[int, int]:
+    """Where the records of an edit are, by their numbers."""
+    (size,) = struct.unpack_from("<I", main, place + 4)
+    numbers, found = iter(struct.unpack_from(f"<{size // 4}I", main, place + 8)), dict[int, int]()
+    for number in numbers:
+        first = number & 0xFFFFF
+        found.update(zip(range(first, first + (number >> 20)), numbers, strict=False))
+    return found
+
+
+def _records(main: bytes, place: int) -> Iterator[tuple[int, int, bytes]]:
+    """The kind, instance and content of each record within another, at any depth."""
+    last = place + 8 + struct.unpack_from("<I", main, place + 4)[0]
+    place += 8
+    while place < last:
+        head, kind, size = struct.unpack_from("<HHI", main, place)
+        has_records = head & 0xF == 0xF
+        yield kind, head >> 4, b"" if has_records else main[place + 8 : place + 8 + size]
+        place += 8 if has_records else 8 + size
+
+
+def _on_slide(main: bytes, place: int, outline: list[str]) -> Iterator[str]:
+    """The texts on a slide, in the order of its shapes; some of them are in the outline."""
+    for kind, _, body in _records(main, place):
+        if kind == _OUTLINED:
+            yield outline[struct.unpack_from("<I", body)[0]]
+        elif kind in _TEXTS:
+            yield body.decode(_TEXTS[kind], "replace")
+
+
+def xls_text(data: bytes) -> str:
+    """The cells of a workbook: a line for a row, in the order of its sheets."""
+    from kreuzberg import ExtractionConfig, extract_bytes_sync  # noqa: PLC0415 an extra
+
+    config = ExtractionConfig(use_cache=False)
+    try:
+        found = extract_bytes_sync(data, "application/vnd.ms-excel", config)
+    except MemoryError:
+        raise
+    except BaseException as error:  # noqa: BLE001  (a panic of Rust is no Exception)
+        raise NotReadable("encrypted" if "password" in str(error) else "damaged workbook") from None
+    rows = ("\t".join(row) for table in found.tables for row in table.cells)
+    return with_unread(unless_empty("\n".join(rows)), Compound(data).unread())

@@ -1,0 +1,186 @@
+"""The text of old Office files and of Outlook's mails."""
+
+from __future__ import annotations
+
+import struct
+from contextlib import closing
+from random import Random
+
+import makers
+import old_office as made
+import pytest
+
+from simdup.extract.cleanup import NotReadable, unread_of
+from simdup.extract.old_office import doc_text, msg_text, ppt_text, xls_text
+from simdup.extract.readers import READERS, Readers, kind
+from simdup.extract.sniff import Format
+from simdup.settings import FORMATS
+
+FILES = {
+    Format.DOC: made.doc("one thing"),
+    Format.PPT: made.ppt(("one", "thing")),
+    Format.MSG: made.msg("one thing"),
+    Format.XLS: made.xls("one thing"),
+}
+NOTICE = "今天下午三点在会议室讨论新项目的进度和预算，请各部门负责人准时参加。"
+
+
+@pytest.mark.parametrize("found", FILES)
+@pytest.mark.parametrize("name", ["a.wps", "letter", "a.dot", "a.docx"])
+def test_the_streams_decide_whatever_the_name(found, name):
+    assert kind(FILES[found], name) is found
+
+
+def test_a_document_embedded_in_another_does_not_decide():
+    inner = {"WordDocument": b"x", "__properties_version1.0": b"y"}
+
+    assert kind(made.compound({"Workbook": b"z", "MBD1": inner}), "a") is Format.XLS
+
+
+@pytest.mark.parametrize("name", ["a.doc", "a.xls", "a", "a.xlsx"])
+def test_every_file_with_a_password_is_encrypted(name):
+    locked = made.compound({"EncryptedPackage": bytes(5000), "EncryptionInfo": bytes(100)})
+
+    with closing(Readers(FORMATS)) as readers, pytest.raises(NotReadable, match="encrypted"):
+        readers.text(readers.settled(readers.identify(locked, name), locked), locked)
+
+
+def test_other_compound_files_are_binary():
+    assert kind(made.compound({"VisioDocument": b"x"}), "a.vsd") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one\rtwo\x0bthree\x0cfour", "one\ntwo\nthree\nfour"),
+        ("a\x07b\x07\x07c", "a\nb\nc"),
+        ("well\x1eknown co\x1foperate", "well-known cooperate"),
+        ('see \x13HYPERLINK "http://a"\x14the page\x15!', "see the page!"),
+        ("\x13TOC\x14\x13PAGEREF _1\x14one 3\x15\rtwo\x15", "one 3\ntwo"),
+        ("\x13IF \x13PAGE\x141\x15 = 1\x14yes\x15 no", "yes no"),
+        (
+            "\x13 EQ \\\\o\\\\ad(\\\\s\\\\up 9(とうきょう),東京)\x15へ".replace("\\\\", "\\"),
+            "東京へ",
+        ),
+        ("caf\xe9 “x” 中文 ok", "café “x” 中文 ok"),
+    ],
+)
+def test_a_word_document_shows_the_results_of_fields(text, expected):
+    assert doc_text(made.doc(text)) == expected
+
+
+def test_notes_and_boxes_follow_the_text_and_the_rest_is_unread():
+    found = doc_text(made.doc("text\r", "note\r", "head\r", "macro", "said\r", "end\r", "box\r"))
+
+    assert found == "text\nnote\nend\nbox"
+    assert {"headers and footers", "comments"} < {each.kind for each in unread_of(found)}
+
+
+@pytest.mark.parametrize("change", [{"head": "other\r"}, {"said": "other\r"}, {"Data": b"picture"}])
+def test_what_a_word_document_does_not_show_tells_it_from_another(change):
+    def unread(head="head\r", said="said\r", **streams):
+        return unread_of(doc_text(made.doc("text\r", "", head, "", said, **streams)))
+
+    assert unread() != unread(**change)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("gbk", NOTICE),
+        ("big5", "今天下午三點在會議室討論新項目的進度和預算，請各部門負責人準時參加。"),
+        ("cp1252", "The Café at the end of the road is closed, says the “Gazette”."),
+        (
+            "cp1251",
+            "Сегодня в три часа мы обсудим бюджет нового проекта. Просьба не опаздывать. " * 20,
+        ),
+    ],
+)
+def test_a_document_of_word_6_is_read_in_the_encoding_of_its_bytes(encoding, text):
+    assert doc_text(made.word_6(text, encoding, " end")) == f"{text.strip()}\nend"
+
+
+def test_a_presentation_has_its_slides_once_in_their_order():
+    found = ppt_text(made.ppt(("一", "first box"), ("two", "二"), stale="an older slide"))
+
+    assert found == "一\nfirst box\ntwo\n二"
+
+
+@pytest.mark.parametrize("encoding", [None, 1251, 65001])
+def test_a_mail_is_its_subject_and_body(encoding):
+    assert msg_text(made.msg("Завтра в три.", "Встреча", encoding)) == "Встреча\nЗавтра в три."
+
+
+def test_a_mail_without_plain_text_is_read_from_its_page():
+    assert msg_text(made.msg("", "Tea", html="<p>at <b>three</b>")) == "Tea\nat three"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([b"x"], [b"y"]),
+        ([b"x"], []),
+        ([bytes(5000)], [bytes(4999) + b"1"]),
+        ([b"xy"], [b"x", b"y"]),
+    ],
+)
+def test_mails_with_other_attachments_have_other_unread_content(one, other):
+    first, second = (msg_text(made.msg("see there", attachments=each)) for each in (one, other))
+
+    kinds = {each.kind for each in {*first.unread} ^ {*second.unread}}
+    assert first == second
+    assert kinds == {"attachments"}
+
+
+def test_the_same_mail_has_the_same_words_in_outlook_and_elsewhere():
+    eml = READERS[Format.EML](makers.eml(NOTICE, "会议"))
+
+    assert msg_text(made.msg(NOTICE, "会议")) == eml
+
+
+def test_a_workbook_has_a_line_for_each_row():
+    pytest.importorskip("kreuzberg", reason="needs the extra 'legacy'")
+
+    assert xls_text(made.xls("one thing\n预算")) == "one thing\n预算"
+
+
+@pytest.mark.parametrize(
+    ("reader", "data", "reason"),
+    [
+        (doc_text, made.doc("x", flags=0x100), "encrypted"),
+        (ppt_text, made.ppt(("a", "b"), token=0xF3D1C4DF), "encrypted"),
+        (doc_text, made.doc(""), "no text in it"),
+        (doc_text, made.doc("x")[:600], "damaged"),
+        (doc_text, made.compound({"WordDocument": b"x" * 30}), "damaged"),
+        (ppt_text, made.compound({"PowerPoint Document": b"x"}), "damaged, or of PowerPoint 95"),
+        (msg_text, made.compound({"__properties_version1.0": b""}), "no text in it"),
+    ],
+)
+def test_a_file_that_cannot_be_read_has_one_reason(reader, data, reason):
+    with pytest.raises(NotReadable, match=reason):
+        reader(data)
+
+
+@pytest.mark.parametrize("found", FILES)
+def test_damage_ends_in_a_text_or_a_reason(found):
+    if found is Format.XLS:
+        pytest.importorskip("kreuzberg", reason="needs the extra 'legacy'")
+    random = Random(41)
+    for _ in range(100):
+        data = bytearray(FILES[found])
+        for place in random.sample(range(len(data)), 30):
+            data[place] = random.choice((0, 1, 2, 255))
+        try:
+            READERS[found](bytes(data))
+        except NotReadable as trouble:
+            assert trouble.reason
+
+
+def test_chains_that_bite_their_tail_end():
+    data = bytearray(made.msg("x", attachments=[bytes(99_999)]))
+    for place in range(512, len(data) - 4, 4):
+        (number,) = struct.unpack_from("<I", data, place)
+        if number == place // 4:
+            struct.pack_into("<I", data, place, 1)
+
+    assert msg_text(bytes(data)) == "x"
