@@ -18,9 +18,9 @@ from simdup.records import Reason, Unread
 # small files that repeat little text many times (a string that every cell refers to).
 LONGEST_TEXT = 1 << 25
 
-# Invisible characters: soft hyphens, zero width spaces and controls. Zero width joiners stay,
-# since they tell words apart in Persian.
-_UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff\\x00-\\x08\\x0e-\\x1f\\x7f]")
+# Invisible characters: soft hyphens, zero width spaces, controls, and which shape a sign has. Zero
+# width joiners stay, since they tell words apart in Persian.
+_UNSEEN = re.compile("[\u00ad\u200b\u2060\ufe00-\ufe0f\ufeff\\x00-\\x08\\x0e-\\x1f\\x7f]")
 _LINE_ENDS = re.compile(r"[\v\f\r\x85\u2028\u2029]")
 # Fingerprints fold ligatures anyway; this is for people who read the text.
 _LIGATURES = dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True))

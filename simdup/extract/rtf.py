@@ -31,7 +31,7 @@ _TOKEN = re.compile(
 _TABLES = tables("rtf")
 _LAYOUT = frozenset(word.encode() for word in _TABLES["layout"])
 _HIDDEN = _LAYOUT.union(word.encode() for word in _TABLES["hidden"])
-_DRAWINGS, _BOXES = (b"shpinst", b"do"), (b"shptxt", b"dptxbxtext")
+_DRAWINGS, _BOXES = (b"shpinst", b"do"), (b"shptxt", b"dptxbxtext", b"footnote")
 _SHOWN_STARRED = (b"nesttableprops",)
 _UNSEEN = frozenset((b"v", b"deleted", b"mvf"))
 # The kinds of content in hidden groups; in others it is hidden text.
@@ -80,7 +80,7 @@ class _State:
     is_drawing: bool = False
     """Whether this is a drawing, outside of its text boxes."""
     is_box: bool = False
-    """Whether this is a text box, whose text goes to the end."""
+    """Whether this is a text box or a note, whose text goes to the end."""
     unseen: frozenset[bytes] = frozenset()
     """The properties for which the characters are not shown."""
     kind: str = ""
@@ -161,6 +161,8 @@ class _Reader:
         self._outer.append(self._state)
         if token["starred"] in _DRAWINGS:
             self._change(replace(self._state, is_drawing=True, kind="drawings"))
+        elif token["starred"] in _BOXES:
+            self._change(_after(self._state, token["starred"], 1))
         elif token["star"] and token["starred"] not in _SHOWN_STARRED:
             kind = self._state.kind or _CONTENT.get(token["starred"], "hidden text")
             self._change(replace(self._state, is_hidden=True, kind=kind))

@@ -32,6 +32,7 @@ def shown(markup):
         ),
         ("&#0;&#xD800;&#1114112;&#99999999999999999999;a", "\ufffd\ufffd\ufffd\ufffda"),
         ("co&shy;op&#8203;erate\u00ad", "cooperate"),
+        ("love \u2764\ufe0f &#8617;&#xFE0E;", "love \u2764 ↩"),
         ("a <!-- b <p> --> c <!--> d <!-- e", "a c d"),
         ("1 < 2 <3 a<b>c", "1 < 2 <3 ac"),
         ("<a title='>'>x</a><a title=\"a'>\">y</a><a title=don't>z</a>", "xyz"),

@@ -35,7 +35,7 @@ HEAD = ".TH UNSEEN 1\n.SH NAME\n"
         (".TS\ntab(@) box;\nl l\nl l.\na@b\nT{\nc\nT}@d\n.TE\ne@f\n", "a b\nc\nd\ne@f"),
         (".ie n \\{\\\n\\h'-04'\\(bu\\h'+03'\\c\n.\\}\nisn\\*(Aqt\n", "•\nisn't"),
         (".nf\na\n  b\n.fi\n.br\n.sp 2\n", "a\nb"),
-        ("a\\\nb\n", "ab"),
+        (".ie n \\{\\\n. ftr V CR\n.\\}\n.fcolor red\na\\\nb\n", "ab"),
         (".UR http://example.org\ntea\n.UE .\n", "http://example.org\ntea\n."),
         ("春眠不\n觉晓\n", "春眠不觉晓"),
     ],

@@ -35,6 +35,7 @@ from simdup.extract.rtf import text
         (r"{\rtf1\ansi {\uc0\u20013 a}\u25991 ?b}", "中a文b"),
         (r"{\rtf1\ansi \u-10179?\u-8704?}", "😀"),
         (r"{\rtf1{\info{\title t}}{\*\unknown u}{\pict 010203}{\header h}{\footer f}body}", "body"),
+        (r"{\rtf1 a{\*\footnote {\super 1} of a\par} b{\footnote of b}}", "a b\n1 of a\nof b"),
         (r"{\rtf1{\field{\*\fldinst HYPERLINK x}{\fldrslt link}}}", "link"),
         (r"{\rtf1\trowd 1\cell 2\cell\row 3\cell\row}", "1\t2\n3"),
         (r"{\rtf1\ansi \lquote a\rquote\emdash b\bullet}", "‘a’—b•"),
