@@ -27,6 +27,7 @@ from simdup.match.siblings import OwnShareRule, Siblings
 from simdup.match.similarities import ExactSimilarities, FeatureSource, SimilarityCache
 from simdup.progress import Progress
 from simdup.records import SHORT, Candidates
+from simdup.search.distinct import pair_keys
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.theory import similarity_at
@@ -207,22 +208,25 @@ class LocalEngine:
         recall, sampled = sample.recall(are_duplicates, leader)
         return replace(candidates, recall=recall, sampled=sampled)
 
+    def _near_pairs(self, divided: Divided | None) -> Indices:
+        """The pairs within the distance that decides."""
+        if divided is None:
+            return self.candidates.near_pairs(self.every_text(), self.settings.distance)
+        return divided.search.pairs
+
     def _by_distance(self, divided: Divided | None) -> Leaders:
         """The representatives by distance."""
         every, bits = self.every_text(), self.settings.recipe.bits
-        if divided is None:
-            pairs = self.candidates.near_pairs(every, self.settings.distance)
-        else:
-            pairs = divided.search.pairs
-        pairs = self._confirmed(pairs)
+        pairs = self._near_pairs(divided)
+        pairs = pairs[self._are_confirmed(pairs)]
         pairs = pairs[self.grouping.allowed(pairs)]
         distances = paired_distances(self.texts.rows, pairs[:, 0], pairs[:, 1])
         leader = self.grouping.represented(every, pairs, np.cos(np.pi / bits * distances))
         unknown = np.full(len(leader), np.nan)
         return Leaders(leader, unknown, unknown)
 
-    def _confirmed(self, pairs: Indices) -> Indices:
-        """Keep pairs of long texts, and pairs with a short one if their exact similarity agrees.
+    def _are_confirmed(self, pairs: Indices) -> Mask:
+        """Whether both texts are long, or their exact similarity agrees with their distance; (m,).
 
         The distance of a short text says too little by itself.
         """
@@ -230,7 +234,42 @@ class LocalEngine:
         holds = np.ones(len(pairs), bool)
         least = similarity_at(self.settings.distance, self.settings.recipe.bits)
         holds[short] = self.exact.of(pairs[short]) >= least
-        return pairs[holds]
+        return holds
+
+    def every_pair(self, divided: Divided | None = None) -> Duplicates:
+        """All pairs of near-duplicates, also the ones that rounds would leave out; see `groups`."""
+        if not self.settings.verified:
+            pairs = self._near_pairs(divided)
+            pairs = pairs[self._are_confirmed(pairs)]
+            return Duplicates(pairs, *np.full((2, len(pairs)), np.nan))
+        every, k = self.every_text(), self._wanted
+        if divided is None:
+            pairs = self.candidates.may_be_alike(self.candidates.near_pairs(every, k), FAMILY)
+            similarities = self.exact.of(pairs)
+            self.own.prepare_families(pairs, similarities, k)
+            return self._duplicates(pairs, similarities)
+        n, known, part = len(every), divided.search.pairs, divided.part
+        crowded = divided.search.unsettled
+        crowded = crowded[np.argsort(part[crowded], kind="stable")]
+        crowds = np.split(crowded, np.flatnonzero(np.diff(part[crowded])) + 1)
+        near = [known[:0], *(self.candidates.near_pairs(crowd, k) for crowd in crowds)]
+        more = np.concatenate(near)
+        more = more[~np.isin(pair_keys(more, n), pair_keys(known, n))]
+        more, similarities = self._compared(more)
+        similarities = np.concatenate((divided.similarities, similarities))
+        return self._duplicates(np.concatenate((known, more)), similarities)
+
+    def are_near(self, pairs: Indices) -> Mask:
+        """Which pairs of texts are near-duplicates, by the rule of the groups; (m,)."""
+        if not self.settings.verified:
+            i, j = pairs.T
+            are_near = paired_distances(self.texts.rows, i, j) <= self.settings.distance
+            are_near[are_near] = self._are_confirmed(pairs[are_near])
+            return are_near
+        are_near = ~(self.own.shares_of(pairs) < self.settings.own_share)
+        pairs = pairs[are_near]
+        are_near[are_near] = self.exact.of(pairs) >= self.candidates.least(pairs)
+        return are_near
 
     def every_text(self) -> Indices:
         """All texts."""

@@ -59,7 +59,7 @@ def run(  # noqa: PLR0913  (one argument an option)
         opened = read(session, located, input_format, text_field, id_field)
         if keep is not None:
             opened.check_one_form()
-        scanned = scan(opened, settings)
+        scanned = scan(opened, settings, keep)
         if folder is not None:
             return _written(session, folder, scanned, form, keep)
         write(line["value"] for line in report(scanned, form).toLocalIterator())
@@ -77,7 +77,7 @@ def _written(
         if keep is None:
             report(scanned, form).write.text(folder)
         else:
-            balance, form = write_kept(scanned, keep, folder), scanned.files.form
+            balance, form = write_kept(scanned, folder), scanned.files.form
         if form in {"jsonl", "csv"}:
             _rename_parts(session, folder, form)
     return balance

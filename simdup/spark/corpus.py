@@ -28,7 +28,6 @@ from simdup.spark.arrow import Batches, Task, runs, strings
 from simdup.spark.dataframes import GroupedRows, grouped
 from simdup.spark.distinct_texts import checkpointed, numbered
 from simdup.spark.files import Files, codec
-from simdup.spark.stay import STAYING, dropped
 
 # Lines of the report in a batch.
 LINES = 1 << 14
@@ -48,10 +47,13 @@ class Scanned:
     balance: Balance
 
 
-def scan(files: Files, settings: Settings) -> Scanned:
-    """The groups of the rows of some files, and the balance of the rows."""
+def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
+    """The groups of the rows of some files, and the balance of the rows.
+
+    `keep` says which rows of a group are preferred, as in `deduplicate`, if rows have to go.
+    """
     began = perf_counter()
-    found = grouped(files.source, settings)
+    found = grouped(files.source, settings, keep)
     found = replace(found, groups=checkpointed(found.groups, "groups of rows"))
     verdicts = found.rows.groupBy(_verdict())
     counts = verdicts.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
@@ -69,7 +71,7 @@ def scan(files: Files, settings: Settings) -> Scanned:
         {Fault(each["verdict"]): each["rows"] for each in faults},
         _faulty(found.rows, files.names) if faults else (),
         found.candidates,
-        found.siblings.count(),
+        found.siblings,
         perf_counter() - began,
     )
     return Scanned(files, found, balance)
@@ -167,15 +169,14 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
     return NamedGroup(RowGroup(group, weakest, columns["id"], kinds, *figures), places, ids)
 
 
-def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
+def write_kept(scanned: Scanned, target: str) -> Balance:
     """Write the rows that stay to a folder, in the input's form; return the balance of all rows.
 
-    `keep` says which rows of a group are preferred, as in `deduplicate`. Raises InputError if
-    the number of rows written is not the number that should stay.
+    Raises InputError if the number of rows written is not the number that should stay.
     """
     files, rows = scanned.files, scanned.grouped.rows
     refused = [fault.value for fault in Fault if fault.is_refused]
-    goes = checkpointed(dropped(scanned.grouped.groups, scanned.grouped.matching, keep), STAYING)
+    goes = scanned.grouped.dropped
     balance = replace(scanned.balance, dropped=goes.count())
     left_out = goes.unionAll(rows.where(_verdict().isin(refused)).select("id"))
     stays = files.rows.join(left_out, "id", "left_anti")

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
 from simdup.records import Candidates, Kind
 from simdup.settings import KEEPS, Settings
-from simdup.spark.arrow import Batches, rows_of
-from simdup.spark.distinct_texts import NumberedTexts, distinct_texts
+from simdup.spark.distinct_texts import checkpointed, distinct_texts
 from simdup.spark.fingerprints import TextFrame, column, fingerprinted
-from simdup.spark.linkage import KNOWN
-from simdup.spark.match import Matching
+from simdup.spark.parts import KNOWN, matched, near_duplicates
 from simdup.spark.readers import STRINGS
-from simdup.spark.stay import dropped
-from simdup.spark.verify import Originals
-
-# The columns of a text in a group that come before its distance.
-MEMBER = ("digest", "representative", "first_digest", *KNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +23,16 @@ class GroupedRows:
     rows: DataFrame
     """Each row: id, length in characters, reason or null, and further columns of its source."""
     groups: DataFrame
-    """The result of `groups`, lazily."""
-    matching: Matching
-    """Compares the texts again."""
-    siblings: DataFrame
-    """Pairs of similar texts whose common wording is in too many other texts; lazily."""
+    """The result of `groups`, and for each row the `kept` one of its text, or null; lazily."""
+    siblings: int
+    """Pairs of similar texts whose common wording is in too many other texts."""
     candidates: Candidates | None
     """How pairs were found; None if none were verified."""
+
+    @property
+    def dropped(self) -> DataFrame:
+        """The `id` of each row to drop, which the local engine drops too."""
+        return self.groups.where(~F.col("kept").eqNullSafe(F.col("id"))).select("id")
 
 
 def fingerprints(
@@ -73,10 +67,11 @@ def pairs(
     rows have, and ValueError as `fingerprints` does.
     """
     settings = settings or Settings()
-    texts, matching = prepared(_text_frame(df, text, id), settings)
+    source = _text_frame(df, text, id)
+    texts = distinct_texts(source, settings)
     numbered = texts.frame.select("number", "digest")
     ids = texts.rows.where("reason is null").join(numbered, "digest").select("number", "id")
-    near = matching.pairs()
+    near = checkpointed(near_duplicates(texts, source, settings), "pairs")
     for side in ("a", "b"):
         near = near.join(ids.toDF(side, f"id_{side}"), side)
     same = (_of_copies(settings)[name].alias(name) for name in KNOWN)
@@ -111,7 +106,7 @@ def groups(
     similarity and own_share may be null as in `pairs`. No row is in two groups. Everything but
     the last joins is computed now. Raises the errors of `pairs`.
     """
-    return grouped(_text_frame(df, text, id), settings or Settings()).groups
+    return grouped(_text_frame(df, text, id), settings or Settings()).groups.drop("kept")
 
 
 def deduplicate(
@@ -131,26 +126,24 @@ def deduplicate(
     """
     if keep not in KEEPS:
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
-    found = grouped(_text_frame(df, text, id), settings or Settings())
+    found = grouped(_text_frame(df, text, id), settings or Settings(), keep)
     own = column(str(df.columns.index(id)))
-    kept = _by_place(df).join(
-        dropped(found.groups, found.matching, keep), own == F.col("id"), "left_anti"
-    )
+    kept = _by_place(df).join(found.dropped, own == F.col("id"), "left_anti")
     return kept.toDF(*df.columns)
 
 
-def grouped(source: TextFrame, settings: Settings) -> GroupedRows:
-    """The groups of rows. Raises the errors of `pairs`."""
-    texts, matching = prepared(source, settings)
-    matched = matching.match()
-    members = _members(texts, matching.to_leaders(matched.led), settings)
+def grouped(source: TextFrame, settings: Settings, keep: str | None = None) -> GroupedRows:
+    """The groups of rows; with `keep`, which row stays for each. Raises the errors of `pairs`."""
+    texts = distinct_texts(source, settings)
+    found = matched(texts, source, settings, keep)
     rows = texts.rows.where("reason is null").select("id", "digest", "text_digest")
     same = F.col("text_digest") == F.col("first_digest")
     kind = F.when(same, Kind.IDENTICAL_TEXT.value).otherwise(Kind.NEAR.value).alias("kind")
-    groups = rows.join(members, "digest").select("id", "representative", kind, *KNOWN, "distance")
+    groups = rows.join(found.members, "digest").select(
+        "id", "representative", kind, *KNOWN, "distance", "kept"
+    )
     columns = ("id", "length", "reason", *source.reader.extras, *source.carried)
-    rows = texts.rows.select(*columns)
-    return GroupedRows(rows, groups, matching, matched.siblings, matched.candidates)
+    return GroupedRows(texts.rows.select(*columns), groups, found.siblings, found.candidates)
 
 
 def _text_frame(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002
@@ -166,22 +159,15 @@ def _text_frame(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002
     if kind != "string":
         raise ValueError(f"column {text!r} must hold strings, not {kind}")
     ids, texts = (column(str(df.columns.index(name))) for name in (id, text))
+    kind = df.schema[id].dataType
+    if not _has_order(kind):
+        raise ValueError(f"ids are {kind.simpleString()}, which cannot be ordered; give others")
     return TextFrame(_by_place(df).select(ids.alias("id"), texts.alias("text")), STRINGS)
 
 
 def _by_place(df: DataFrame) -> DataFrame:
     """The frame with columns named 0, 1, ...: Spark may not tell names apart by case."""
     return df.toDF(*map(str, range(len(df.columns))))
-
-
-def prepared(source: TextFrame, settings: Settings) -> tuple[NumberedTexts, Matching]:
-    """The distinct texts of rows, and a `Matching` of them. Raises the errors of `pairs`."""
-    kind = source.frame.schema["id"].dataType
-    if not _has_order(kind):
-        raise ValueError(f"ids are {kind.simpleString()}, which cannot be ordered; give others")
-    texts = distinct_texts(source, settings)
-    originals = Originals(texts, source, settings)
-    return texts, Matching(texts, originals, settings)
 
 
 def _has_order(kind: DataType) -> bool:
@@ -191,30 +177,3 @@ def _has_order(kind: DataType) -> bool:
     if isinstance(kind, ArrayType):
         return _has_order(kind.elementType)
     return not isinstance(kind, (MapType, VariantType))
-
-
-def _members(texts: NumberedTexts, led: DataFrame, settings: Settings) -> DataFrame:
-    """For each text of a group the columns MEMBER, and its distance to the representative."""
-    is_led, same = F.col("leader").isNotNull(), _of_copies(settings)
-    bits = F.substring("fingerprint", 1, settings.recipe.bits // 8).alias("own")
-    each = texts.frame.select("number", "id", "digest", "text_digest", "copies", bits)
-    members = each.join(led, "number", "left").withColumns(
-        {
-            **{name: F.when(is_led, F.col(name)).otherwise(same[name]) for name in KNOWN},
-            "leader": F.coalesce("leader", "number"),
-        }
-    )
-    sizes = members.groupBy("leader").agg(F.sum("copies").alias("rows")).where("rows > 1")
-    firsts = each.select("number", "id", "own", "text_digest")
-    firsts = firsts.toDF("leader", "representative", "first", "first_digest")
-    chosen = members.join(sizes, "leader").join(firsts, "leader").select(*MEMBER, "own", "first")
-    schema = chosen.select(*MEMBER).schema.add("distance", "long")
-    return chosen.mapInArrow(_with_distances, schema)
-
-
-def _with_distances(batches: Batches) -> Batches:
-    """Append the distance between two fingerprints, `own` and `first`, to the columns MEMBER."""
-    for each in batches:
-        own, first = (rows_of(each.column(name)) for name in ("own", "first"))
-        distance = np.bitwise_count(own ^ first).sum(axis=1, dtype=np.int64)
-        yield each.select(list(MEMBER)).append_column("distance", pa.array(distance))

@@ -40,15 +40,11 @@ class NumberedTexts:
     """Each row, as `fingerprinted` returns it."""
     frame: DataFrame
     """Each distinct text: number, id and text_digest of its first row, digest, fingerprint,
-    features, copies (the number of rows with this text), and its sketch if sketches are made."""
+    features, copies (the number of rows with this text), `longest` (the length below zero and the
+    id of its longest row), and its sketch if sketches are made."""
     count: int
     """The number of distinct texts; their numbers are lower than this."""
-    features: int
-    """The features of all distinct texts, added up."""
-    bits: int
-    """The width of the fingerprints in `frame`; with a sieve, more bits than are compared."""
-    values: int | None
-    """The values of all sketches, added up; None if there are no sketches."""
+    is_sketched: bool
 
 
 @contextmanager
@@ -87,25 +83,22 @@ def distinct_texts(source: TextFrame, settings: Settings) -> NumberedTexts:
     rows = checkpointed(made, "fingerprints")
     _check_ids(rows)
     sketch = list(SKETCH) if is_sketched else []
+    longest = F.min(F.struct((-F.col("length")).alias("below"), "id")).alias("longest")
     of_text = F.struct("id", "fingerprint", "features", "text_digest", *sketch)
     distinct = (
         rows.where("reason is null")
         .groupBy("digest")
-        .agg(F.min(of_text).alias("first"), F.count("*").alias("copies"))
-        .select("first.*", "digest", "copies")
+        .agg(F.min(of_text).alias("first"), F.count("*").alias("copies"), longest)
+        .select("first.*", "digest", "copies", "longest")
     )
     # The local engine sorts digests by their second word, then by the first; the lowest byte of a
     # word comes first.
     place = F.concat(*(F.substring("digest", byte, 1) for byte in range(DIGEST, 0, -1)))
     frame, count = numbered(distinct.withColumn("place", place), "place")
-    size = F.octet_length("sketch") / 4 if is_sketched else F.lit(None)
-    sums = frame.agg(F.sum("features"), F.sum("copies"), F.sum(size.cast("long")))
-    features, compared, values = sums.collect()[0]
-    if settings.verified and (compared or 0) <= SIEVE_FROM:
-        recipe = settings.recipe
+    frame = frame.drop("place")
+    if settings.verified and rows.where("reason is null").count() <= SIEVE_FROM:
         frame = frame.withColumn("fingerprint", F.substring("fingerprint", 1, bits // 8))
-    values = (values or 0) if is_sketched else None
-    return NumberedTexts(rows, frame, count, features or 0, recipe.bits, values)
+    return NumberedTexts(rows, frame, count, is_sketched)
 
 
 def _check_ids(rows: DataFrame) -> None:

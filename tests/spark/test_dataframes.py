@@ -14,19 +14,19 @@ from simdup.corpus.scan import group_texts
 from simdup.evaluation.labels import labelled_pairs, own_table
 from simdup.fingerprint import simhash, sketch
 from simdup.fingerprint.simhash import are_degenerate
-from simdup.match import candidate_search, groups, postings
+from simdup.match import candidate_search, division, postings
 from simdup.match.candidates import SIEVE_FROM, search_distance
-from simdup.match.groups import Precedence, components, leaders, with_near_copies
+from simdup.match.groups import components
 from simdup.match.own_share import (
     FAMILY,
     UNIT,
     Frequencies,
     OwnShares,
     least_similarity,
-    may_be_alike,
 )
 from simdup.match.verify import exact_similarities
 from simdup.records import SHORT
+from simdup.search.distinct import pair_keys
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import Reach
 from simdup.theory import similarity_at
@@ -37,16 +37,12 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 
 from simdup import spark
-from simdup.spark import (
-    search,
-    session,
-    stay,
-)
-from simdup.spark.dataframes import prepared
+from simdup.spark import search, session
+from simdup.spark.counters import frequencies
+from simdup.spark.dataframes import grouped
+from simdup.spark.division import parts_of, rooted
 from simdup.spark.fingerprints import TextFrame
-from simdup.spark.linkage import LED, led_near_copies, led_texts, rooted
-from simdup.spark.own_share import perhaps_alike
-from simdup.spark.postings import texts_together
+from simdup.spark.lists import texts_together
 from simdup.spark.readers import STRINGS
 
 PROBLEM = session.java_problem()
@@ -288,27 +284,6 @@ def test_pairs_have_their_own_shares_and_siblings_are_no_pairs(frame_of, form_te
     assert len(found) == len(local_pairs(form_texts, every)) > 5 * len(expected)
 
 
-def test_sketches_leave_the_candidates_that_they_leave_the_local_engine(
-    on_spark, frame_of, form_texts
-):
-    # The sketches of long texts are samples.
-    short = list(dict.fromkeys(form_texts))[:30]
-    texts = [*short, *(" ".join(short[i : i + 6]) for i in range(24))]
-    # In the order in which Spark numbers texts.
-    digests = simhash.fingerprint_texts(texts, Settings().recipe).digests
-    texts = [texts[i] for i in np.lexsort(digests.T)]
-    made = simhash.fingerprint_texts(texts, Settings().recipe, is_sketched=True)
-    pairs = np.argwhere(np.tri(len(texts), k=-1).T)
-    least = least_similarity(0.35, made.counts[pairs].min(axis=1))
-    may_be = may_be_alike(made.sketches, made.counts, pairs, least)
-
-    numbered, _ = prepared(TextFrame(frame_of(texts, 3), STRINGS), Settings())
-    frame = on_spark.createDataFrame(pairs.tolist(), "a long, b long")
-    found = perhaps_alike(frame, len(pairs), numbered, 0.35)
-    assert table_of(found, "a", "b").tolist() == pairs[may_be].tolist()
-    assert 0 < may_be.sum() < len(pairs) / 2
-
-
 def test_texts_that_share_a_few_heavy_features_are_grouped_as_by_the_local_engine(frame_of):
     shared = random.Random(1).choices([f"w{i}" for i in range(20)], k=300)
     texts = [" ".join([*shared, *(f"{own}x{i}" for i in range(400))]) for own in "ab"]
@@ -319,16 +294,17 @@ def test_texts_that_share_a_few_heavy_features_are_grouped_as_by_the_local_engin
     assert found == local_groups(texts, settings)
 
 
-def test_values_are_counted_as_the_local_engine_counts_them(frame_of):
-    # More than 255 texts have the same words, and one family is in every partition.
+def test_values_are_counted_as_the_local_engine_counts_them(on_spark):
+    # More than 255 texts have the same words, and one family has many texts.
     texts = [f"common words {i} {i + 1}" for i in range(300)]
     texts += [" ".join(f"f{j}" for j in range(60) if j != i) for i in range(60)]
-    made = simhash.fingerprint_texts(texts, Settings().recipe, is_sketched=True)
-    expected = Frequencies(made.sketches, np.append(np.arange(300), np.full(60, 300)))
+    sketches = simhash.fingerprint_texts(texts, Settings().recipe, is_sketched=True).sketches
+    expected = Frequencies(sketches, np.append(np.arange(300), np.full(60, 300)))
+    rows = [(0, 300, bytearray(each)) for each in sketches.each()]
+    alone = on_spark.createDataFrame(rows[:300], "root int, family long, sketch binary")
+    families = on_spark.createDataFrame([*rows[300:], (0, None, None)], alone.schema).coalesce(1)
 
-    _, matching = prepared(TextFrame(frame_of(texts, 3), STRINGS), Settings())
-    matching.match()
-    found, values = matching.shares.frequencies.value, made.sketches.joined()
+    found, values = frequencies(alone, families), sketches.joined()
     assert found.weights(values).tolist() == expected.weights(values).tolist()
     assert {UNIT, 2 * UNIT // (2 + 254)} <= {*expected.weights(values).tolist()}
 
@@ -353,68 +329,6 @@ def test_groups_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed)
     expected = local_groups(skewed, settings)
     assert len(expected) > 4000
     assert spark_groups(frame_of(skewed), settings) == expected
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("linkage", ["star", "components"])
-def test_groups_found_in_several_rounds_equal_those_of_the_local_engine(
-    frame_of, monkeypatch, linkage
-):
-    def affordable(distances, weight, _, k):
-        within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight
-        narrow.append(max(0, int(np.searchsorted(within, 1000, side="right")) - 1))
-        return narrow[-1]
-
-    narrow = []
-    monkeypatch.setattr("simdup.match.rounds.affordable_distance", affordable)
-    random_, words = random.Random(3), [f"w{i}" for i in range(300)]
-    texts = []
-    for _ in range(75):
-        link = random_.choices(words, k=60)
-        for _ in range(20):
-            link = [*link]
-            for place in random_.sample(range(60), 2):
-                link[place] = random_.choice(words)
-            texts.append(" ".join(link))
-    form = random_.choices(words, k=80)
-    ends = (random_.choices(words, k=25) for _ in range(30))
-    texts += [" ".join((*form[:40], *each, *form[40:])) for each in ends]
-    settings = Settings(Recipe(bits=64), similarity=0.6, linkage=linkage)
-
-    expected = local_groups(texts, settings)
-    assert spark_groups(frame_of(texts, 3), settings) == expected
-    assert len(expected) > 300
-    assert not set(range(1500, 1530)) & set(expected)  # the texts of one form
-    # Both engines had to look less far at first.
-    assert sum(k < search_distance(0.6, 64) for k in narrow) > 1
-
-
-def test_a_crowd_that_narrows_the_search_changes_no_group_on_either_engine(frame_of, monkeypatch):
-    """Families of other texts are then found in a further round."""
-
-    def affordable(distances, weight, _, k):
-        within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight
-        return max(0, int(np.searchsorted(within, 20_000, side="right")) - 1)
-
-    for module in ("match.rounds", "match.siblings", "spark.match"):
-        monkeypatch.setattr(f"simdup.{module}.affordable_distance", affordable)
-    draw = random.Random(5)
-
-    def edited(text, number, name):
-        words = list(text)
-        for place in draw.sample(range(len(words)), number):
-            words[place] = f"{name}x{place}"
-        return " ".join(words)
-
-    words, crowd = ([f"{name}{each}" for each in range(200)] for name in "wz")
-    texts = [" ".join(words), edited(words, 25, "b")]
-    texts += [edited(words, 5, f"c{number}") for number in range(40)]
-    texts += [edited(crowd, 1, f"d{number}") for number in range(1500)]
-
-    expected = local_groups(texts, Settings())
-
-    assert spark_groups(frame_of(texts, 3), Settings()) == expected
-    assert {expected[row][0] for row in range(42)} == {0}
 
 
 def random_sketches(seed, n=700):
@@ -447,7 +361,7 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(
     assert 20 < len(expected.crowded) < 300
 
     # Also with a few rows at a time.
-    monkeypatch.setattr("simdup.spark.postings.ROWS_AT_ONCE", (1 << 18, 10)[seed])
+    monkeypatch.setattr("simdup.spark.lists.ROWS_AT_ONCE", (1 << 18, 10)[seed])
     rows = zip(counts.tolist(), map(bytearray, sketches.each()), strict=True)
     rows = [(number, *row) for number, row in enumerate(rows)]
     schema = "number long, features long, sketch binary"
@@ -463,7 +377,7 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(
 @pytest.fixture
 def by_lists(monkeypatch):
     """Candidates come from lists, as beyond 10,000 texts."""
-    for module in (candidate_search, spark.match):
+    for module in (candidate_search, spark.division):
         monkeypatch.setattr(module, "BY_DISTANCE", 50)
 
 
@@ -498,8 +412,8 @@ def test_rounds_by_lists_look_at_the_candidates_of_the_local_engine(frame_of, wr
     texts = [*form_texts, *crowd]
     write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
 
-    _, matching = prepared(TextFrame(frame_of(texts, 3), STRINGS), Settings())
-    found, expected = matching.match().candidates, scan_rows(["a.jsonl"]).candidates
+    found = grouped(TextFrame(frame_of(texts, 3), STRINGS), Settings()).candidates
+    expected = scan_rows(["a.jsonl"]).candidates
     assert found == expected
     assert expected.pairs < 130 * 129 / 4
 
@@ -515,7 +429,7 @@ def test_pairs_found_by_lists_are_those_that_distances_find_and_more(
     columns = ("id_a", "id_b", "distance", "similarity")
 
     found = table_of(spark.pairs(frame_of(texts)), *columns).tolist()
-    monkeypatch.setattr(spark.match, "BY_DISTANCE", 10_000)
+    monkeypatch.setattr(spark.division, "BY_DISTANCE", 10_000)
     by_distance = table_of(spark.pairs(frame_of(texts)), *columns).tolist()
     assert len(by_distance) > 60 * 59 / 2
     assert {*map(tuple, by_distance)} <= {*map(tuple, found)}
@@ -602,7 +516,9 @@ def graph(seed=0):
     return pairs, np.arange(1000)
 
 
-def test_components_are_those_of_the_local_engine(on_spark):
+@pytest.mark.parametrize("most", [1 << 21, 0], ids=["in one task", "in rounds"])
+def test_components_are_those_of_the_local_engine(on_spark, monkeypatch, most):
+    monkeypatch.setattr(spark.division, "PAIRS_AT_ONCE", most)
     pairs, every = graph()
     frame = on_spark.createDataFrame(pairs.tolist(), "a long, b long")
 
@@ -611,53 +527,26 @@ def test_components_are_those_of_the_local_engine(on_spark):
     assert found == {number: expected[number] for number in np.unique(pairs).tolist()}
 
 
-@pytest.fixture
-def pairs_of_texts(on_spark):
-    """Pairs of texts and their similarities, which text goes first, and frames of both."""
+def test_parts_that_are_too_large_are_cut_as_locally(on_spark, monkeypatch):
+    for module in (division, spark.division):
+        monkeypatch.setattr(module, "MOST_TEXTS", 50)
     pairs, every = graph()
-    alike = np.random.default_rng(1).permutation(np.linspace(0.5, 1, len(pairs)))
-    digests = np.random.default_rng(2).integers(0, 1 << 63, (len(every), 2), np.uint64)
-    order = Precedence(1 + every % 3, digests[:, 0])
+    alike = np.random.default_rng(1).permutation(np.linspace(0.5, 0.9, len(pairs)))
+    whole = components(pairs, len(every))
+    alike[whole[pairs[:, 0]] == np.bincount(whole).argmax()] = 1  # the chain
+    digests = np.random.default_rng(2).integers(0, 1 << 64, (len(every), 2), np.uint64)
     rows = [(*pair, value) for pair, value in zip(pairs.tolist(), alike.tolist(), strict=True)]
-    frame = on_spark.createDataFrame(rows, "a long, b long, similarity double")
-    own = frame["similarity"].alias("closeness"), (1 - frame["similarity"]).alias("own_share")
-    about = zip(every.tolist(), order.sizes.tolist(), map(bytes, digests), strict=True)
-    texts = on_spark.createDataFrame(list(about), "number long, copies long, digest binary")
-    return pairs, alike, order, frame.select("*", *own), texts
+    frame = on_spark.createDataFrame(rows, "a long, b long, closeness double")
+    about = list(zip(every.tolist(), map(bytearray, map(bytes, digests)), strict=True))
+    texts = on_spark.createDataFrame(about, "number long, digest binary")
 
-
-def led_by(leader, pairs, alike):
-    """The rows of LED."""
-    known = dict(zip(map(tuple, pairs.tolist()), alike.tolist(), strict=True))
-    others = np.flatnonzero(leader != np.arange(len(leader)))
-    return [
-        (a, b, value, None if value is None else 1 - value)
-        for a, b in zip(others.tolist(), leader[others].tolist(), strict=True)
-        for value in [known.get((min(a, b), max(a, b)))]
-    ]
-
-
-@pytest.mark.parametrize("linkage", ["star", "components"])
-def test_leaders_are_the_same_by_component_and_all_at_once(pairs_of_texts, monkeypatch, linkage):
-    pairs, alike, order, frame, texts = pairs_of_texts
-
-    expected = led_by(leaders(pairs, alike, linkage, order), pairs, alike)
-    for most in (1 << 21, 0):
-        monkeypatch.setattr("simdup.spark.linkage.PAIRS_AT_ONCE", most)
-        assert sorted(map(tuple, led_texts(frame, texts, linkage).collect())) == expected
-
-
-def test_texts_left_alone_join_their_near_copies_as_locally(pairs_of_texts, on_spark):
-    pairs, alike, order, frame, texts = pairs_of_texts
-    # As if a narrow search had let every second text go.
-    before = leaders(pairs, alike, "star", order)
-    before = np.where((before % 2 == 0) & (order.rank % 2 == 0), before, order.rank)
-    led = on_spark.createDataFrame(led_by(before, pairs, alike), LED)
-
-    after = with_near_copies(pairs, alike, before, order)
-    assert (after != before).any()
-    found = sorted(map(tuple, led_near_copies(frame, texts, led).collect()))
-    assert found == led_by(after, pairs, alike)
+    known = dict(zip(pair_keys(pairs, 1000).tolist(), alike.tolist(), strict=True))
+    expected = division.parts_of(
+        pairs, digests, lambda asked: np.array([known[key] for key in pair_keys(asked, 1000)])
+    )
+    found = dict(table_of(parts_of(frame, texts), "number", "root").tolist())
+    assert len(set(expected.tolist())) > len(set(whole.tolist())) + 7
+    assert [found.get(number, number) for number in every] == expected.tolist()
 
 
 ROWS = [
@@ -738,11 +627,7 @@ BY_DISTANCE = Settings(Recipe(bits=64), k=16, linkage="components")
     ],
     ids=["stars-first", "stars-longest", "stars-representative", "chains", "distance"],
 )
-def test_deduplicate_drops_the_rows_that_the_local_engine_drops(
-    frame_of, write, monkeypatch, choice, keep
-):
-    monkeypatch.setattr(groups, "MOST_STAYING", 6)
-    monkeypatch.setattr(stay, "MOST_STAYING", 6)
+def test_deduplicate_drops_the_rows_that_the_local_engine_drops(frame_of, write, choice, keep):
     texts = wide_texts()
     write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
     result = scan_rows(["a.jsonl"], choice)

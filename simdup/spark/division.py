@@ -1,0 +1,168 @@
+"""Distinct texts in, parts that are matched alone out: `simdup.match.division` in DataFrames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from simdup.match.candidates import reach_of
+from simdup.match.division import MOST_TEXTS, STEPS
+from simdup.match.groups import components
+from simdup.match.own_share import FAMILY, estimated_cosines, least_similarity, may_be_alike
+from simdup.match.postings import BY_DISTANCE
+from simdup.search.distinct import distinct_numbers
+from simdup.settings import Settings
+from simdup.spark.arrow import Batches, Task, numbers, sketches_of
+from simdup.spark.distinct_texts import DIGEST, NumberedTexts, checkpointed
+from simdup.spark.lists import texts_together
+from simdup.spark.search import near_pairs
+
+# The most pairs that one task connects: some 100 MB.
+PAIRS_AT_ONCE = 1 << 21
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """What a search among all texts found."""
+
+    roots: DataFrame
+    """number, root: the part of each text that is in a pair; the lowest text gives its number."""
+    pairs: DataFrame | None
+    """a, b: candidate pairs. None if all texts are one part, in which nothing was searched yet."""
+    crowded: DataFrame | None
+    """The `number` of each text whose pairs are not all among `pairs`; None for no text."""
+    proposed: int
+    """The number of all candidate pairs."""
+
+
+def divided(texts: NumberedTexts, settings: Settings) -> Division:
+    """The parts of these texts.
+
+    All are one part if they are few, or if exact similarities decide and sketches cannot propose
+    pairs: then further rounds have to search for pairs of any two texts.
+    """
+    is_sketched = texts.is_sketched and settings.recipe.has_equal_weights
+    if texts.count <= BY_DISTANCE or (settings.verified and not is_sketched):
+        return Division(texts.frame.select("number", F.lit(0).alias("root")), None, None, 0)
+    if not settings.verified:
+        reach, bits = reach_of(settings, settings.distance, 0), settings.recipe.bits
+        closeness = F.cos(F.lit(np.pi / bits) * F.col("distance")).alias("closeness")
+        near = near_pairs(texts.frame, reach).select("a", "b", closeness)
+        near = checkpointed(near, "near pairs")
+        return Division(parts_of(near, texts.frame), near, None, 0)
+    found = checkpointed(texts_together(texts.frame), "lists")
+    crowded = found.where("is_star").select(F.explode(F.array("a", "b")).alias("number"))
+    near = checkpointed(_perhaps_alike(found, texts.frame, settings), "near sketches")
+    return Division(parts_of(near, texts.frame), near, crowded.distinct(), found.count())
+
+
+def _perhaps_alike(pairs: DataFrame, texts: DataFrame, settings: Settings) -> DataFrame:
+    """The pairs that may be similar enough, or one family, by their sketches: a, b, closeness."""
+    pairs = pairs.select("a", "b")
+    for side in ("a", "b"):
+        own = texts.select("number", "features", "sketch")
+        pairs = pairs.join(own.toDF(side, f"{side}_features", f"{side}_sketch"), side)
+    return pairs.mapInArrow(_sieving(settings.similarity), "a long, b long, closeness double")
+
+
+def _sieving(similarity: float) -> Task:
+    """A task that keeps the pairs that sketches do not rule out."""
+
+    def sieving(batches: Batches) -> Batches:
+        for each in batches:
+            both = pa.chunked_array([each["a_sketch"], each["b_sketch"]])
+            sketches, n = sketches_of(both), len(each)
+            counts = np.concatenate([numbers(each[f"{side}_features"]) for side in ("a", "b")])
+            pairs = np.column_stack((np.arange(n), np.arange(n, 2 * n)))
+            least = np.minimum(least_similarity(similarity, counts[pairs].min(axis=1)), FAMILY)
+            kept = may_be_alike(sketches, counts, pairs, least)
+            cosines = pa.array(estimated_cosines(sketches, counts, pairs[kept]))
+            named = each.select(["a", "b"]).filter(pa.array(kept))
+            yield named.append_column("closeness", cosines)
+
+    return sieving
+
+
+def parts_of(pairs: DataFrame, texts: DataFrame) -> DataFrame:
+    """number, root: the part of each text of a pair; large parts are cut as locally.
+
+    `pairs`, which are checkpointed, have a, b and closeness.
+    """
+    roots = rooted(pairs)
+    for least in STEPS:
+        sizes = roots.groupBy("root").agg(F.count("*").alias("size"))
+        large = sizes.where(F.col("size") > MOST_TEXTS)
+        if large.isEmpty():
+            return roots
+        cut = roots.join(large, "root", "left_semi").select(F.col("number").alias("a"))
+        inside = pairs.where(F.col("closeness") >= least).join(cut, "a", "left_semi")
+        whole = roots.join(large, "root", "left_anti").select("number", "root")
+        roots = checkpointed(whole.unionAll(rooted(checkpointed(inside, "parts"))), "parts")
+    # The first bits of the last word of the digest, whose lowest byte comes first.
+    first = F.conv(F.hex(F.substring("digest", DIGEST, 1)), 16, 10).cast("int")
+    bits = F.ceil(F.log2(F.greatest(F.col("size") / MOST_TEXTS, F.lit(1.0)))).cast("int")
+    sizes = roots.groupBy("root").agg(F.count("*").alias("size"))
+    piece = F.floor(first / F.pow(F.lit(2), 8 - bits)).alias("piece")
+    placed = roots.join(sizes, "root").join(texts.select("number", "digest"), "number")
+    placed = checkpointed(placed.select("number", "root", piece), "parts")
+    lowest = placed.groupBy("root", "piece").agg(F.min("number").alias("lowest"))
+    return placed.join(lowest, ["root", "piece"]).select("number", F.col("lowest").alias("root"))
+
+
+def rooted(pairs: DataFrame) -> DataFrame:
+    """Each text of a pair, `number`, with the lowest text that it is connected with, `root`.
+
+    `pairs`, which are checkpointed, have a and b.
+    """
+    high, low = F.greatest("a", "b").alias("high"), F.least("a", "b").alias("low")
+    edges = pairs.select(high, low)
+    if edges.count() <= PAIRS_AT_ONCE:
+        found = edges.coalesce(1).mapInArrow(_connecting, "number long, root long")
+        return checkpointed(found, "components")
+    edges, before = checkpointed(edges.where("high > low").distinct(), "components"), None
+    while (state := _state(edges)) != before:
+        before, edges = state, checkpointed(_small_star(_large_star(edges)), "components")
+    members = edges.select(F.col("high").alias("number"), F.col("low").alias("root"))
+    roots = edges.select(F.col("low").alias("number"), F.col("low").alias("root")).distinct()
+    return members.unionAll(roots)
+
+
+def _connecting(batches: Batches) -> Batches:
+    """Connect all pairs in one task."""
+    pairs = [np.column_stack([numbers(each[name]) for name in ("high", "low")]) for each in batches]
+    every = np.concatenate([np.empty((0, 2), np.int64), *pairs])
+    number = distinct_numbers(every)
+    root = number[components(np.searchsorted(number, every), len(number))]
+    yield pa.RecordBatch.from_pydict({"number": number, "root": root})
+
+
+def _state(edges: DataFrame) -> tuple[int, int]:
+    """The number of edges, and a checksum of them."""
+    mixed = F.xxhash64("high", "low").cast("decimal(38, 0)")
+    found = edges.agg(F.count("*").alias("count"), F.sum(mixed).alias("sum")).first()
+    return (found["count"], int(found["sum"] or 0)) if found else (0, 0)
+
+
+def _large_star(edges: DataFrame) -> DataFrame:
+    """Hang each text's higher neighbours on the lowest of its neighbours and itself."""
+    lowest = _lowest(edges).toDF("own", "lowest")
+    through = edges.join(lowest, edges["low"] == lowest["own"], "left")
+    return through.select("high", F.coalesce("lowest", "low").alias("low"))
+
+
+def _small_star(edges: DataFrame) -> DataFrame:
+    """Hang each text and its lower neighbours on the lowest of these."""
+    through = edges.join(_lowest(edges), "high")
+    neighbour = F.struct(F.col("low").alias("high"), F.col("lowest").alias("low"))
+    own = F.struct("high", F.col("lowest").alias("low"))
+    hung = through.select(F.inline(F.array(neighbour, own)))
+    return hung.where("high > low").distinct()
+
+
+def _lowest(edges: DataFrame) -> DataFrame:
+    """The lowest neighbour of each text with a lower one."""
+    return edges.groupBy("high").agg(F.min("low").alias("lowest"))

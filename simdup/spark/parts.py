@@ -1,0 +1,338 @@
+"""Parts in, groups out: each task runs the engine of `simdup.match` on whole parts.
+
+The rows of a part are its texts and its candidate pairs. Small parts are handed to the engine many
+at a time. Where parts come from a search among all texts, they are read twice: exact
+similarities tell which texts are one family, and then, once the families that have each value
+are counted, the engine groups the texts. The rows stay where they are in between.
+"""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.broadcast import Broadcast
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.window import Window
+
+from simdup.arrays import Digests, Distances, Indices, Mask, Similarities
+from simdup.compute.compiled import load_kernels_if_worth
+from simdup.corpus.fingerprint import text_digests
+from simdup.errors import InputError
+from simdup.fingerprint.features import Features, all_features
+from simdup.match.candidates import recall, search_distance
+from simdup.match.distinct_texts import Texts, contents
+from simdup.match.division import Divided, Search
+from simdup.match.engine import LocalEngine, TextGroups
+from simdup.match.exclusions import NO_EXCLUSIONS
+from simdup.match.groups import components, staying
+from simdup.match.own_share import FAMILY, CountedValues, OwnShares
+from simdup.progress import silent
+from simdup.records import SHORT, Candidates
+from simdup.search.hamming import paired_distances
+from simdup.settings import Settings
+from simdup.spark.arrow import Batches, numbers, rows_of, sketches_of, whole_runs
+from simdup.spark.counters import ROWS_AT_ONCE, frequencies
+from simdup.spark.distinct_texts import NumberedTexts, checkpointed
+from simdup.spark.division import Division, divided
+from simdup.spark.fingerprints import TextFrame
+from simdup.spark.readers import Reader
+
+#: The figures of a pair; null if unknown.
+KNOWN = ("similarity", "own_share")
+
+# The columns of a pair of near-duplicates.
+PAIR = "a long, b long, distance long, similarity double, own_share double"
+
+#: The message of the error for a row that no longer has its text.
+CHANGED = "rows changed while they were compared"
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The groups of texts, and how they were found."""
+
+    members: DataFrame
+    """Each text of a group: digest, representative (an id), first_digest (of the text of the
+    representative), KNOWN, distance, and `kept`: the id of the row that stays, or null."""
+    siblings: int
+    """Pairs of similar texts whose common wording is in too many other texts."""
+    candidates: Candidates | None
+    """None where nothing was verified."""
+
+
+def matched(
+    texts: NumberedTexts, source: TextFrame, settings: Settings, keep: str | None
+) -> Matched:
+    """The groups of texts; `keep`, one of KEEPS, says which rows stay if some have to go."""
+    division = divided(texts, settings)
+    frame, job = _prepared(texts, division, source, settings, keep)
+    id_ = texts.frame.schema["id"].dataType.simpleString()
+    schema = (
+        f"digest binary, representative {id_}, first_digest binary, similarity double,"
+        f" own_share double, distance long, kept {id_}, facts binary"
+    )
+    found = checkpointed(frame.mapInArrow(job.grouping, schema), "groups")
+    facts = [pickle.loads(row["facts"]) for row in found.where("facts is not null").collect()]  # noqa: S301  (of own tasks)
+    candidates = _added([each for _, each in facts], division, settings)
+    members = found.where("facts is null").drop("facts")
+    return Matched(members, sum(siblings for siblings, _ in facts), candidates)
+
+
+def _added(
+    several: list[Candidates | None], division: Division, settings: Settings
+) -> Candidates | None:
+    """How candidates were found, from what each task says of its texts."""
+    if not settings.verified:
+        return None
+    if division.pairs is not None:
+        return Candidates(division.proposed + sum(each.pairs for each in several if each))
+    if several:
+        return several[0]
+    k, bits = search_distance(settings.similarity, settings.recipe.bits), settings.recipe.bits
+    return Candidates(0, k, k, recall(settings.similarity, bits, k))
+
+
+def near_duplicates(texts: NumberedTexts, source: TextFrame, settings: Settings) -> DataFrame:
+    """All pairs of near-duplicate texts, lazily: PAIR. KNOWN are null if they are not asked for."""
+    frame, job = _prepared(texts, divided(texts, settings), source, settings, None)
+    return frame.mapInArrow(job.pairing, PAIR)
+
+
+def _prepared(
+    texts: NumberedTexts,
+    division: Division,
+    source: TextFrame,
+    settings: Settings,
+    keep: str | None,
+) -> tuple[DataFrame, Job]:
+    """The rows of parts, the ones of each part together, and the tasks for them."""
+    job = Job(source.reader, settings, keep, division.pairs is not None)
+    frame = _rows_of_parts(texts, division, source, settings, keep)
+    if division.pairs is None or not settings.verified:
+        return frame, job
+    schema = frame.select("*").schema.add("family", "long").add("similarity", "double")
+    frame = checkpointed(frame.mapInArrow(job.comparing, schema), "similarities")
+    alone = texts.frame.join(division.roots, "number", "left_anti")
+    alone = alone.where("copies = 1")  # the others are parts
+    counted = frequencies(alone, frame)
+    context = frame.sparkSession.sparkContext
+    return frame, replace(job, frequencies=context.broadcast(counted))
+
+
+def _rows_of_parts(
+    texts: NumberedTexts,
+    division: Division,
+    source: TextFrame,
+    settings: Settings,
+    keep: str | None,
+) -> DataFrame:
+    """The texts of parts in the order of their ids, and the candidate pairs, part by part.
+
+    Copies are a part, too. Texts are there where they may have to be compared.
+    """
+    roots = division.roots
+    if division.pairs is not None:
+        copied = texts.frame.where("copies > 1").join(roots, "number", "left_anti")
+        roots = roots.unionByName(copied.select("number", F.col("number").alias("root")))
+    about = texts.frame.join(roots, "number").withColumn("is_crowded", F.lit(False))  # noqa: FBT003  (Spark's)
+    if division.crowded is not None:
+        crowded = division.crowded.withColumn("crowd", F.lit(True))  # noqa: FBT003
+        about = about.join(crowded, "number", "left")
+        about = about.withColumn("is_crowded", F.col("crowd").isNotNull()).drop("crowd")
+    read = about if settings.verified else about.where(F.col("features") < SHORT)
+    rows = source.frame.select("id", *source.reader.inputs)
+    about = about.join(rows.join(read.select("id"), "id", "left_semi"), "id", "left")
+    if division.pairs is not None:
+        placed = division.pairs.select("a", "b").join(roots.withColumnRenamed("number", "a"), "a")
+        about = about.unionByName(placed, allowMissingColumns=True)
+    else:
+        about = about.withColumns({side: F.lit(None).cast("long") for side in ("a", "b")})
+    if keep == "longest":
+        by_length = Window.partitionBy("root").orderBy("longest")
+        about = about.withColumn("place", F.row_number().over(by_length).cast("long"))
+    else:
+        about = about.repartition("root")
+    return about.sortWithinPartitions("root", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What tasks have to find out about parts, and how."""
+
+    reader: Reader
+    settings: Settings
+    keep: str | None
+    is_divided: bool
+    """Whether a search among all texts has found the candidate pairs."""
+    frequencies: Broadcast[CountedValues] | None = None
+
+    def comparing(self, batches: Batches) -> Batches:
+        """Add the exact similarity of each pair, and the family of each text."""
+        for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
+            pack = Pack(table, self)
+            similarity, family = np.full(len(table), np.nan), np.full(len(table), -1)
+            similarities = pack.engine.exact.of(pack.pairs)
+            similarity[pack.pair_rows] = similarities
+            first = components(pack.pairs[similarities >= FAMILY], len(pack.texts))
+            family[pack.text_rows] = pack.number[first]
+            made = table.append_column("family", pa.array(family))
+            yield from made.append_column("similarity", pa.array(similarity)).to_batches()
+
+    def grouping(self, batches: Batches) -> Batches:
+        """Group the texts of parts."""
+        for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
+            pack = Pack(table, self)
+            found = pack.engine.groups(pack.divided)
+            members = pack.members(found)
+            yield from members.to_batches()
+            facts = pickle.dumps((len(found.siblings.pairs), found.candidates))
+            nothing = {each.name: pa.nulls(1, each.type) for each in members.schema}
+            yield pa.RecordBatch.from_pydict(nothing | {"facts": pa.array([facts], pa.binary())})
+
+    def pairing(self, batches: Batches) -> Batches:
+        """Find all pairs of near-duplicates of parts: PAIR."""
+        for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
+            pack = Pack(table, self)
+            found = pack.engine.every_pair(pack.divided)
+            a, b = pack.number[np.sort(found.pairs, axis=1)].T
+            columns = {
+                "a": pa.array(a),
+                "b": pa.array(b),
+                "distance": pa.array(paired_distances(pack.texts.rows, *found.pairs.T), pa.int64()),
+                "similarity": pa.array(found.similarities, from_pandas=True),
+                "own_share": pa.array(found.own_shares, from_pandas=True),
+            }
+            yield pa.RecordBatch.from_pydict(columns)
+
+
+class Pack:
+    """Whole parts, as the engine takes them."""
+
+    def __init__(self, table: pa.Table, job: Job) -> None:
+        self._job, self._characters = job, 0
+        is_text = np.asarray(pc.is_valid(table["number"]))
+        self.text_rows, pair_rows = np.flatnonzero(is_text), np.flatnonzero(~is_text)
+        self.table = table.take(self.text_rows)
+        self.number, root = numbers(self.table["number"]), numbers(self.table["root"])
+        self.part = np.searchsorted(root, root)
+        asked = table.take(pair_rows)
+        pairs = np.column_stack([self._places(numbers(asked[side])) for side in ("a", "b")])
+        # A part that was cut has pairs with texts of another piece.
+        is_inside = (pairs >= 0).all(axis=1) & (self.part[pairs[:, 0]] == self.part[pairs[:, 1]])
+        self.pairs, self.pair_rows = pairs[is_inside], pair_rows[is_inside]
+        self._asked = asked.take(np.flatnonzero(is_inside))
+        self.texts = self._texts()
+        self.engine = LocalEngine(self.texts, job.settings, self, silent, None, NO_EXCLUSIONS)
+        if job.frequencies is not None and self.texts.sketches is not None:
+            family = numbers(self.table["family"])
+            self.engine.own.shares = OwnShares(
+                self.texts.sketches, self.texts.counts, family, job.frequencies.value
+            )
+
+    def _places(self, asked: Indices) -> Indices:
+        """The texts with these numbers; -1 for one that is not here."""
+        order = np.argsort(self.number)
+        at = order[np.searchsorted(self.number, asked, sorter=order) % len(order)]
+        return np.where(self.number[at] == asked, at, -1)
+
+    def _texts(self) -> Texts:
+        """The texts, as the engine takes them."""
+        begins = np.append(0, np.cumsum(numbers(self.table["copies"])))
+        digests, wide = self._digests("digest"), rows_of(self.table["fingerprint"])
+        n, width = len(wide), self._job.settings.recipe.bits // 8
+        is_sketched = "sketch" in self.table.column_names
+        return Texts(
+            np.arange(begins[-1]),
+            begins,
+            np.arange(n),
+            np.ascontiguousarray(wide[:, :width]),
+            wide,
+            numbers(self.table["features"]),
+            digests,
+            contents(digests),
+            np.zeros(n, bool),
+            sketches_of(self.table["sketch"]) if is_sketched else None,
+        )
+
+    def _digests(self, name: str) -> Digests:
+        return np.ascontiguousarray(rows_of(self.table[name])).view(np.uint64)
+
+    @cached_property
+    def divided(self) -> Divided | None:
+        """What a search among all texts found in these parts, if there was one."""
+        if not self._job.is_divided:
+            return None
+        crowded = np.flatnonzero(np.asarray(self.table["is_crowded"]))
+        similarities = np.empty(0)
+        if self._job.settings.verified:
+            similarities = self._asked["similarity"].to_numpy()
+        search = Search(self.pairs, crowded, not len(crowded))
+        return Divided(search, self.part, similarities, 0)
+
+    def expect(self, texts: Indices) -> None:
+        """Texts are here already; see `FeatureSource`."""
+
+    def features(self, texts: Indices) -> Features:
+        """The features of these texts. Raises InputError for a text that has changed."""
+        given = self.table.take(texts)
+        read = [text or "" for text in self._job.reader.read(given)[0]]
+        self._characters += sum(map(len, read))
+        load_kernels_if_worth(characters=self._characters)
+        if text_digests(read).tobytes() != b"".join(given["text_digest"].to_pylist()):
+            raise InputError(CHANGED)
+        return all_features(read, self._job.settings.recipe)
+
+    def members(self, found: TextGroups) -> pa.Table:
+        """The members of groups; see `Matched`."""
+        members = np.concatenate([self.part[:0], *found.groups])
+        sizes = np.array([len(each) for each in found.groups], np.int64)
+        first = np.repeat(members[np.cumsum(sizes) - sizes], sizes)
+        distance = paired_distances(self.texts.rows, members, first)
+        kept = self.table["longest" if self._job.keep == "longest" else "id"].combine_chunks()
+        if self._job.keep == "longest":
+            kept = kept.field("id")
+        goes = ~self._stay(members, first, found.similarities, distance)
+        return pa.table(
+            {
+                "digest": self.table["digest"].take(members),
+                "representative": self.table["id"].take(first),
+                "first_digest": self.table["text_digest"].take(first),
+                "similarity": pa.array(found.similarities, from_pandas=True),
+                "own_share": pa.array(found.own_shares, from_pandas=True),
+                "distance": pa.array(distance, pa.int64()),
+                "kept": kept.take(pa.array(members, mask=goes)),
+                "facts": pa.nulls(len(members), pa.binary()),
+            }
+        )
+
+    def _stay(
+        self, members: Indices, first: Indices, similarities: Similarities, distance: Distances
+    ) -> Mask:
+        """Which of these members of groups stay; `first` (m,) represents each one's group; (m,)."""
+        keep, settings = self._job.keep, self._job.settings
+        if keep is None:
+            return np.ones(len(members), bool)
+        keys: list[NDArray[Any]] = [members]
+        if keep == "longest":
+            keys = [numbers(self.table["place"])[members]]
+        elif keep == "representative":
+            keys += [distance, -np.nan_to_num(similarities), members != first]
+        order = np.lexsort([*keys, first])
+        text, centre = members[order], members[order] == first[order]
+        is_centre = centre & (settings.linkage == "star")
+
+        def alike(pairs: Indices) -> Mask:
+            return self.engine.are_near(text[pairs])
+
+        stands_for = staying(first[order], is_centre, alike)
+        stays = np.empty(len(members), bool)
+        stays[order] = stands_for == np.arange(len(order))
+        return stays
