@@ -1,6 +1,7 @@
 """Fingerprint rows in, groups of texts out: SimHash proposes, similarity and own share decide.
 
-Read `engine` first, then `rounds`, which it shares with Spark. The engine has four parts:
+Read `division` first: which steps need all texts, and which ones only a part, so that Spark can run
+them anywhere. Then `engine`, which has four parts:
 
 - `candidate_search` proposes pairs of texts; `candidates` says how far it searches, and
   `postings` finds pairs whose sketches share enough.

@@ -81,14 +81,13 @@ class CandidateSearch:
         few, many = active[is_few], active[~is_few]
         is_reference = self.texts.is_reference
         few = few[np.lexsort((is_reference[few], part[few]))]
-        pairs = pairs_inside(few, part[few])
-        if self.is_two_sided:
-            pairs = pairs[is_reference[pairs[:, 0]] != is_reference[pairs[:, 1]]]
-        crowded = many
+        pairs, crowded = pairs_inside(few, part[few]), many
         if len(many) and self.sketches is not None:
             salts = salts_of(part, self.texts.digests)[many]
             more, crowded = self._by_lists(self.sketches, many, is_reference[many], salts)
             pairs = np.concatenate((pairs, more))
+        if self.is_two_sided:
+            pairs = pairs[is_reference[pairs[:, 0]] != is_reference[pairs[:, 1]]]
         return Search(pairs, crowded, not len(crowded))
 
     def affordable(self, active: Indices, wanted: int) -> Search:

@@ -209,16 +209,17 @@ class LocalEngine:
         return replace(candidates, recall=recall, sampled=sampled)
 
     def _near_pairs(self, divided: Divided | None) -> Indices:
-        """The pairs within the distance that decides."""
-        if divided is None:
-            return self.candidates.near_pairs(self.every_text(), self.settings.distance)
-        return divided.search.pairs
+        """The pairs within the distance that decides, and confirmed where a text is short."""
+        if divided is not None:
+            pairs = divided.search.pairs
+        else:
+            pairs = self.candidates.near_pairs(self.every_text(), self.settings.distance)
+        return pairs[self._are_confirmed(pairs)]
 
     def _by_distance(self, divided: Divided | None) -> Leaders:
         """The representatives by distance."""
         every, bits = self.every_text(), self.settings.recipe.bits
         pairs = self._near_pairs(divided)
-        pairs = pairs[self._are_confirmed(pairs)]
         pairs = pairs[self.grouping.allowed(pairs)]
         distances = paired_distances(self.texts.rows, pairs[:, 0], pairs[:, 1])
         leader = self.grouping.represented(every, pairs, np.cos(np.pi / bits * distances))
@@ -240,7 +241,6 @@ class LocalEngine:
         """All pairs of near-duplicates, also the ones that rounds would leave out; see `groups`."""
         if not self.settings.verified:
             pairs = self._near_pairs(divided)
-            pairs = pairs[self._are_confirmed(pairs)]
             return Duplicates(pairs, *np.full((2, len(pairs)), np.nan))
         every, k = self.every_text(), self._wanted
         if divided is None:

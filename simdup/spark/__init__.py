@@ -4,8 +4,7 @@
 
 `fingerprints` is lazy. The other functions count and checkpoint: they make the fingerprints, find
 the pairs and connect the groups when they are called. Read the modules in the order of a run:
-dataframes, fingerprints, distinct_texts, match, postings, search, cells, verify, own_share,
-linkage, stay; then, for `simdup corpus scan --engine spark`, command, session, files, readers,
+dataframes, fingerprints, distinct_texts, division, lists, search, parts, counters; then, for `simdup corpus scan --engine spark`, command, session, files, readers,
 corpus.
 """
 

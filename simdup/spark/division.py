@@ -9,7 +9,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.match.candidates import reach_of
 from simdup.match.division import MOST_TEXTS, STEPS
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, estimated_cosines, least_similarity, may_be_alike
@@ -49,10 +48,10 @@ def divided(texts: NumberedTexts, settings: Settings) -> Division:
     if texts.count <= BY_DISTANCE or (settings.verified and not is_sketched):
         return Division(texts.frame.select("number", F.lit(0).alias("root")), None, None, 0)
     if not settings.verified:
-        reach, bits = reach_of(settings, settings.distance, 0), settings.recipe.bits
+        bits = settings.recipe.bits
         closeness = F.cos(F.lit(np.pi / bits) * F.col("distance")).alias("closeness")
-        near = near_pairs(texts.frame, reach).select("a", "b", closeness)
-        near = checkpointed(near, "near pairs")
+        near = near_pairs(texts.frame, bits, settings.distance)
+        near = checkpointed(near.select("a", "b", closeness), "near pairs")
         return Division(parts_of(near, texts.frame), near, None, 0)
     found = checkpointed(texts_together(texts.frame), "lists")
     crowded = found.where("is_star").select(F.explode(F.array("a", "b")).alias("number"))

@@ -7,9 +7,9 @@ the first table in which a pair meets reports it. Where fingerprints would meet 
 there is one table of no blocks: all meet.
 Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", 2007, section 3.
 
-Fingerprints that meet are compared in cells: the rows of a key are cut into parts by a hash of
-their bits, and each two parts are one cell. A part is sent to every cell that it belongs to. Cells
-are numbered as a triangle: 0-0, 0-1, 1-1, 0-2, ...
+Rows that all meet are compared in cells: they are cut into chunks by a hash of their bits, and each
+two chunks are one cell. A chunk is sent to every cell that it belongs to. Cells are numbered as a
+triangle: 0-0, 0-1, 1-1, 0-2, ... The rows of a table that have a key in common are one cell.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from math import comb
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.arrays import Hashes, Indices, Mask, Rows
 from simdup.compute.hashing import mix64
-from simdup.match.candidates import SIEVE_BITS
 from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import paired_distances, words
-from simdup.search.pairs import Reach, iter_near_pairs, iter_near_pairs_between, ranges
+from simdup.search.pairs import iter_pairs, iter_pairs_between, ranges
 from simdup.spark.arrow import (
     PAIRS,
     Batches,
@@ -65,9 +64,6 @@ MOST_CANDIDATES = 100
 # The most tables, and so the most copies of a row in a shuffle.
 MOST_TABLES = 40
 
-# The most rows of a key that one task compares; more are split over several tasks.
-HOT = 4096
-
 # The most rows of a cell that numpy compares, many small cells at once.
 FEW_ROWS = 256
 
@@ -75,23 +71,26 @@ FEW_ROWS = 256
 ROWS_AT_ONCE = 1 << 16
 
 
-def near_pairs(texts: DataFrame, reach: Reach) -> DataFrame:
-    """Every pair of near texts, each once, lazily: PAIRS. `texts` have number and fingerprint."""
+def near_pairs(texts: DataFrame, bits: int, k: int) -> DataFrame:
+    """Every pair of texts within k of the first `bits` bits, each once, lazily: PAIRS.
+
+    `texts` have number and fingerprint.
+    """
+    row = F.substring("fingerprint", 1, bits // 8).alias("fingerprint")
     members = F.sort_array(F.collect_list("number")).alias("members")
-    distinct = checkpointed(texts.groupBy("fingerprint").agg(members), "distinct fingerprints")
+    distinct = texts.select("number", row).groupBy("fingerprint").agg(members)
+    distinct = checkpointed(distinct, "distinct fingerprints")
     repeated = distinct.where(F.size("members") > 1)
     copies = repeated.select("fingerprint", "members").mapInArrow(_copies, PAIRS)
     n = distinct.count()
-    layout = layout_for(n, reach.bits, reach.k) if n >= ROWS_WORTH_TABLES else None
+    layout = layout_for(n, bits, k) if n >= ROWS_WORTH_TABLES else None
     if layout is not None:
-        keys = keyed(distinct, reach, layout)
-        candidates, most = candidates_of(keys)
-        if 2 * candidates < MOST_CANDIDATES * n:
-            return copies.unionAll(compared(_in_cells_of_keys(keys, most), reach, layout))
-    width = (reach.bits if reach.sieve is None else max(reach.bits, SIEVE_BITS)) // 8
+        keys = keyed(distinct, layout)
+        if 2 * _candidates(keys) < MOST_CANDIDATES * n:
+            return copies.unionAll(compared(keys.repartition("cell"), k, layout))
     slots = texts.sparkSession.sparkContext.defaultParallelism
-    together = _all_in_cells(distinct, chunks_for(n, width, slots))
-    return copies.unionAll(compared(together, reach, EVERYTHING))
+    together = _all_in_cells(distinct, chunks_for(n, bits // 8, slots))
+    return copies.unionAll(compared(together, k, EVERYTHING))
 
 
 def _copies(batches: Batches) -> Batches:
@@ -123,30 +122,20 @@ def parts_for(tasks: int, slots: int) -> int:
     return next(parts for parts in count(1) if parts * (parts + 1) // 2 >= wanted)
 
 
-def cell_of(a: Column, b: Column) -> Column:
-    """The number of the cell of parts a and b, which lie in a triangle: 0-0, 0-1, 1-1, 0-2, ..."""
-    high, low = F.greatest(a, b), F.least(a, b)
-    return (high * (high + 1) / 2).cast("long") + low
-
-
-def in_cells(frame: DataFrame, number: Column, parts: Column) -> DataFrame:
-    """Each row once for every cell of its part, `number` modulo `parts`, with `cell` and `side`.
-
-    Each two parts have a cell, and so has each part with itself: two rows meet in one cell only.
-    """
-    own, other = F.col("part"), F.col("other")
-    every = F.sequence(F.lit(0).cast("long"), parts.cast("long") - 1)
-    frame = frame.withColumn("part", F.pmod(number.cast("long"), parts.cast("long")))
-    frame = frame.withColumn("other", F.explode(every))
-    side = F.when(own == other, DIAGONAL).when(own < other, LEFT).otherwise(RIGHT)
-    return frame.withColumns({"cell": cell_of(own, other), "side": side}).drop("part", "other")
-
-
 def _all_in_cells(distinct: DataFrame, chunks: int) -> DataFrame:
-    """Every fingerprint with every other one in a cell of two chunks, under one key."""
-    keys = distinct.withColumns({"key": F.lit(0).cast("long"), "place": F.lit(0)})
-    sent = in_cells(keys, F.xxhash64("fingerprint"), F.lit(chunks))
-    cells = chunks * (chunks + 1) // 2
+    """Every fingerprint with every other one in a cell of two chunks.
+
+    Each row is there once for every cell of its chunk, with `cell` and `side`.
+    """
+    own, other = F.col("chunk"), F.col("other")
+    chunk = F.pmod(F.xxhash64("fingerprint"), F.lit(chunks)).alias("chunk")
+    every = F.explode(F.sequence(F.lit(0).cast("long"), F.lit(chunks - 1).cast("long")))
+    placed = distinct.select("*", chunk, every.alias("other"))
+    high, low = F.greatest(own, other), F.least(own, other)
+    cell = (high * (high + 1) / 2).cast("long") + low
+    side = F.when(own == other, DIAGONAL).when(own < other, LEFT).otherwise(RIGHT)
+    columns = {"cell": cell, "side": side, "place": F.lit(0)}
+    sent, cells = placed.withColumns(columns), chunks * (chunks + 1) // 2
     if hasattr(sent, "repartitionById"):  # since Spark 4.1; no two cells in one partition
         return sent.repartitionById(cells, F.col("cell").cast("int"))
     return sent.repartition(cells, "cell")
@@ -205,73 +194,60 @@ def layout_for(n: int, bits: int, k: int) -> Layout | None:
     return None
 
 
-def keyed(distinct: DataFrame, reach: Reach, layout: Layout) -> DataFrame:
-    """Every fingerprint once for each table, with a key made of its bits there."""
+def keyed(distinct: DataFrame, layout: Layout) -> DataFrame:
+    """Every fingerprint once for each table, in a `cell` numbered by its bits there."""
 
     def keying(batches: Batches) -> Batches:
         for each in batches:
-            rows = reach.compared(rows_of(each.column("fingerprint")))
+            rows = rows_of(each.column("fingerprint"))
             for place, in_table in enumerate(layout.tables):
                 kept = np.bitwise_or.reduce(layout.masks[in_table])
                 columns = {
-                    "key": mix64(hashed(rows & kept) + np.uint64(place)).view(np.int64),
+                    "cell": mix64(hashed(rows & kept) + np.uint64(place)).view(np.int64),
+                    "side": np.full(len(rows), DIAGONAL, np.int32),
                     "place": np.full(len(rows), place, np.int32),
                     "fingerprint": each.column("fingerprint"),
                     "members": each.column("members"),
                 }
                 yield pa.RecordBatch.from_pydict(columns)
 
-    schema = "key long, place int, fingerprint binary, members array<long>"
+    schema = "cell long, side int, place int, fingerprint binary, members array<long>"
     return distinct.select("fingerprint", "members").mapInArrow(keying, schema)
 
 
-def candidates_of(keys: DataFrame) -> tuple[int, int]:
-    """The number of pairs of rows with equal keys, and the most rows with one key."""
-    counts = keys.groupBy("key").count()
-    pairs = F.sum(F.expr("cast(count as double) * (count - 1) / 2"))
-    found = counts.agg(pairs.alias("pairs"), F.max("count").alias("most")).collect()[0]
-    return int(found["pairs"] or 0), found["most"] or 0
+def _candidates(keys: DataFrame) -> float:
+    """The number of pairs of rows in one cell."""
+    pairs = F.sum(F.expr("cast(count as double) * (count - 1) / 2")).alias("pairs")
+    found = keys.groupBy("cell").count().agg(pairs).collect()
+    return found[0]["pairs"] or 0
 
 
-def _in_cells_of_keys(keys: DataFrame, most: int) -> DataFrame:
-    """The rows of each key in cells; no key has more than `most` rows (`candidates_of`)."""
-    parts = F.lit(1)
-    if most > HOT:
-        counts = keys.groupBy("key").count().where(F.col("count") > HOT)
-        hot = counts.select("key", F.ceil(F.col("count") / HOT).alias("parts"))
-        keys = keys.join(F.broadcast(hot), "key", "left").fillna(1, ["parts"])
-        parts = F.col("parts")
-    return in_cells(keys, F.xxhash64("fingerprint"), parts).repartition("key", "cell")
+def compared(together: DataFrame, k: int, layout: Layout) -> DataFrame:
+    """Near pairs of texts with different fingerprints, each once, from whole cells: PAIRS."""
+    return together.sortWithinPartitions("cell", "side").mapInArrow(_meeting(k, layout), PAIRS)
 
 
-def compared(together: DataFrame, reach: Reach, layout: Layout) -> DataFrame:
-    """Near pairs of texts with different fingerprints, each once, from the cells of keys: PAIRS."""
-    ordered = together.sortWithinPartitions("key", "cell", "side")
-    return ordered.mapInArrow(_meeting(reach, layout), PAIRS)
-
-
-def _meeting(reach: Reach, layout: Layout) -> Task:
-    """Compare the fingerprints that have a key and a cell in common: PAIRS."""
+def _meeting(k: int, layout: Layout) -> Task:
+    """Compare the fingerprints of each cell: PAIRS."""
 
     def meeting(batches: Batches) -> Batches:
-        for table in whole_runs(batches, ("key", "cell"), ROWS_AT_ONCE):
+        for table in whole_runs(batches, ("cell",), ROWS_AT_ONCE):
             distinct = _distinct(table)
-            yield from emitted(distinct, _met(table, distinct.rows, reach, layout))
+            yield from emitted(distinct, _met(table, distinct.rows, k, layout))
 
     return meeting
 
 
-def _met(table: pa.Table, rows: Rows, reach: Reach, layout: Layout) -> Iterator[Indices]:
-    """Near pairs (i, j, distance) of rows in the first table that the two share: (m, 3)."""
+def _met(table: pa.Table, rows: Rows, k: int, layout: Layout) -> Iterator[Indices]:
+    """Yield the near pairs of rows in one cell, each only in the first table in which it meets."""
     side, place = (numbers(table.column(name)) for name in ("side", "place"))
-    bits, begins = reach.compared(rows), begins_of(table, ("key", "cell"))
-    for i, j, distance in _near(rows, side, begins, reach):
-        counts = _is_first_table(bits[i] ^ bits[j], place[i], layout) & (place[i] == place[j])
+    for i, j, distance in _near(rows, side, begins_of(table, ("cell",)), k):
+        counts = _is_first_table(rows[i] ^ rows[j], place[i], layout) & (place[i] == place[j])
         yield np.column_stack((i, j, distance))[counts]
 
 
-def _near(rows: Rows, side: Indices, begins: Indices, reach: Reach) -> Iterator[Indices]:
-    """Yield near pairs of rows (3, m): between the two parts of a cell, or within its only part.
+def _near(rows: Rows, side: Indices, begins: Indices, k: int) -> Iterator[Indices]:
+    """Yield near pairs of rows (3, m): between the two chunks of a cell, or within its only one.
 
     Cells begin at `begins`; `side` (n,) is ascending within each.
     """
@@ -279,21 +255,19 @@ def _near(rows: Rows, side: Indices, begins: Indices, reach: Reach) -> Iterator[
     is_large = sizes > FEW_ROWS
     for begin, size in np.column_stack((begins, sizes))[is_large].tolist():
         # A copy can be written to; for read-only arrays the kernels would be compiled again.
-        own = rows[begin : begin + size].copy()
+        own, left = rows[begin : begin + size].copy(), 0
         if side[begin] == DIAGONAL:
-            shift, pairs = [[begin], [begin], [0]], iter_near_pairs(own, reach)
+            pairs = iter_pairs(own, k)
         else:
             left = int(np.searchsorted(side[begin : begin + size], RIGHT))
-            pairs = iter_near_pairs_between(own[:left], own[left:], reach)
-            shift = [[begin], [begin + left], [0]]
+            pairs = iter_pairs_between(own[:left], own[left:], k)
         for each in pairs:
-            yield each.T + np.array(shift)
-    few, bits = ~np.repeat(is_large, sizes), reach.compared(rows)
+            yield each.T + np.array([[begin], [begin + left], [0]])
+    few = ~np.repeat(is_large, sizes)
     after = np.arange(1, len(rows) + 1)
     for i, j in ranges(after, np.where(few, np.repeat(begins + sizes, sizes) - after, 0)):
-        distance = paired_distances(bits, i, j)
-        kept = (distance <= reach.k) & ((side[i] == DIAGONAL) | (side[i] != side[j]))
-        kept[kept] = reach.passes(rows, i[kept], j[kept])
+        distance = paired_distances(rows, i, j)
+        kept = (distance <= k) & ((side[i] == DIAGONAL) | (side[i] != side[j]))
         yield np.stack((i, j, distance.astype(np.int64)))[:, kept]
 
 

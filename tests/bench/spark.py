@@ -38,16 +38,14 @@ if TYPE_CHECKING:
 STAGES = {
     "fingerprints": "prints",
     "texts, numbered": "texts",
-    "sample": "sample",
     "distinct fingerprints": "distinct",
     "near pairs": "compare",
     "lists": "lists",
     "near sketches": "sketches",
+    "components": "parts",
+    "parts": "parts",
     "similarities": "verify",
-    "families": "own",
     "frequencies": "own",
-    "own shares": "own",
-    "components": "groups",
     "groups": "groups",
     "groups of rows": "rows",
 }

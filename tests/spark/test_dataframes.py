@@ -27,8 +27,6 @@ from simdup.match.own_share import (
 from simdup.match.verify import exact_similarities
 from simdup.records import SHORT
 from simdup.search.distinct import pair_keys
-from simdup.search.hamming import paired_distances
-from simdup.search.pairs import Reach
 from simdup.theory import similarity_at
 
 pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
@@ -460,48 +458,40 @@ def frame_of_rows(on_spark):
     return framing
 
 
-def both_near(rows, reach):
-    pairs = pairs_within(reach.compared(rows), reach.k)
-    if reach.sieve is not None:
-        pairs = pairs[paired_distances(rows, pairs[:, 0], pairs[:, 1]) <= reach.sieve]
-    return pairs.tolist()
-
-
-@pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(32, 4, 6)], ids=["k=3", "sieved"])
-def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch, reach):
+def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch):
     monkeypatch.setattr(search, "COMPARISONS_WORTH", 1)
     monkeypatch.setattr(search, "keyed", None)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
-        found = search.near_pairs(frame_of_rows(rows, partitions), reach)
-        assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
+        found = search.near_pairs(frame_of_rows(rows, partitions), 64, 3)
+        assert table_of(found, "a", "b", "distance").tolist() == pairs_within(rows, 3).tolist()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("hot", "partitions"), [(50, 2), (100_000, 5)], ids=["split", "whole"])
-@pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(56, 2, 3)], ids=["k=3", "sieved"])
-def test_comparing_by_tables_finds_every_pair_once(
-    frame_of_rows, monkeypatch, reach, hot, partitions
-):
+@pytest.mark.parametrize(("few", "bits", "k"), [(40, 64, 3), (100_000, 56, 2)])
+def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, few, bits, k):
     monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
     monkeypatch.setattr(search, "EVERYTHING", None)
-    monkeypatch.setattr(search, "HOT", hot)
-    monkeypatch.setattr(search, "FEW_ROWS", 40)
+    monkeypatch.setattr(search, "FEW_ROWS", few)
     rows = random_rows()
 
-    found = search.near_pairs(frame_of_rows(rows, partitions), reach)
-    assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
+    found = table_of(search.near_pairs(frame_of_rows(rows, 2), bits, k), "a", "b", "distance")
+    assert found.tolist() == pairs_within(rows[:, : bits // 8], k).tolist()
 
 
 def test_rows_with_too_many_candidates_have_no_tables(frame_of_rows, monkeypatch):
+    layouts, compared = [], search.compared
     monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
-    monkeypatch.setattr(search, "_in_cells_of_keys", None)
+    monkeypatch.setattr(
+        search, "compared", lambda *given: layouts.append(given[-1]) or compared(*given)
+    )
     rows = random_rows()
 
-    found = search.near_pairs(frame_of_rows(rows, 2), Reach(64, 3, None))
-    assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, Reach(64, 3, None))
+    found = table_of(search.near_pairs(frame_of_rows(rows, 2), 64, 3), "a", "b", "distance")
+    assert found.tolist() == pairs_within(rows, 3).tolist()
+    assert layouts == [search.EVERYTHING]
 
 
 def graph(seed=0):
