@@ -25,7 +25,7 @@ from simdup.match.postings import BY_DISTANCE, Together, texts_together
 from simdup.progress import Progress
 from simdup.search.distinct import distinct_rows
 from simdup.search.hamming import paired_distances
-from simdup.search.pairs import MAX_PAIRS, Reach, iter_near_pairs, iter_near_pairs_between
+from simdup.search.pairs import MAX_PAIRS, iter_near_pairs, iter_near_pairs_between
 from simdup.settings import Settings
 
 #: The most texts of a part of which a further round compares all with all: they have
@@ -50,16 +50,10 @@ class CandidateSearch:
 
         A search by distance goes as far as `wanted` bits, or as far as is affordable.
         """
-        together = self.together(active, self.texts.is_reference[active])
-        if together is None:
-            return self.affordable(active, wanted)
-        return Search(*together, is_complete=not len(together.crowded))
-
-    def together(self, active: Indices, is_reference: Mask) -> Together | None:
-        """The pairs of these texts whose sketches share enough; None if distances cost less."""
         if self.sketches is None or len(active) <= BY_DISTANCE:
-            return None
-        return self._by_lists(self.sketches, active, is_reference)
+            return self.affordable(active, wanted)
+        together = self._by_lists(self.sketches, active, self.texts.is_reference[active])
+        return Search(*together, is_complete=not len(together.crowded))
 
     def _by_lists(
         self, sketches: Sketches, active: Indices, is_reference: Mask, salts: Hashes | None = None
@@ -143,12 +137,8 @@ class CandidateSearch:
             for pairs in iter_near_pairs_between(*sides, reach, self.progress):
                 yield np.column_stack((others[pairs[:, 0]], references[pairs[:, 1]]))
         else:
-            yield from self.near_on_one_side(active, reach)
-
-    def near_on_one_side(self, active: Indices, reach: Reach) -> Iterator[Indices]:
-        """Yield pairs (m, 2) of these texts, of whichever side, within reach."""
-        for pairs in iter_near_pairs(self.texts.wide[active], reach, self.progress):
-            yield active[pairs[:, :2]]
+            for pairs in iter_near_pairs(wide[active], reach, self.progress):
+                yield active[pairs[:, :2]]
 
     def _sides(self, active: Indices) -> tuple[Indices, Indices]:
         """The references among these texts, and the others."""
@@ -157,10 +147,8 @@ class CandidateSearch:
 
     def equal_rows(self, active: Indices) -> Indices:
         """Pair each of these texts with the first one that has the same fingerprint: (m, 2)."""
-        return self.near_pairs(active, 0) if self.is_two_sided else self.spokes(active)
-
-    def spokes(self, active: Indices) -> Indices:
-        """Pair each text with the first one of the same fingerprint, of either side: (m, 2)."""
+        if self.is_two_sided:
+            return self.near_pairs(active, 0)
         active = active[self.texts.content_order(active)]
         distinct = distinct_rows(self.texts.rows[active])
         first = np.repeat(distinct.members[distinct.offsets[:-1]], distinct.sizes)

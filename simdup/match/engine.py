@@ -242,22 +242,30 @@ class LocalEngine:
         if not self.settings.verified:
             pairs = self._near_pairs(divided)
             return Duplicates(pairs, *np.full((2, len(pairs)), np.nan))
-        every, k = self.every_text(), self._wanted
         if divided is None:
-            pairs = self.candidates.may_be_alike(self.candidates.near_pairs(every, k), FAMILY)
+            k = self._wanted
+            pairs = self.candidates.near_pairs(self.every_text(), k)
+            pairs = self.candidates.may_be_alike(pairs, FAMILY)
             similarities = self.exact.of(pairs)
             self.own.prepare_families(pairs, similarities, k)
-            return self._duplicates(pairs, similarities)
-        n, known, part = len(every), divided.search.pairs, divided.part
-        crowded = divided.search.unsettled
+        else:
+            more, alike = self.crowded_pairs(divided)
+            pairs = np.concatenate((divided.search.pairs, more))
+            similarities = np.concatenate((divided.similarities, alike))
+        return self._duplicates(pairs, similarities)
+
+    def crowded_pairs(self, divided: Divided) -> tuple[Indices, Similarities]:
+        """The near pairs of crowded texts that the first search left out, and their similarities.
+
+        They are found part by part, by distance.
+        """
+        n, crowded, part = len(self.texts), divided.search.unsettled, divided.part
         crowded = crowded[np.argsort(part[crowded], kind="stable")]
         crowds = np.split(crowded, np.flatnonzero(np.diff(part[crowded])) + 1)
-        near = [known[:0], *(self.candidates.near_pairs(crowd, k) for crowd in crowds)]
-        more = np.concatenate(near)
-        more = more[~np.isin(pair_keys(more, n), pair_keys(known, n))]
-        more, similarities = self._compared(more)
-        similarities = np.concatenate((divided.similarities, similarities))
-        return self._duplicates(np.concatenate((known, more)), similarities)
+        near = [self.candidates.near_pairs(crowd, self._wanted) for crowd in crowds]
+        pairs = np.concatenate(near)
+        is_known = np.isin(pair_keys(pairs, n), pair_keys(divided.search.pairs, n))
+        return self._compared(pairs[~is_known])
 
     def are_near(self, pairs: Indices) -> Mask:
         """Which pairs of texts are near-duplicates, by the rule of the groups; (m,)."""

@@ -5,7 +5,7 @@ Own shares count families of texts, so the families of all texts are found first
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +13,11 @@ import numpy as np
 from simdup.arrays import Indices, Mask, Shares, Similarities
 from simdup.fingerprint.sketch import Sketches
 from simdup.match.candidate_search import CandidateSearch
-from simdup.match.candidates import ROUNDS, affordable_distance, sample, search_distance
+from simdup.match.candidates import ROUNDS, search_distance
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines
 from simdup.search.distinct import pair_keys
-from simdup.search.hamming import paired_distances
-from simdup.search.pairs import Reach
 
 
 class Siblings(NamedTuple):
@@ -61,43 +59,29 @@ class OwnShareRule:
     def _searched_families(self, sketches: Sketches, family: Indices) -> Indices:
         """The family of each text, from the known families and from sketches; (n,).
 
-        A search that would give too many pairs is narrowed, as in `rounds`. Then one text of each
-        family is searched again.
+        The search is by one side, whatever sides there are. One that would give too many pairs is
+        narrowed, and then one text of each family is searched again.
         """
-        every = np.arange(len(self._texts))
-        together = self._search.together(every, np.zeros(len(every), bool))
-        if together is not None:
-            return self._joined(sketches, family, [together.pairs])
+        texts = replace(self._texts, is_reference=np.zeros(len(self._texts), bool))
+        search = CandidateSearch(
+            texts, replace(self._settings, similarity=FAMILY), self._search.progress
+        )
         wanted = search_distance(FAMILY, self._search.bits)
-        active = order = self._texts.content_order(every)
+        active = order = texts.content_order(np.arange(len(texts)))
         for _ in range(ROUNDS):
-            k = self._affordable(active, wanted)
-            family = self._joined(sketches, family, self._near(active, k))
+            found = search.search(active, wanted)
+            family = self._joined(sketches, family, found.pairs)
             _, first = np.unique(family[order], return_index=True)
-            if k == wanted or len(first) == len(active):
+            if found.k in {None, wanted} or len(first) == len(active):
                 break
             active = order[np.sort(first)]
         return family
 
-    def _affordable(self, active: Indices, wanted: int) -> int:
-        """The largest distance up to `wanted` within which these texts have few enough pairs."""
-        left, right, every = sample(len(active))
-        distances = paired_distances(self._texts.rows, active[left], active[right])
-        return affordable_distance(distances, every / max(len(left), 1), len(active), wanted)
-
-    def _near(self, active: Indices, k: int) -> Iterable[Indices]:
-        """The pairs (m, 2) of these texts, of whichever side, within k bits, in chunks."""
-        if k:
-            return self._search.near_on_one_side(active, Reach(self._search.bits, k))
-        return [self._search.spokes(active)]
-
-    def _joined(self, sketches: Sketches, family: Indices, found: Iterable[Indices]) -> Indices:
+    def _joined(self, sketches: Sketches, family: Indices, found: Indices) -> Indices:
         """The families, joined by the found pairs whose sketches are alike enough; (n,)."""
-        known = [np.column_stack((np.arange(len(family)), family))]
-        for pairs in found:
-            cosines = estimated_cosines(sketches, self._texts.counts, pairs)
-            known.append(pairs[cosines >= FAMILY])
-        return components(np.concatenate(known), len(family))
+        cosines = estimated_cosines(sketches, self._texts.counts, found)
+        known = np.column_stack((np.arange(len(family)), family))
+        return components(np.concatenate((known, found[cosines >= FAMILY])), len(family))
 
     def shares_of(self, pairs: Indices) -> Shares:
         """The own share of each of these pairs; NaN where it is not asked for; (m,)."""

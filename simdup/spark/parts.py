@@ -39,9 +39,8 @@ from simdup.records import SHORT, Candidates
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.spark.arrow import Batches, numbers, rows_of, sketches_of, whole_runs
-from simdup.spark.counters import ROWS_AT_ONCE, frequencies
 from simdup.spark.distinct_texts import NumberedTexts, checkpointed
-from simdup.spark.division import Division, divided
+from simdup.spark.division import ROWS_AT_ONCE, Division, divided, frequencies
 from simdup.spark.fingerprints import TextFrame
 from simdup.spark.readers import Reader
 
@@ -73,7 +72,8 @@ def matched(
 ) -> Matched:
     """The groups of texts; `keep`, one of KEEPS, says which rows stay if some have to go."""
     division = divided(texts, settings)
-    frame, job = _prepared(texts, division, source, settings, keep)
+    job = Job(source.reader, settings, keep)
+    frame, job = _prepared(texts, division, source, job)
     id_ = texts.frame.schema["id"].dataType.simpleString()
     schema = (
         f"digest binary, representative {id_}, first_digest binary, similarity double,"
@@ -102,21 +102,18 @@ def _added(
 
 def near_duplicates(texts: NumberedTexts, source: TextFrame, settings: Settings) -> DataFrame:
     """All pairs of near-duplicate texts, lazily: PAIR. KNOWN are null if they are not asked for."""
-    frame, job = _prepared(texts, divided(texts, settings), source, settings, None)
+    job = Job(source.reader, settings, is_every_pair=True)
+    frame, job = _prepared(texts, divided(texts, settings), source, job)
     return frame.mapInArrow(job.pairing, PAIR)
 
 
 def _prepared(
-    texts: NumberedTexts,
-    division: Division,
-    source: TextFrame,
-    settings: Settings,
-    keep: str | None,
+    texts: NumberedTexts, division: Division, source: TextFrame, job: Job
 ) -> tuple[DataFrame, Job]:
-    """The rows of parts, the ones of each part together, and the tasks for them."""
-    job = Job(source.reader, settings, keep, division.pairs is not None)
-    frame = _rows_of_parts(texts, division, source, settings, keep)
-    if division.pairs is None or not settings.verified:
+    """The rows of parts, the ones of each part together, and what tasks have to know for them."""
+    job = replace(job, is_divided=division.pairs is not None)
+    frame = _rows_of_parts(texts, division, source, job)
+    if not job.is_divided or not job.settings.verified:
         return frame, job
     schema = frame.select("*").schema.add("family", "long").add("similarity", "double")
     frame = checkpointed(frame.mapInArrow(job.comparing, schema), "similarities")
@@ -128,11 +125,7 @@ def _prepared(
 
 
 def _rows_of_parts(
-    texts: NumberedTexts,
-    division: Division,
-    source: TextFrame,
-    settings: Settings,
-    keep: str | None,
+    texts: NumberedTexts, division: Division, source: TextFrame, job: Job
 ) -> DataFrame:
     """The texts of parts in the order of their ids, and the candidate pairs, part by part.
 
@@ -147,7 +140,7 @@ def _rows_of_parts(
         crowded = division.crowded.withColumn("crowd", F.lit(True))  # noqa: FBT003
         about = about.join(crowded, "number", "left")
         about = about.withColumn("is_crowded", F.col("crowd").isNotNull()).drop("crowd")
-    read = about if settings.verified else about.where(F.col("features") < SHORT)
+    read = about if job.settings.verified else about.where(F.col("features") < SHORT)
     rows = source.frame.select("id", *source.reader.inputs)
     about = about.join(rows.join(read.select("id"), "id", "left_semi"), "id", "left")
     if division.pairs is not None:
@@ -155,7 +148,7 @@ def _rows_of_parts(
         about = about.unionByName(placed, allowMissingColumns=True)
     else:
         about = about.withColumns({side: F.lit(None).cast("long") for side in ("a", "b")})
-    if keep == "longest":
+    if job.keep == "longest":
         by_length = Window.partitionBy("root").orderBy("longest")
         about = about.withColumn("place", F.row_number().over(by_length).cast("long"))
     else:
@@ -169,9 +162,11 @@ class Job:
 
     reader: Reader
     settings: Settings
-    keep: str | None
-    is_divided: bool
+    keep: str | None = None
+    is_divided: bool = False
     """Whether a search among all texts has found the candidate pairs."""
+    is_every_pair: bool = False
+    """Whether all pairs are asked for, also the ones of crowded texts."""
     frequencies: Broadcast[CountedValues] | None = None
 
     def comparing(self, batches: Batches) -> Batches:
@@ -179,9 +174,13 @@ class Job:
         for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
             pack = Pack(table, self)
             similarity, family = np.full(len(table), np.nan), np.full(len(table), -1)
-            similarities = pack.engine.exact.of(pack.pairs)
+            pairs, similarities = pack.pairs, pack.engine.exact.of(pack.pairs)
             similarity[pack.pair_rows] = similarities
-            first = components(pack.pairs[similarities >= FAMILY], len(pack.texts))
+            if self.is_every_pair:
+                more, alike = pack.engine.crowded_pairs(pack.divided_by(similarities))
+                pairs = np.concatenate((pairs, more))
+                similarities = np.concatenate((similarities, alike))
+            first = components(pairs[similarities >= FAMILY], len(pack.texts))
             family[pack.text_rows] = pack.number[first]
             made = table.append_column("family", pa.array(family))
             yield from made.append_column("similarity", pa.array(similarity)).to_batches()
@@ -270,12 +269,13 @@ class Pack:
         """What a search among all texts found in these parts, if there was one."""
         if not self._job.is_divided:
             return None
+        is_known = "similarity" in self._asked.column_names
+        return self.divided_by(self._asked["similarity"].to_numpy() if is_known else np.empty(0))
+
+    def divided_by(self, similarities: Similarities) -> Divided:
+        """The pairs of the search among all texts, with these similarities."""
         crowded = np.flatnonzero(np.asarray(self.table["is_crowded"]))
-        similarities = np.empty(0)
-        if self._job.settings.verified:
-            similarities = self._asked["similarity"].to_numpy()
-        search = Search(self.pairs, crowded, not len(crowded))
-        return Divided(search, self.part, similarities, 0)
+        return Divided(Search(self.pairs, crowded, not len(crowded)), self.part, similarities, 0)
 
     def expect(self, texts: Indices) -> None:
         """Texts are here already; see `FeatureSource`."""

@@ -593,7 +593,7 @@ def test_families_are_searched_again_as_long_as_a_round_finds_more(monkeypatch):
         weights.append(weight)
         return wanted * (n < 4)
 
-    monkeypatch.setattr(siblings, "affordable_distance", affordable)
+    monkeypatch.setattr(candidate_search, "affordable_distance", affordable)
     monkeypatch.setattr(candidates, "BUDGET", 1)
     monkeypatch.setattr(candidates, "SAMPLE", 1000)
 

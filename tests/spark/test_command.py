@@ -26,7 +26,9 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 from pyspark.errors import PySparkException
 
-from simdup.spark import corpus, dataframes, files, readers, session
+from simdup.spark import corpus, files, readers, session
+from simdup.spark.distinct_texts import distinct_texts
+from simdup.spark.parts import near_duplicates
 
 PROBLEM = session.java_problem()
 pytestmark = [
@@ -401,11 +403,11 @@ def test_rows_that_change_during_a_run_raise_an_error(on_spark, folder, write):
     texts = [f"{' '.join(map(str, range(40)))} {last}" for last in ("six", "seven")]
     write("rows.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
     opened = files.read(on_spark, {str(folder / "rows.jsonl"): "rows.jsonl"}, None, "text", None)
-    _, matching = dataframes.prepared(opened.source, Settings())
+    texts = distinct_texts(opened.source, Settings())
     write("rows.jsonl", (folder / "rows.jsonl").read_text("utf-8").replace("six", "ten"))
 
     with pytest.raises(PySparkException) as raised:
-        matching.pairs().collect()
+        near_duplicates(texts, opened.source, Settings()).collect()
     assert session.reason(raised.value) == "rows changed while they were compared"
 
 

@@ -36,9 +36,8 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 from simdup import spark
 from simdup.spark import search, session
-from simdup.spark.counters import frequencies
 from simdup.spark.dataframes import grouped
-from simdup.spark.division import parts_of, rooted
+from simdup.spark.division import frequencies, parts_of, rooted
 from simdup.spark.fingerprints import TextFrame
 from simdup.spark.lists import texts_together
 from simdup.spark.readers import STRINGS
