@@ -311,6 +311,8 @@ class Group(NamedTuple):
     """False for a very large group, where the diameter is an upper bound."""
     versions: tuple[Version, ...] = ()
     """Its texts from the oldest to the newest, if they look like versions of one document."""
+    why: str = ""
+    """Why its first member would be kept: one of `findings.keeper.WORDS`."""
 
 
 class FolderPair(NamedTuple):
@@ -430,6 +432,10 @@ class ScanResult:
     """The paths that were searched; None if unknown, or if the files were named one by one."""
     references: tuple[str, ...] = ()
     """The paths that were searched for references."""
+    keep_under: tuple[str, ...] = ()
+    """Folders whose files the user rather keeps, the most important one first."""
+    let_go_under: tuple[str, ...] = ()
+    """Folders whose files the user rather lets go."""
 
     parts: tuple[Part, ...] = ()
     """Texts that stand in larger ones, ordered by larger text and place; empty unless asked for.

@@ -20,7 +20,7 @@ from patience import LONG, patient
 
 from simdup.cli import main
 from simdup.compute.compiled import cores
-from simdup.files.precedence import NS_OF_A_MINUTE
+from simdup.findings.keeper import NS_OF_A_MINUTE
 
 # A shell that starts tests in the background has them ignore Ctrl-C, and all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

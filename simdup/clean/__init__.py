@@ -27,6 +27,7 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | **a result** | |
 | `path`, `base` | taken; looked at again, reached through no link (`checks.held`) |
 | `roots` | taken: nothing outside of them is touched. Whoever wants less says --only-under |
+| `keep_under`, `let_go_under`, `versions` | order the files; nothing goes by them alone |
 | `references`, `reference` | taken: they can only protect more |
 | `size`, `mtime_ns` | checked again when planning (`protection.changed_since`) and when acting |
 | `device`, `inode`, `ctime_ns` | if they differ, the bytes decide; then those of now count |
@@ -53,6 +54,7 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
   and its copy are at the same place in both folders (`folders.whole_folder`) |
 | `roots`, `found` | as in a result |
 | `protected`, `only_under`, `protected_names` | taken: they can only protect more |
+| `newest` | if it is there, the file needs --newest-too |
 | `group`, and the order of lines | taken, for the limit of --most |
 | `settings` | of earlier plans; ignored |
 | **a journal** | |

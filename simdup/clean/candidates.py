@@ -9,8 +9,9 @@ from functools import cache
 
 from simdup.clean.plan import FileId, Left
 from simdup.clean.protection import NOISE, OUTSIDE, as_it_is, changed_since, is_noise
-from simdup.clean.rules import Key, Ranked, Rules, is_under
+from simdup.clean.rules import Ranked, Rules
 from simdup.errors import InputError
+from simdup.findings.keeper import Key, is_newest, is_under, keys_of
 from simdup.records import Document, ScanResult
 
 
@@ -32,6 +33,8 @@ class Candidate:
     scanned: str
     """The path in the result."""
     is_changed: bool = False
+    is_newest: bool = False
+    """Whether it has the newest version of a chain."""
 
 
 def check_result(result: ScanResult, name: str) -> None:
@@ -94,9 +97,9 @@ def candidates(
     roots, base = roots_of(result), result.base or os.curdir
     folder_of = cache(os.path.realpath)
     is_noisy = cache(lambda folder: is_noise(os.path.join(folder, "")))
-    for group in result.groups:
+    for group, keys in zip(result.groups, keys_of(result), strict=True):
         found = []
-        for place, member in enumerate(group.members):
+        for place, (member, reasons) in enumerate(zip(group.members, keys, strict=True)):
             scanned = member.document.path
             folder, name = os.path.split(os.path.join(base, scanned))
             path = os.path.normpath(os.path.join(folder_of(folder), name))
@@ -111,9 +114,10 @@ def candidates(
             is_changed = bool(changed_since(file))
             file = file if is_changed else as_it_is(file)
             reference = "protected: --against" if document.source.is_reference else ""
-            key = rules.key(_ranked(document, roots, is_first=not place))
+            key = rules.key(_ranked(document, roots, reasons, is_first=not place))
             stay = reference or stays(path)
-            found.append(Candidate(document, file, key, stay, scanned, is_changed))
+            how = is_changed, is_newest(group, reasons)
+            found.append(Candidate(document, file, key, stay, scanned, *how))
         yield sorted(found, key=lambda each: (each.is_changed, each.key))
 
 
@@ -131,7 +135,7 @@ def _id(document: Document) -> FileId:
     return FileId(*where, *times, *digests, source.links, *content, is_packed=is_packed)
 
 
-def _ranked(document: Document, roots: tuple[str, ...], *, is_first: bool) -> Ranked:
+def _ranked(document: Document, roots: tuple[str, ...], reasons: Key, *, is_first: bool) -> Ranked:
     source = document.source
     inside = (place for place, root in enumerate(roots) if is_under(source.path, root))
     return Ranked(
@@ -143,4 +147,5 @@ def _ranked(document: Document, roots: tuple[str, ...], *, is_first: bool) -> Ra
         document.encoding,
         next(inside, len(roots)),
         is_representative=is_first,
+        reasons=reasons,
     )

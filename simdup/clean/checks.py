@@ -27,7 +27,6 @@ from simdup.clean.decide import SHORT, UNCERTAIN, consent_refusal, near_refusal,
 from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.plan import Action, Consents, FileId
 from simdup.clean.protection import is_noise
-from simdup.clean.rules import is_under
 from simdup.clean.system import Place
 from simdup.extract.readers import Readers
 from simdup.files.read import (
@@ -38,6 +37,7 @@ from simdup.files.read import (
     read_open,
     read_text,
 )
+from simdup.findings.keeper import is_under
 from simdup.fingerprint.features import Features, all_features, concatenated, merged, segments
 from simdup.match.verify import cosines, decide
 from simdup.recipe import Recipe

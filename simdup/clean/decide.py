@@ -27,6 +27,7 @@ BYTES_ONLY = "not identical in bytes"
 UNCERTAIN = "its text is damaged, doubtful or came from --convert"
 NEAR_OTHER_CONTENT = "similar; other "
 NEAR_FORMATS_ASKS = "near, a document or packed: wants --near FLOOR and --formats-too"
+NEWEST_ASKS = "the newest version: wants --newest-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
 
@@ -70,6 +71,8 @@ def needed(action: Action) -> dict[str, str]:
         return found
     if kind is Kind.NEAR:
         found["near"] = NEAR_ASKS
+        if action.is_newest:
+            found["newest"] = NEWEST_ASKS
     if not (action.file.is_plain and action.keep.is_plain):
         found["formats"] = _OF_FORMATS[kind]
     elif kind is Kind.IDENTICAL_TEXT:
@@ -230,8 +233,11 @@ class _Group:
             refusals = [
                 near_refusal(file.document, each.document, self.consents, self.act) for each in tops
             ]
-            if file.stays or "" not in refusals:
-                self.left.setdefault(file.id.path, (file, file.stays or refusals[0]))
+            stays = file.stays
+            if file.is_newest and not self.consents.newest:
+                stays = stays or NEWEST_ASKS
+            if stays or "" not in refusals:
+                self.left.setdefault(file.id.path, (file, stays or refusals[0]))
                 continue
             unknown = None if file.is_changed else 0.0
             similarity, floor = alike.get(file.id.content.words, unknown), self.consents.near

@@ -65,12 +65,10 @@ def whole_folders(
     pools: Sequence[Sequence[Candidate]],
     consents: Consents,
     act: Act,
-    given: int = 0,
 ) -> WholeFolders:
     """The folders that go: each of their files has a copy in a folder that stays.
 
-    The folder with fewer files goes. But if the user's own rules, the first `given` parts of each
-    key, prefer more of its files than of the other's, then no folder goes whole.
+    A folder goes unless the rules prefer more of its files than of the other's.
     """
     found = WholeFolders()
     files = {
@@ -81,7 +79,7 @@ def whole_folders(
     }
     paths = sorted(files)
     for pair in pairs:
-        copies = _going(pair, _copies(pair, files, paths), given)
+        copies = _going(pair, _copies(pair, files, paths))
         if copies and all(_may_go(file, copy, consents, act) for file, copy in copies):
             found.copy_of.update((file.id.path, copy.id.path) for file, copy in copies)
             why = _why(*_folders(pair, copies))
@@ -89,13 +87,13 @@ def whole_folders(
     return found
 
 
-def _going(pair: FolderPair, copies: Copies, given: int) -> Copies:
+def _going(pair: FolderPair, copies: Copies) -> Copies:
     """The files of the folder that goes, each with its copy in the other; none if neither goes."""
     if pair.not_compared or not pair.files == pair.identical == len(copies):
         return ()
-    if pair.other_files > pair.files:
-        return () if _preferred(copies, given) > 0 else copies
-    return [(two, one) for one, two in copies] if _preferred(copies, None) > 0 else copies
+    if sum((one.key < two.key) - (two.key < one.key) for one, two in copies) <= 0:
+        return copies
+    return [(two, one) for one, two in copies] if pair.files == pair.other_files else ()
 
 
 def _copies(
@@ -111,15 +109,6 @@ def _copies(
         if place == there:
             found.append((file, copy))
     return found
-
-
-def _preferred(copies: Copies, parts: int | None) -> int:
-    """The number of files preferred to their copies, minus the copies preferred to their files.
-
-    Only the first `parts` of their keys count; None for all.
-    """
-    keys = [(file.key[:parts], copy.key[:parts]) for file, copy in copies]
-    return sum((one < two) - (two < one) for one, two in keys)
 
 
 def _may_go(file: Candidate, copy: Candidate, consents: Consents, act: Act) -> bool:

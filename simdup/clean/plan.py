@@ -117,7 +117,9 @@ class Action:
     similarity: float | None
     """The exact similarity to the kept file; None unless `kind` is NEAR."""
     why: str
-    """The rule that chose the kept file, for people."""
+    """The rule or reason that chose the kept file, for people."""
+    is_newest: bool = False
+    """Whether the newest version of a chain goes for an older one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,8 @@ class Consents:
     a reader extracted one of the two."""
     near: float | None = None
     """Act on files at least this similar to the kept file; None: on no merely similar file."""
+    newest: bool = False
+    """Act on the newest of a chain of versions too, where an older one is kept for it."""
     encoding: str | None = None
     """The encoding of all plain texts, in the user's own word; None: it is detected for each."""
     to: bool = False
@@ -247,6 +251,7 @@ def _action_fields(action: Action) -> dict[str, Any]:
         "kind": action.kind.value,
         "similarity": action.similarity,
         "why": printable(action.why),
+        **({"newest": True} if action.is_newest else {}),
     }
 
 
@@ -348,7 +353,7 @@ def _header(fields: Fields) -> Header:
 
 def action_of(fields: Fields, line: int) -> Action:
     """The action in one line of a plan. Raises WrongFieldError."""
-    fields.only("group", "keep", "act", "file", "kind", "similarity", "why")
+    fields.only("group", "keep", "act", "file", "kind", "similarity", "why", "newest")
     kind = fields.choice("kind", Kind)
     if kind not in _KINDS:
         raise fields.wrong("kind", "is none that may be acted on")
@@ -362,6 +367,7 @@ def action_of(fields: Fields, line: int) -> Action:
         file.kind_with(keep),
         fields.maybe("similarity", fields.share),
         printable(fields.text("why")),
+        fields.truth("newest") if fields.has("newest") else False,
     )
 
 

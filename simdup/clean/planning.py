@@ -22,8 +22,9 @@ from simdup.clean.decide import Gone, consent_refusal, copies_of, decide_group, 
 from simdup.clean.folders import whole_folders
 from simdup.clean.plan import Act, Action, Consents, FileId, Header, Left, Plan
 from simdup.clean.protection import NOISE, OUTSIDE, Protection, changed_since, is_noise
-from simdup.clean.rules import Rules, is_under
+from simdup.clean.rules import Rules
 from simdup.errors import InputError
+from simdup.findings.keeper import is_under
 from simdup.records import Kind, ScanResult
 
 
@@ -53,7 +54,7 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     stays = reason_with(wishes.protection, header)
     pools = list(candidates(result, wishes.rules, stays, left))
     consents, act = wishes.consents, wishes.act
-    whole = whole_folders(result.folders, pools, consents, act, wishes.rules.given)
+    whole = whole_folders(result.folders, pools, consents, act)
     pools, alike = _compared(pools, consents, act)
     for group, pool, near in zip(result.groups, pools, alike, strict=True):
         decided = decide_group(pool, whole.copy_of, near, consents, act)
@@ -131,7 +132,8 @@ def _action(gone: Gone, group: int, wishes: Wishes) -> Action:
     if keep.stays and file.key < keep.key:
         why = f"the kept file is {keep.stays}"
     about = gone.kind, gone.similarity, why
-    return Action(0, group, keep.id, wishes.act, file.id, *about)
+    is_newest = file.is_newest and gone.kind is Kind.NEAR
+    return Action(0, group, keep.id, wishes.act, file.id, *about, is_newest)
 
 
 LINKED = "reached through a symbolic link"

@@ -2,9 +2,9 @@
 
     "newest", "format=docx,odt", "under=/archive"  ->  a key; the smallest one is kept
 
-Rules apply in the order given, and the first one by which two files differ decides. The bytes
-of the path decide last, so the order is the same everywhere. `tests/clean/rules.json` has the
-answers that any other program with these rules has to give.
+Rules apply in the order given, and the first one by which two files differ decides. Where none
+does, the reasons of `findings.keeper` decide, by which a scan orders its groups too.
+`tests/clean/rules.json` has the answers that any other program with these rules has to give.
 """
 
 from __future__ import annotations
@@ -13,22 +13,11 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TypeAlias
 
 from simdup.errors import BadValueError
-from simdup.files.precedence import is_name_of_copy
+from simdup.findings.keeper import FORMAT_ORDER, Key, is_name_of_copy, is_under, reason
 from simdup.settings import FORMATS
 
-Key: TypeAlias = tuple[int | bytes, ...]
-
-#: Formats from the one that holds the most of a document to the one that holds the least.
-FORMAT_ORDER = (
-    *("docx", "odt", "doc", "pptx", "odp", "ppt", "xlsx", "ods", "xls", "rtf", "epub", "html"),
-    *("mbox", "eml", "msg", "ipynb", "tex", "man", "md", "pdf", "ass", "vtt", "srt", "text"),
-)
-
-#: The rules that decide where the given rules do not.
-DEFAULTS = ("longest", "format", "first", "original-name", "oldest", "shortest-path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +37,8 @@ class Ranked:
     """The place of the folder it was found in, among the folders that were scanned."""
     is_representative: bool
     """Whether its group has it as the representative."""
+    reasons: Key
+    """Its key among the files of its group: see `findings.keeper`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,34 +113,21 @@ def rule_of(text: str) -> Rule:
 
 
 class Rules:
-    """Rules in their order: the given ones, then the default ones."""
+    """The given rules in their order; then the reasons."""
 
     def __init__(self, given: Sequence[Rule] = ()) -> None:
-        """Put the defaults after the given rules."""
-        defaults = (Rule(name) for name in DEFAULTS)
-        self.rules = (*given, *defaults)
-        self.given = len(given)
+        self.rules = tuple(given)
 
     def key(self, file: Ranked) -> Key:
         """The key of a file: of several files the one with the smallest key is kept."""
-        path = file.path.encode("utf-8", "surrogateescape")
-        return (*(rule.place(file) for rule in self.rules), path)
+        return (*(rule.place(file) for rule in self.rules), *file.reasons)
 
     def deciding(self, kept: Key, other: Key) -> str:
-        """The rule that prefers one key to another, in words."""
+        """The rule or reason that prefers one key to another, in words."""
         for rule, one, two in zip(self.rules, kept, other, strict=False):
             if one != two:
                 return str(rule)
-        return "order of names"
-
-
-def is_under(path: str, folder: str) -> bool:
-    """Whether a path is this folder or lies in it, at any depth.
-
-    >>> is_under("/mnt/ab/c", "/mnt/a"), is_under("/mnt/a/c", "/mnt/a"), is_under("/mnt", "/")
-    (False, True, True)
-    """
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+        return reason(kept[len(self.rules) :], other[len(self.rules) :])
 
 
 def _among(name: str, names: Sequence[str]) -> int:

@@ -26,9 +26,9 @@ from simdup.clean.copying import copy_to, digest_of_open
 from simdup.clean.journal import Done, History, Intent, Story
 from simdup.clean.outcome import Refusal, RefusedError, refused_by
 from simdup.clean.plan import Act, Action, FileId
-from simdup.clean.rules import is_under
 from simdup.clean.system import Place, exchange, rename_new, sync_folder
 from simdup.clean.trash import Trashes, folders_of, is_trash
+from simdup.findings.keeper import is_under
 
 
 class Settler:

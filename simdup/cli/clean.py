@@ -40,7 +40,8 @@ _WIDER = ("--text", "--formats-too", "--near")
 
 # The options that consent, by the name of the consent.
 _CONSENTS = dict(zip(("text", "formats", "near"), _WIDER, strict=True)) | {
-    name: f"--{name}" for name in _ACTS
+    "newest": "--newest-too",
+    **{name: f"--{name}" for name in _ACTS},
 }
 
 
@@ -76,6 +77,7 @@ class Clean(NamedTuple):
     text: Also act on plain text with the same text as the kept file, but other bytes.
     formats_too: Also act on documents with the same words as the kept file, and on compressed files
         with the same text.
+    newest_too: With --near, also let the newest of a chain of versions go for an older one.
     to: Move the files into this folder, instead of to the trash.
     link: Replace them by hard links to the kept file.
     reflink: Let them share the blocks of the kept file.
@@ -102,6 +104,7 @@ class Clean(NamedTuple):
         "--prefer", type=options.ParsedValue("rule", _rule), multiple=True
     )
     prefer_under: tuple[str, ...] = options.file("--prefer-under", metavar="DIR", multiple=True)
+    priorities: options.Priorities = options.part(options.Priorities)
     protect: tuple[str, ...] = options.file("--protect", metavar="PATH", multiple=True)
     only_under: tuple[str, ...] = options.file("--only-under", metavar="DIR", multiple=True)
     protect_name: tuple[str, ...] = options.option("--protect-name", metavar="GLOB", multiple=True)
@@ -115,6 +118,7 @@ class Clean(NamedTuple):
         metavar="FLOOR",
         once=True,
     )
+    newest_too: bool = options.flag("--newest-too", once=True, needs=("--near",))
     encoding: str | None = options.encoding
     to: str | None = options.option(
         "--to",
@@ -147,7 +151,8 @@ class Clean(NamedTuple):
         once=True,
         needs=("--apply",),
         excludes=(
-            *("RESULT|PLAN", "--prefer", "--prefer-under", "--protect", "--only-under"),
+            *("RESULT|PLAN", "--prefer", "--prefer-under", *options.typed(options.Priorities)),
+            *("--protect", "--only-under"),
             *("--protect-name", "--output", "--script", "--journal", "--review", "--check"),
         ),
     )
@@ -171,6 +176,7 @@ class Clean(NamedTuple):
             text=self.text,
             formats=self.formats_too,
             near=self.near,
+            newest=self.newest_too,
             encoding=self.encoding,
             **{name: bool(getattr(self, name)) for name in _ACTS},
         )
@@ -203,8 +209,9 @@ class Clean(NamedTuple):
         rules, typed = self.rules(), list[str]()
         for rule in rules:
             typed += ["--prefer-under" if rule.name == "under" else "--prefer", rule.typed]
-        for name in ("protect", "only_under", "protect_name"):
-            typed += [word for each in getattr(self, name) for word in (_spelled(name), each)]
+        named = {name: getattr(self, name) for name in ("protect", "only_under", "protect_name")}
+        for name, values in (self.priorities._asdict() | named).items():
+            typed += [word for each in values for word in (_spelled(name), each)]
         act, shown = self.act() or Act.TRASH, tuple(map(printable, typed))
         return Wishes(Rules(rules), self.protection(), self.consents(), act, shown)
 
@@ -342,8 +349,9 @@ def _plan(source: str, asked: Clean) -> Plan:
     data = options.stdin_for("-").read() if source == "-" else None
     if _is_plan(source, data):
         # A configuration may have rules for results.
-        if options.is_given("prefer") or options.is_given("prefer_under"):
-            raise click.UsageError("--prefer and --prefer-under need a RESULT, not a PLAN")
+        for name in ("prefer", "prefer_under", *asked.priorities._fields):
+            if options.is_given(name):
+                raise click.UsageError(f"{_spelled(name)} needs a RESULT, not a PLAN")
         plan = read_plan(source) if data is None else parsed_plan(data.splitlines(True), source)
         every: dict[str, Any] = dict.fromkeys(_CONSENTS, True) | {"near": 0.0}
         return narrowed(plan, Consents(**every), asked.protection(), asked.act())
@@ -368,6 +376,12 @@ def _plan_of_result(source: str, data: bytes | None, asked: Clean) -> Plan:
     if data.startswith(b'{"type": "corpus"'):
         raise InputError(f"{source!r}: rows of a corpus; `simdup corpus scan --keep` drops them")
     result = without_ignored(load(data, source), asked.ignored.digests(quiet=asked.quiet))
+    keep, let_go = (tuple(map(os.path.abspath, each)) for each in asked.priorities)
+    result = replace(
+        result,
+        keep_under=(*keep, *result.keep_under),
+        let_go_under=(*let_go, *result.let_go_under),
+    )
     wishes = asked.wishes()
     plan = make_plan(result, wishes, source, digest(data).hex())
     return narrowed(plan, wishes.consents, wishes.protection)

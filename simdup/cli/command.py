@@ -26,7 +26,7 @@ _HEADINGS = {
     "Which files": "include exclude hidden gitignore archives text_field id_field",
     "Which file is kept": "prefer prefer_under",
     "What may go": (
-        "text formats_too near protect only_under protect_name most most_files yes_many"
+        "text formats_too near newest_too protect only_under protect_name most most_files yes_many"
     ),
     "What is done": "apply skip_unconsented review to link reflink permanently check resume",
     "Output": "form target html opens show_diff quiet",

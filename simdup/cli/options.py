@@ -526,6 +526,17 @@ class Companions(NamedTuple):
         return Settings(recipe, converters=self.programs.converters)
 
 
+class Priorities(NamedTuple):
+    """Which of several files rather stays; usually set in the user's configuration file.
+
+    keep_under: Rather keep files under this folder; of several folders, earlier ones win.
+    let_go_under: Rather let files under this folder go, such as ~/Downloads.
+    """
+
+    keep_under: tuple[str, ...] = file("--keep-under", metavar="DIR", multiple=True)
+    let_go_under: tuple[str, ...] = file("--let-go-under", metavar="DIR", multiple=True)
+
+
 class Filtering(NamedTuple):
     """Which of the files in a folder are read; the fields are those of `files.walk.Filters`.
 

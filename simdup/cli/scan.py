@@ -41,7 +41,7 @@ FORMATS_OF_PARTS, _NAMES = ("json", "jsonl"), ("names", "fdupes")
 # What does not go with --index: an index has its own files.
 _BESIDE_INDEX = (
     *("PATH...", "--files-from", "--against", "--cache", "--encoding", "--formats", "--archives"),
-    *("--parts", *options.typed(options.Filtering)),
+    *("--parts", *options.typed(options.Filtering), *options.typed(options.Priorities)),
 )
 
 
@@ -94,6 +94,7 @@ class Scan(NamedTuple):
     cache: str | None = options.file("--cache", excludes=("--no-cache",))
     no_cache: bool = options.flag("--no-cache")
     ignored: Ignored = options.part(Ignored)
+    priorities: options.Priorities = options.part(options.Priorities)
     fail_on_found: bool = options.fail_on_found
     quiet: bool = options.quiet
 
@@ -165,6 +166,7 @@ def _task(asked: Scan) -> _Task:
         store=store,
         ignored=ignored,
         archives=asked.archives,
+        **asked.priorities._asdict(),
     )
     return _Task(find_groups, store, render, write, write_page)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from math import isnan
 from typing import NamedTuple, TypeAlias
@@ -16,8 +17,8 @@ import numpy as np
 
 from simdup.arrays import Digests, Distances, Indices, Mask, Similarities
 from simdup.files.fingerprint import Fingerprinted, features_of, text_again
-from simdup.files.precedence import ranks
 from simdup.files.read import SkipError
+from simdup.findings.keeper import Pairs, closest_first, ranks
 from simdup.findings.noise import compared_in_full
 from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import thinned
@@ -25,6 +26,7 @@ from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.engine import TextGroups, find_groups
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, lower_of_two, members_of
+from simdup.match.own_share import OwnShares
 from simdup.match.siblings import Siblings
 from simdup.match.similarities import ExactSimilarities
 from simdup.progress import Progress
@@ -34,7 +36,6 @@ from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
 
-Pairs: TypeAlias = Sequence[tuple[Document, Document]]
 Figures: TypeAlias = tuple[float | None, float | None]
 
 _STRENGTH = {kind: position for position, kind in enumerate(Kind)}
@@ -100,7 +101,7 @@ def match_documents(  # noqa: PLR0913, PLR0917  (one argument a question)
         patterns=patterns,
         parts=parts,
     )
-    return result, matching
+    return result, replace(matching, shares=matched.shares)
 
 
 def own_share_of(
@@ -115,7 +116,7 @@ def own_share_of(
     return float(shares.of(matching.texts.text_of[[pair]])[0]) if shares else 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Matching:
     """Matches the texts of some documents, and answers questions about them later."""
 
@@ -126,6 +127,8 @@ class Matching:
     exclusions: Exclusions
     progress: Progress
     cache: RecipeCache | None
+    shares: OwnShares | None = None
+    """The own shares of all texts, once these are matched; None if not asked for."""
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -177,12 +180,31 @@ class Matching:
 
     def similarities(self, pairs: Pairs) -> list[float]:
         """The exact similarity of each pair of documents, read again; 0 for a changed file."""
-        documents, texts = self.made.documents, self.texts
-        position = {document.path: position for position, document in enumerate(documents)}
-        asked = texts.text_of[[[position[one.path], position[other.path]] for one, other in pairs]]
-        reread = _RereadDocuments(documents, texts, self.settings)
-        exact = ExactSimilarities(texts, reread, self.progress, self._known(reread))
-        return exact.of(asked).tolist()
+        reread = _RereadDocuments(self.made.documents, self.texts, self.settings)
+        exact = ExactSimilarities(self.texts, reread, self.progress, self._known(reread))
+        return exact.of(self._asked(pairs)).tolist()
+
+    def own_shares(self, pairs: Pairs) -> list[float | None]:
+        """The own share of each pair of documents; None if it is unknown."""
+        if self.shares is None or not pairs:
+            return [None] * len(pairs)
+        found = self.shares.of(self._asked(pairs)).tolist()
+        return [None if isnan(each) else each for each in found]
+
+    def are_allowed(self, pairs: Pairs) -> list[bool]:
+        """Whether each of these pairs of documents is none that the user excluded."""
+        if not len(self.exclusions.entries[0]):
+            return [True] * len(pairs)
+        return self.exclusions.allows(self._asked(pairs)).tolist()
+
+    def _asked(self, pairs: Pairs) -> Indices:
+        """The texts of each pair of documents; (m, 2)."""
+        position = self._positions
+        return self.texts.text_of[[[position[one.path], position[two.path]] for one, two in pairs]]
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {document.path: place for place, document in enumerate(self.made.documents)}
 
 
 class _RereadDocuments:
@@ -400,14 +422,9 @@ def _sorted_group(members: list[Member], span: tuple[int, bool] = (0, True)) -> 
     `span` is the `diameter` of its fingerprints.
     """
     weakest = max((member.kind for member in members), key=_STRENGTH.__getitem__)
-    others = sorted(members[1:], key=_closest_first)
+    others = sorted(members[1:], key=closest_first)
     most, is_exact = span
     return Group(0, weakest, most, (members[0], *others), is_exact)
-
-
-def _closest_first(member: Member) -> tuple[int, float, int, str]:
-    similarity = member.similarity or 0
-    return _STRENGTH[member.kind], -similarity, member.distance, member.document.path
 
 
 def _most_similar_first(group: Group) -> tuple[int, float, int, int, int, str]:

@@ -65,6 +65,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     store: Store | None = None,
     ignored: Iterable[tuple[bytes, bytes]] = (),
     archives: bool = False,
+    keep_under: AnyPath | Iterable[AnyPath] = (),
+    let_go_under: AnyPath | Iterable[AnyPath] = (),
     progress: Progress = silent,
 ) -> ScanResult:
     """The groups of near-duplicate documents under some paths, or under a single path.
@@ -75,13 +77,17 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     a script needs the usual `if __name__ == "__main__"`). What `store` knows is not read again,
     and what is found out is kept there. `ignored` are pairs of texts that are not duplicates, each
     by the `text_digest` of a document: one never represents the other. With `archives` the members
-    of zip and tar files are documents too, such as "a.zip!/b.txt". Raises InputError for a
-    path that cannot be used, TooManyPairsError, ValueError for impossible settings, and
-    InterruptedScan, a KeyboardInterrupt with what was known by then.
+    of zip and tar files are documents too, such as "a.zip!/b.txt". A file under a folder of
+    `keep_under` rather leads its group than others, and one under `let_go_under` rather not.
+    Raises InputError for a path that cannot be used, TooManyPairsError, ValueError for impossible
+    settings, and InterruptedScan, a KeyboardInterrupt with what was known by then.
     """
     began = perf_counter()
     about = settings or Settings(), filters, against, ignored
-    asked = _Asked.of(paths, *about, are_files=are_files, archives=archives)
+    wishes = path_list(keep_under, "keep_under"), path_list(let_go_under, "let_go_under")
+    asked = _Asked.of(paths, *about, are_files=are_files, archives=archives)._replace(
+        keep_under=wishes[0], let_go_under=wishes[1]
+    )
     check_jobs(jobs)
     found, memory = _Found(asked.settings, is_kept=store is not None), _Memory(store, asked)
     with _interruptible(asked, found, began), _cycles_ignored():
@@ -93,7 +99,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             result = found.result(made)
             how = *asked.of_matching, progress, memory.cache
             result, matching = match_documents(result, made, *how)
-            result = with_findings(result, asked.folders, matching)
+            result = with_findings(replace(result, **asked.searched), asked.folders, matching)
         memory.remember(result, found)
     return asked.answered(result, began)
 
@@ -125,6 +131,8 @@ class _Asked(NamedTuple):
     archives: bool
     base: str | None
     """The absolute folder to which relative paths refer; None if it has been deleted."""
+    keep_under: Sequence[str] = ()
+    let_go_under: Sequence[str] = ()
 
     @classmethod
     def of(  # noqa: PLR0913  (the arguments of `scan`)
@@ -160,9 +168,10 @@ class _Asked(NamedTuple):
 
     @property
     def searched(self) -> dict[str, Any]:
-        """Fields of the result: where the files were found."""
+        """Fields of the result: where the files were found, and which folders go first."""
         roots = None if self.are_files else tuple(self.roots)
-        return {"base": self.base, "roots": roots, "references": tuple(self.references)}
+        wishes = {name: tuple(getattr(self, name)) for name in ("keep_under", "let_go_under")}
+        return {"base": self.base, "roots": roots, "references": tuple(self.references)} | wishes
 
     @property
     def question(self) -> tuple[object, ...]:

@@ -9,35 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from simdup.findings.identical import with_sets
-from simdup.records import Document, ScanResult
-
-
-class Matching(Protocol):
-    """The documents that were compared in full."""
-
-    @property
-    def documents(self) -> Sequence[Document]:
-        """Return these documents."""
-
-    def similarities(self, pairs: Sequence[tuple[Document, Document]]) -> Sequence[float]:
-        """Compute the exact similarities of some of these documents, whose texts are read again."""
+from simdup.findings.keeper import Matching, with_keepers
+from simdup.records import ScanResult
 
 
 def with_findings(result: ScanResult, roots: Sequence[str], matching: Matching) -> ScanResult:
     """The result with identical sets, chains of versions and, under the roots, copied folders.
 
+    The file that a person would keep leads each group.
+
     Only names of documents that were compared in full can contradict a chain of versions.
     """
-    groups, patterns = with_sets(result.groups, result.patterns)
-    if not groups:
-        return replace(result, patterns=patterns)
+    if not result.groups:
+        return replace(result, patterns=with_sets((), result.patterns)[1])
     from simdup.findings.folders import folder_pairs  # noqa: PLC0415  slow to import
     from simdup.findings.versions import with_versions  # noqa: PLC0415  slow to import
 
     compare = matching.similarities if result.settings.verified else None
-    groups = with_versions(groups, matching.documents, compare)
+    groups = with_versions(result.groups, matching.documents, compare)
     folders = folder_pairs(groups, result.documents, result.skipped, roots) if roots else ()
-    return replace(result, groups=groups, patterns=patterns, folders=folders)
+    result = replace(result, groups=groups, folders=folders)
+    groups, patterns = with_sets(with_keepers(result, matching), result.patterns)
+    return replace(result, groups=groups, patterns=patterns)

@@ -40,9 +40,11 @@ _MOST_FEATURES = 1 << 25
 # The worth of words for versions: no word is worth 0, and the sum decides.
 _WORDS = {
     -4: "old|orig|original|原稿|原版|旧版",
-    -2: "draft|wip|初稿|初版|草稿|草案|讨论稿|征求意见稿|送审稿",
-    1: "new|revised|updated|edited|corrected|amended|修改稿|修改版|修改|修订稿|更新版|更新|新版",
-    3: "final|signed|最终版|最终稿|最终|终版|终稿|定稿|正式版|正式稿",
+    -2: "draft|wip|entwurf|brouillon|borrador|初稿|初版|草稿|草案|讨论稿|征求意见稿|送审稿|下書き",
+    1: "new|revised|updated|edited|corrected|amended|überarbeitet|korrigiert|révisé|corrigé"
+    "|revisado|修改稿|修改版|修改|修订稿|更新版|更新|新版|改訂版|改訂|修正版",
+    3: "final|signed|endgültig|endfassung|unterschrieben|définitif|signé|definitivo|firmado"
+    "|最终版|最终稿|最终|终版|终稿|定稿|正式版|正式稿|最終版|最終|完成版",
 }
 _WORTH = {word: worth for worth, words in _WORDS.items() for word in words.split("|")}
 

@@ -181,6 +181,8 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
         **base,
         "roots": None if result.roots is None else [*map(path_fields, result.roots)],
         "references": [*map(path_fields, result.references)],
+        "keep_under": [*map(path_fields, result.keep_under)],
+        "let_go_under": [*map(path_fields, result.let_go_under)],
         "settings": settings_fields(result.settings),
         "stats": result.stats._asdict()
         | {"identity_only": dict(result.stats.identity_only)}
@@ -232,6 +234,7 @@ def _group(group: Group, settings: Settings) -> dict[str, Any]:
         "diameter_exact": group.is_diameter_exact,
         "members": [first, *others],
         "versions": [path_fields(each.path) | {"changed": each.changed} for each in group.versions],
+        "why": group.why,
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from simdup.errors import InputError
-from simdup.fields import Fields, WrongFieldError
+from simdup.fields import Fields, WrongFieldError, printable
 from simdup.findings.identical import with_sets
 from simdup.recipe import Recipe
 from simdup.records import (
@@ -131,6 +131,8 @@ def _result(fields: Fields) -> ScanResult:
         base=fields.maybe("base", fields.path),
         roots=fields.paths("roots"),
         references=fields.paths("references") or (),
+        keep_under=fields.paths("keep_under") or (),
+        let_go_under=fields.paths("let_go_under") or (),
         folders=tuple(map(_folder_pair, fields.each("folders"))),
         doubtful=tuple(Doubtful(each.path(), _doubt(each)) for each in fields.each("doubtful")),
     )
@@ -203,6 +205,7 @@ def _group(fields: Fields, bits: int) -> Group:
         members,
         fields.truth("diameter_exact"),
         _versions(fields, {member.document.path for member in members}),
+        why=printable(fields.text("why")) if fields.has("why") else "",
     )
 
 

@@ -424,8 +424,13 @@ def other_content(one: Document, other: Document) -> str:
 
 
 def _inside(group: Group, place: int, settings: Settings) -> str:
-    """A remark if most of a member stands in the first one, or most of the first in it; else ""."""
+    """A remark if most of a member stands in the first one, or most of the first in it; else "".
+
+    Of the first one, why it is the one to keep.
+    """
     similarity = group.members[place].similarity
+    if not place and group.why:
+        return f"to keep: {group.why}"
     if not place or similarity is None or similarity >= MOSTLY:
         return ""
     of_member, of_first = (share or 0 for share in containments(group, place, settings))

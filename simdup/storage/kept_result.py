@@ -314,7 +314,7 @@ def _told_groups(groups: Sequence[Group]) -> list[Any]:
     return [
         (
             *(each.id, _NUMBERS[each.kind], each.diameter, each.is_diameter_exact),
-            *(len(each.members), each.versions),
+            *(len(each.members), each.versions, each.why),
         )
         for each in groups
     ]
@@ -354,9 +354,9 @@ def _groups(
         strict=True,
     )
     made = map(partial(_new, Member), fields)
-    for number, kind, diameter, is_exact, size, versions in told:
+    for number, kind, diameter, is_exact, size, versions, why in told:
         members, in_order = tuple(islice(made, size)), tuple(Version(*each) for each in versions)
-        yield _new(Group, (number, _KINDS[kind], diameter, members, is_exact, in_order))
+        yield _new(Group, (number, _KINDS[kind], diameter, members, is_exact, in_order, why))
 
 
 def candidates_from(fields: dict[str, Any] | None) -> Candidates | None:

@@ -8,13 +8,21 @@ from pathlib import Path
 import pytest
 
 from simdup.clean.rules import NAMES, Ranked, Rules, is_under, rule_of
+from simdup.findings.keeper import WORDS
 
 VECTORS = json.loads(Path(__file__).with_name("rules.json").read_text("utf-8"))
 CASES = VECTORS["cases"]
 
 
+def reasons(fields):
+    """The parts of the key of a file besides its path."""
+    told = VECTORS["defaults"]["reasons"] | fields["reasons"]
+    return [told.get(words, 0) for words in WORDS[:-1]]
+
+
 def ranked(fields):
-    fields = VECTORS["defaults"] | fields
+    key = (*reasons(fields), fields["path"].encode())
+    fields = VECTORS["defaults"] | fields | {"reasons": key}
     return Ranked(is_representative=fields.pop("representative"), **fields)
 
 

@@ -61,7 +61,7 @@ def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
         "Group 1\n"
         "  keep     a.txt\n"
         "  trash    b (1).txt\n"
-        "             829 B, identical bytes; kept: original-name\n"
+        "             829 B, identical bytes; kept: its name has no mark of a copy\n"
         "  leave    wide.txt\n"
         "             identical text, other bytes: wants --text\n"
         "  leave    page.html\n"

@@ -288,7 +288,7 @@ def test_the_data_of_the_page_describe_the_result():
     assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
     assert data["settings"]["similarity"] == SIMILARITY
     assert data["settings"]["own_share"] == OWN_SHARE
-    (number, kind, diameter, members, sets, chain), second = data["groups"]
+    (number, kind, diameter, members, sets, chain, *_), second = data["groups"]
     assert (number, kind, diameter) == (1, "identical text", 20)
     assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
         "one|a.txt",

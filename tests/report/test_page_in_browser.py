@@ -19,11 +19,11 @@ from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
 from patience import LONG, patient
 
 from simdup.clean.plan import read_plan
-from simdup.files.precedence import is_name_of_copy
 from simdup.records import Part, Reason, Skipped, Stats
 from simdup.report.page import groups
 from simdup.report.wording import percent
 from simdup.settings import SIMILARITY, Settings
+from tests.clean.test_rules import reasons
 from tests.report.test_accuracy import KINDS, row
 from tests.report.test_page import (
     FOLDERS,
@@ -917,14 +917,16 @@ def test_the_page_has_the_rules_of_clean(page):
                 {key: str(value) if key == "mtime_ns" else value for key, value in each.items()}
                 for each in (VECTORS["defaults"] | each for each in case["files"])
             ],
+            "reasons": [reasons(each) for each in case["files"]],
         }
         for case in VECTORS["cases"]
     ]
     found = page.evaluate(
-        """cases => cases.map(({rules: texts, files}) => {
+        """cases => cases.map(({rules: texts, files, reasons}) => {
             const rules = rulesOf(texts);
-            const ranked = files.map((each) => ({
-                ...each, mtime: BigInt(each.mtime_ns), isFirst: each.representative,
+            const ranked = files.map((each, at) => ({
+                ...each, reasons: reasons[at],
+                mtime: BigInt(each.mtime_ns), isFirst: each.representative,
             })).reverse().sort((a, b) => preference(a, b, rules).order);
             const why = ranked.slice(1).map((each) => preference(ranked[0], each, rules).why);
             return [ranked.map((each) => each.path), why];
@@ -934,17 +936,6 @@ def test_the_page_has_the_rules_of_clean(page):
 
     assert found == [[case["order"], case["why"]] for case in VECTORS["cases"]]
     assert len(found) > 20
-
-
-def test_the_page_knows_names_of_copies_as_the_program_does(page):
-    names = ["a (1).txt", "信-副本.txt", "copyright.txt", "Kopie von a", "a_old.md", "gold.md"]
-    names += ["x.BAK", "a~", "a(2)b", "old2", "2old", "éold", "復複製", "½copy", "COPIA-1", "((3)"]
-
-    lowered = [is_name_of_copy(name) for name in names]
-    found = page.evaluate(
-        "names => names.map((name) => PLAIN_RULES['original-name']({path: `/d/${name}`}))", names
-    )
-    assert found == [int(each) for each in lowered]
 
 
 def scanned(folder, number=20):

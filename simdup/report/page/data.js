@@ -69,7 +69,7 @@ function identicalOf(sets) {
   return sets.flat().map(Math.abs).filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
-function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks]) {
+function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks, why]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   // What members hold besides their text, where that is other content than the first one has.
@@ -77,6 +77,7 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks]
   const identical = identicalOf(sets);
   const [first, ...others] = members;
   first.isFirst = true;
+  first.why = why;
   // How the text of a row begins is found where the row is.
   const beginning = data.beginnings?.[id];
   if (beginning) first.searched += ` ${beginning.toLowerCase()}`;

@@ -5,7 +5,7 @@ if (data.plan) data.plan.files.forEach((list, at) => list.forEach((fields, place
   member.file = fileOf(fields, member);
 }));
 
-function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, links, format, root, certain, unfit, stays, base64], member) {
+function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, links, format, root, certain, unfit, stays, base64, reasons], member) {
   const { folders, sep } = data.plan;
   const shown = folders[folder].replace(/[\\/]?$/, sep) + name;
   const raw = base64 ? Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)) : null;
@@ -34,6 +34,7 @@ function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, li
     size: member.bytes,
     features: member.features,
     mtime: BigInt(id.split(', ')[3]),
+    reasons,
     isFirst: Boolean(member.isFirst),
     isShort: member.short,
   };

@@ -50,6 +50,7 @@ function setRow(group, member, place) {
 
 function memberRow(group, member, place) {
   const remarks = [
+    member.why ? t('toKeep', member.why) : null,
     member.own !== null && member.own < EXPECTED ? t('own', percent(member.own)) : null,
     member.short ? t('short') : null,
     member.damaged ? t('damaged', member.damaged) : null,

@@ -17,9 +17,9 @@ from typing import Any
 from simdup.clean.candidates import check_result, roots_of
 from simdup.clean.plan import Header, Plan, plan_lines
 from simdup.clean.protection import NOISE, OUTSIDE, is_noise
-from simdup.clean.rules import is_under
 from simdup.errors import InputError
 from simdup.files.read import digest
+from simdup.findings.keeper import WORDS, is_under, keys_of
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import repeated
@@ -122,9 +122,7 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
         for nth, each in enumerate(group.members)
         if each.kind is Kind.SAME_WORDS and (kinds := each.document.other_unread(first))
     }
-    if remarks:
-        fields += [*[None] * (8 - len(fields)), remarks]
-    return fields
+    return [*fields, *[None] * (8 - len(fields)), remarks or None, group.why]
 
 
 def _member(member: Member, bits: int, names: Names) -> list[Any]:
@@ -182,11 +180,16 @@ def _plan(result: ScanResult, digest: str) -> dict[str, Any] | None:
     )
     base, real = result.base or os.curdir, cache(os.path.realpath)
     files = [
-        [_file(member.document, base, roots, folders, real) for member in group.members]
-        for group in result.groups
+        [
+            # The path itself is the last part of a key.
+            [*_file(member.document, base, roots, folders, real), key[:-1]]
+            for member, key in zip(group.members, keys, strict=True)
+        ]
+        for group, keys in zip(result.groups, keys_of(result), strict=True)
     ]
     (line,) = plan_lines(Plan((), (), header))
-    return {"header": json.loads(line), "folders": list(folders), "files": files, "sep": os.sep}
+    about = {"header": json.loads(line), "folders": list(folders), "sep": os.sep}
+    return about | {"files": files, "reasons": WORDS[:-1]}
 
 
 def _file(

@@ -1,18 +1,8 @@
 // Which of several files is kept: the rules of `simdup clean --prefer`, held to the same examples.
 
-const FORMAT_ORDER = ['docx', 'odt', 'doc', 'pptx', 'odp', 'ppt', 'xlsx', 'ods', 'xls', 'rtf', 'epub', 'html', 'eml', 'msg', 'pdf', 'text'];
-
-// What decides where the given rules do not.
-const LAST_RULES = ['longest', 'format', 'first', 'original-name', 'oldest', 'shortest-path'];
-
-// A letter, as Python's \w without digits and _.
-const LETTER = '[\\p{L}\\p{Nl}\\p{No}]';
-
-const NAME_OF_COPY = new RegExp(
-  `(?<!${LETTER})(copy|copie|copia|cópia|kopie|копия|backup|bak|old|orig)(?!${LETTER})`
-  + '|\\(\\p{Nd}+\\)|副本|复件|复制|複製|拷贝|拷貝|备份|備份|コピー|バックアップ|사본|복사본|~$', 'u');
-
 const nameIn = (path) => path.slice(path.lastIndexOf('/') + 1);
+// The place of a file by one of the reasons of `findings.keeper`.
+const placeBy = (file, reason) => file.reasons[data.plan.reasons.indexOf(reason)];
 const among = (name, names) => (names.includes(name) ? names.indexOf(name) : names.length);
 
 // The place of a file by each rule: the lower, the rather it is kept.
@@ -26,8 +16,8 @@ const PLAIN_RULES = {
   deepest: (file) => -file.path.split('/').length,
   first: (file) => file.root,
   representative: (file) => (file.isFirst ? 0 : 1),
-  'original-name': (file) => Number(NAME_OF_COPY.test(nameIn(file.path).toLowerCase())),
-  format: (file) => among(file.format, FORMAT_ORDER),
+  'original-name': (file) => placeBy(file, 'its name has no mark of a copy'),
+  format: (file) => placeBy(file, 'a format that holds more'),
 };
 
 const TAKING_RULES = {
@@ -47,9 +37,9 @@ function ruleOf(text) {
   return { words: `${name} ${known.join(', ')}`, placeOf: (file) => TAKING_RULES[name](file, known) };
 }
 
-/** The rules in their order, those that decide by default last. */
+/** The rules in their order; then the reasons, which decide where no rule does. */
 function rulesOf(texts) {
-  return [...texts, ...LAST_RULES].map(ruleOf);
+  return [...texts.map(ruleOf), ...data.plan.reasons.map((words) => ({ words, placeOf: (file) => placeBy(file, words) }))];
 }
 
 /** Which of two files is kept: {order, why}; the order is below 0 for the first one. */

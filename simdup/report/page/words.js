@@ -1,5 +1,28 @@
 // The words of the page, in its two languages. Some entries are functions of what they count.
 
+// The words of `findings.keeper`.
+const REASONS_IN_CHINESE = {
+  'not inside an archive': '不在压缩包内',
+  'in a folder of --against': '在 --against 的文件夹内',
+  'under a folder to keep': '在要保留的文件夹内',
+  'not under a folder to let go': '不在可清理的文件夹内',
+  'the newest version': '最新的版本',
+  'not in a trash or temporary folder': '不在回收站或临时文件夹内',
+  'not in a downloads folder': '不在下载文件夹内',
+  'not in a backup folder': '不在备份文件夹内',
+  'not in a copied folder': '不在复制的文件夹内',
+  'not in a folder of old files': '不在旧文件的文件夹内',
+  'its name has no mark of a copy': '名称不像副本',
+  'not in a folder that is a copy of another': '不在另一文件夹的副本内',
+  'no damaged characters': '没有损坏的字符',
+  'the longer text': '正文较长',
+  'a format that holds more': '格式更完整',
+  'in UTF-8': 'UTF-8 编码',
+  'older': '较旧',
+  'shorter path': '路径较短',
+  'order of names': '名称顺序',
+};
+
 const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 const WORDS = {
@@ -162,6 +185,7 @@ const WORDS = {
     columns: { decide: 'Decision', file: 'File', alike: 'Similarity', distance: 'Distance', coding: 'Read as', bytes: 'Size', time: 'Changed', compare: 'Compare' },
     moreMembers: (count) => `Show the other ${plural(count, 'file')}`,
     representative: 'representative',
+    toKeep: (why) => `to keep: ${why}`,
     bits: (count) => plural(count, 'bit'),
     damaged: (count) => `${plural(count, 'character')} damaged`,
     doubtful: (reason) => `doubtful: ${reason}`,
@@ -347,6 +371,7 @@ const WORDS = {
     columns: { decide: '决定', file: '文件', alike: '相似度', distance: '距离', coding: '编码或格式', bytes: '大小', time: '修改时间', compare: '对照' },
     moreMembers: (count) => `显示其余 ${number(count)} 个文件`,
     representative: '代表文件',
+    toKeep: (why) => `宜保留：${REASONS_IN_CHINESE[why] ?? why}`,
     bits: (count) => `${number(count)} 位`,
     damaged: (count) => `${number(count)} 个字符损坏`,
     doubtful: (reason) => `存疑：${reason}`,

@@ -1,4 +1,4 @@
-"""simdup.files.precedence: which of several equally good documents represents the others."""
+"""simdup.findings.keeper: which of several files a person would keep."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup import Document, Source
-from simdup.files.precedence import NS_OF_A_MINUTE, is_name_of_copy, ranks
+from simdup.findings.keeper import NS_OF_A_MINUTE, is_name_of_copy, ranks
 
 MARKS = [
     "copy",
@@ -47,7 +47,7 @@ def test_the_oldest_comes_first_and_members_of_archives_come_last():
 def test_of_equally_old_ones_a_copy_is_later_then_a_longer_path_then_the_path():
     paths = ["b", "c", "folder/a", "a copy", "copy/d", "é"]
 
-    assert in_order(*map(document, paths)) == ["b", "c", "é", "copy/d", "folder/a", "a copy"]
+    assert in_order(*map(document, paths)) == ["b", "c", "é", "folder/a", "a copy", "copy/d"]
 
 
 def test_seconds_do_not_count():
@@ -66,7 +66,7 @@ def test_names_looked_at_together_say_what_each_says_alone(names):
     expected = sorted(
         (
             is_name_of_copy(name),
-            len(name.encode("utf-8", "surrogateescape")),
+            len(name),
             name.encode("utf-8", "surrogateescape"),
         )
         for name in names

@@ -1,0 +1,400 @@
+"""Groups of files in, the same groups out: the file that a person would keep leads each of them.
+
+`WORDS` lists the reasons in their order; the first one by which two files differ decides. Each
+file of a group has a key with one part for each reason, and the file with the smallest key is
+kept. `simdup clean` and the page of a result use the same keys.
+
+Groups are formed by content alone, and no name or time changes them. Only the leader of a group,
+and with it the similarities shown, depend on names and times.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from operator import xor
+from typing import NamedTuple, Protocol, TypeAlias
+from unicodedata import normalize
+
+import numpy as np
+
+from simdup.arrays import Indices
+from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult
+
+Key: TypeAlias = tuple[int | bytes, ...]
+Pairs: TypeAlias = Sequence[tuple[Document, Document]]
+# The similarity and the own share of a pair.
+Figures: TypeAlias = tuple[float | None, float | None]
+
+# Files that were unpacked or copied together are as old as each other.
+NS_OF_A_MINUTE = 60_000_000_000
+
+#: Formats from the one that holds the most of a document to the one that holds the least: sources
+#: that people edit stand before what programs make from them.
+FORMAT_ORDER = (
+    *("docx", "odt", "doc", "pptx", "odp", "ppt", "xlsx", "ods", "xls", "rtf", "ipynb", "tex"),
+    *("man", "md", "epub", "html", "mbox", "eml", "msg", "pdf", "ass", "vtt", "srt", "text"),
+)
+
+# Encodings that lose no character, the usual one first; all others come after them.
+_UNICODE = {"utf-8": 0, "utf-8-sig": 0, "ascii": 0, "utf-16-le": 1, "utf-16-be": 1}
+
+
+def _at_an_end(words: str, cjk: str) -> str:
+    """A pattern for names that begin or end with one of the words, or are one."""
+    begins = rf"(?:(?:{words})(?![^\W\d_])|{cjk}).*"
+    return rf"[\W\d_]*{begins}|.*(?:(?<![^\W\d_])(?:{words})|{cjk})[\W\d_]*"
+
+
+# Places for copies, the worst first: why a file elsewhere is kept, and the names of such folders.
+_PLACES = {
+    "not in a trash or temporary folder": r"[\W\d_]*(?:trash(?:es)?|recycled?|recycler|recycle.?bin"
+    r"|wastebasket|rubbish|deleted(?: items| files)?|papierkorb|corbeille|papelera"
+    r"(?: de reciclaje)?|回收站|废纸篓|垃圾箱|垃圾桶|資源回收筒|ごみ箱|ゴミ箱"
+    r"|tmp|temp|temporary(?: files| items)?|cache|lost\+found|temporär|temporaire|temporal"
+    r"|临时(?:文件)?|缓存|臨時|暫存|一時(?:ファイル)?)[\W\d_]*",
+    "not in a downloads folder": r"[\W\d_]*(?:(?:my |meine |mes |mis )?(?:downloads?|downloaded"
+    r"|heruntergeladen(?:es)?|téléchargements?|descargas?)|(?:我的)?下[载載]|ダウンロード)[\W\d_]*",
+    "not in a backup folder": _at_an_end(
+        "backups?|back-ups?|bak|sicherung(?:en)?|sicherungskopien?|datensicherung(?:en)?"
+        "|sauvegardes?|respaldos?|copias? de seguridad|copies? de sauvegarde",
+        "(?:备份|備份|バックアップ)",
+    ),
+    "not in a copied folder": r"(?:copy|copies|kopie|copie|copia)(?: \(\d+\))? (?:of|von|de|du) .*"
+    r"|(?:.*[\W_])?(?:copy|copies|kopien?|copies?|copias?)[\W\d_]*"
+    r"|.*(?:副本|复件|拷贝|拷貝|複製|コピー)[\W\d_]*",
+    "not in a folder of old files": r"[\W\d_]*(?:old|previous)(?: files| stuff"
+    r"| versions?| docs)?[\W\d_]*|.*[\W_]old[\W\d_]*|[\W\d_]*(?:archived?|archives|archiv|altes?"
+    r"|alte dateien|vieux|ancien(?:ne)?s?|antigu[oa]s?|viej[oa]s?|archivad[oa]s?|[旧舊]的?"
+    r"|[旧老]文件|旧版|舊檔案?"
+    r"|归档|存档|歸檔|封存|古い|旧ファイル|アーカイブ|保管)[\W\d_]*",
+}
+_PLACE = [re.compile(pattern) for pattern in _PLACES.values()]
+
+# What programs and people add to the names of copies, in lower case: "letter (1).txt",
+# "Copy of letter.txt", "letter - Kopie.txt", "letter副本.txt", "letter.txt.bak", "letter.txt~".
+_OF_A_COPY = re.compile(
+    r"(?<![^\W\d_])(copy|copie|copia|cópia|kopie|копия|backup|bak|old|orig)(?![^\W\d_])"
+    r"|\(\d{1,2}\)|副本|复件|复制|複製|拷贝|拷貝|备份|備份|コピー|バックアップ|사본|복사본|~(?=\0|\Z)"
+)
+
+#: Why one file is kept and not another, a phrase for each part of a key; see the module.
+WORDS = (
+    *("not inside an archive", "in a folder of --against"),
+    *("under a folder to keep", "not under a folder to let go", "the newest version"),
+    *(*_PLACES, "its name has no mark of a copy", "not in a folder that is a copy of another"),
+    *("no damaged characters", "the longer text", "a format that holds more", "in UTF-8"),
+    *("older", "shorter path", "order of names"),
+)
+_VERSION = WORDS.index("the newest version")
+_FOLDER = WORDS.index("not in a folder that is a copy of another")
+
+_STRENGTH = {kind: position for position, kind in enumerate(Kind)}
+
+
+class Matching(Protocol):
+    """The documents that were compared in full, and questions about pairs of them."""
+
+    @property
+    def documents(self) -> Sequence[Document]:
+        """Return these documents."""
+
+    def similarities(self, pairs: Pairs) -> Sequence[float]:
+        """Compute the exact similarities of pairs of documents, whose texts are read again."""
+
+    def own_shares(self, pairs: Pairs) -> Sequence[float | None]:
+        """Return the own share of each pair; None if it is unknown."""
+
+    def are_allowed(self, pairs: Pairs) -> Sequence[bool]:
+        """Say which of these pairs the user did not mark as not duplicates."""
+
+
+def is_under(path: str, folder: str) -> bool:
+    """Whether a path is this folder or lies in it, at any depth.
+
+    >>> is_under("/mnt/ab/c", "/mnt/a"), is_under("/mnt/a/c", "/mnt/a"), is_under("/mnt", "/")
+    (False, True, True)
+    """
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def is_name_of_copy(name: str) -> bool:
+    """Whether the name of a file says that it is a copy of another.
+
+    >>> [is_name_of_copy(name) for name in ("a (1).txt", "信-副本.txt", "copyright.txt")]
+    [True, True, False]
+    """
+    return _OF_A_COPY.search(name.lower()) is not None
+
+
+def reason(kept: Key, other: Key) -> str:
+    """Why a file with one key is kept and not a file with another key."""
+    pairs = zip(WORDS, kept, other, strict=True)
+    return next((words for words, one, two in pairs if one != two), WORDS[-1])
+
+
+def is_newest(group: Group, key: Key) -> bool:
+    """Whether a member with this key has the newest version of a chain."""
+    return bool(group.versions) and key[_VERSION] == 0
+
+
+def ranks(documents: Sequence[Document]) -> Indices:
+    """The rank of each document by its own key, from 0 on, whatever group it is in."""
+    keys = _own_keys(documents)
+    rank = np.empty(len(keys), np.int64)
+    rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    return rank
+
+
+def keys_of(result: ScanResult) -> list[list[Key]]:
+    """The key of each member of each group: of a group, the file with the smallest one is kept."""
+    groups = result.groups
+    own = iter(_own_keys([each.document for group in groups for each in group.members]))
+    keys = [[next(own) for _ in group.members] for group in groups]
+    if result.keep_under or result.let_go_under:
+        _add_wishes(result, keys)
+    for group, of_group in zip(groups, keys, strict=True):
+        if group.versions:
+            _put(of_group, _VERSION, _ages(group))
+    _add_folders(result.folders, groups, keys)
+    return keys
+
+
+def _put(keys: list[Key], part: int, values: Iterable[int]) -> None:
+    """Set one part of the keys."""
+    keys[:] = [
+        (*key[:part], value, *key[part + 1 :]) for key, value in zip(keys, values, strict=True)
+    ]
+
+
+def _own_keys(documents: Sequence[Document]) -> list[Key]:
+    """The keys of documents, as far as each document by itself tells them."""
+    places = cache(_places)
+    paths = [os.path.split(each.path) for each in documents]
+    are_copies = _are_names_of_copies([name for _, name in paths])
+    return [
+        (
+            *(each.source.archive is not None, not each.source.is_reference, 0, 0, 0),
+            *(*places(folder), is_copy, 0),
+            *(bool(each.damaged or each.doubt), -each.features),
+            _among(each.format, FORMAT_ORDER),
+            _UNICODE.get(each.encoding, 2) if each.format == "text" else 0,
+            each.source.mtime_ns // NS_OF_A_MINUTE,
+            len(each.path),
+            os.fsencode(each.path),
+        )
+        for each, (folder, _), is_copy in zip(documents, paths, are_copies, strict=True)
+    ]
+
+
+def _places(folder: str) -> tuple[int, ...]:
+    """How many folders of a path are places for copies of each sort."""
+    sorts = Counter(map(_place, folder.split(os.sep)))
+    return tuple(sorts[number] for number in range(len(_PLACE)))
+
+
+@lru_cache(1 << 14)
+def _place(name: str) -> int | None:
+    """The sort of places for copies that a name of a folder tells; None for any other folder."""
+    folded = normalize("NFKC", name).casefold()
+    return next((n for n, each in enumerate(_PLACE) if each.fullmatch(folded)), None)
+
+
+def _are_names_of_copies(names: Sequence[str]) -> list[bool]:
+    """What `is_name_of_copy` says of each name; one search through all takes half the time."""
+    text = "\0".join(name.replace("\0", " ") for name in names).lower()
+    ends = np.cumsum([len(name) + 1 for name in text.split("\0")])
+    found = [mark.start() for mark in _OF_A_COPY.finditer(text)]
+    are_copies = np.zeros(len(ends), bool)
+    are_copies[np.searchsorted(ends, found, side="right")] = True
+    return are_copies[: len(names)].tolist()
+
+
+def _among(name: str, names: Sequence[str]) -> int:
+    """The place of a name among the names; after all of them if it is not there."""
+    return names.index(name) if name in names else len(names)
+
+
+def _add_wishes(result: ScanResult, keys: list[list[Key]]) -> None:
+    """Say which files lie under the folders that the user rather keeps, or rather lets go."""
+    base = result.base or os.curdir
+    real = cache(os.path.realpath)
+    wishes = [
+        [real(os.path.join(base, folder)) for folder in folders]
+        for folders in (result.keep_under, result.let_go_under)
+    ]
+    for group, of_group in zip(result.groups, keys, strict=True):
+        folders = [
+            real(os.path.join(base, os.path.dirname(each.document.path))) for each in group.members
+        ]
+        kept, let_go = ([_first_above(f, wish) for f in folders] for wish in wishes)
+        _put(of_group, _VERSION - 2, kept)
+        _put(of_group, _VERSION - 1, [place < len(wishes[1]) for place in let_go])
+
+
+def _first_above(folder: str, folders: Sequence[str]) -> int:
+    """The place of the first of these folders that a folder lies in; their number if in none."""
+    inside = (place for place, each in enumerate(folders) if is_under(folder, each))
+    return next(inside, len(folders))
+
+
+def _ages(group: Group) -> list[int]:
+    """How many versions are newer than the version that each member is a copy of.
+
+    A copy in another format may have slightly other words, but its name tells the version.
+    """
+    from simdup.findings.versions import names_of  # noqa: PLC0415  slow to import
+
+    chain = [each.path for each in group.versions[::-1]]
+    documents = {each.document.path: each.document for each in group.members}
+    age = {documents[path].identity.words: place for place, path in enumerate(chain)}
+    by_name = dict(zip(names_of(chain), range(len(chain)), strict=True))
+    names = names_of(documents)
+    return [
+        age.get(each.identity.words, by_name.get(name, len(chain)))
+        for each, name in zip(documents.values(), names, strict=True)
+    ]
+
+
+class _Copy(NamedTuple):
+    """A file in the first folder of a pair, and its copy at the same place in the other one."""
+
+    pair: int
+    group: int
+    file: int
+    other: int
+
+
+def _add_folders(
+    pairs: Sequence[FolderPair], groups: Sequence[Group], keys: list[list[Key]]
+) -> None:
+    """Say which files lie in a folder that goes as a whole, since another one has its files.
+
+    The folder with fewer files goes. Of two with equally many, the one that has fewer of the files
+    which all other reasons keep.
+    """
+    copies, votes = [*_copies_in(pairs, groups)], Counter[int]()
+    for each in copies:
+        one, other = keys[each.group][each.file], keys[each.group][each.other]
+        votes[each.pair] += (one < other) - (other < one)
+    parts = [[0] * len(of_group) for of_group in keys]
+    for each in copies:
+        pair = pairs[each.pair]
+        stays = pair.files == pair.other_files and votes[each.pair] > 0
+        parts[each.group][each.other if stays else each.file] += 1
+    for of_group, of_files in zip(keys, parts, strict=True):
+        if any(of_files):
+            _put(of_group, _FOLDER, of_files)
+
+
+def _copies_in(pairs: Sequence[FolderPair], groups: Sequence[Group]) -> Iterator[_Copy]:
+    """Yield the copies with the same words, at the same place in both folders of a pair."""
+    first = {pair.path: number for number, pair in enumerate(pairs)}
+    for number, group in enumerate(groups) if pairs else ():
+        place = {each.document.path: at for at, each in enumerate(group.members)}
+        for at, member in enumerate(group.members):
+            path = member.document.path
+            for folder in first.keys() & set(_folders_above(path)):
+                other = place.get(pairs[first[folder]].other + path[len(folder) :])
+                if other is not None and _are_same(member, group.members[other]):
+                    yield _Copy(first[folder], number, at, other)
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    while os.sep in path:
+        path = path[: path.rindex(os.sep)]
+        yield path
+
+
+def _are_same(one: Member, other: Member) -> bool:
+    return one.document.kind_with(other.document) is not Kind.NEAR
+
+
+def closest_first(member: Member) -> tuple[int, float, int, str]:
+    """The sort key of a member after the first one of its group."""
+    similarity = member.similarity or 0
+    return _STRENGTH[member.kind], -similarity, member.distance, member.document.path
+
+
+def with_keepers(result: ScanResult, matching: Matching) -> tuple[Group, ...]:
+    """The groups of a result, each led by the file that is kept, and seen from there."""
+    keys = keys_of(result)
+    chosen = [
+        _chosen(*each, matching.are_allowed) for each in zip(result.groups, keys, strict=True)
+    ]
+    pairs = [
+        pair
+        for group, first in zip(result.groups, chosen, strict=True)
+        for pair in _unknown(group, first)
+    ]
+    alike: Sequence[float | None] = [None] * len(pairs)
+    if pairs and result.settings.verified:
+        alike = list(map(float, matching.similarities(pairs)))
+    figures = zip(alike, matching.own_shares(pairs), strict=True)
+    known = {_key(*pair): each for pair, each in zip(pairs, figures, strict=True)}
+    return tuple(
+        _led(group, first, known)._replace(why=_why(first, of_group))
+        for group, first, of_group in zip(result.groups, chosen, keys, strict=True)
+    )
+
+
+def _chosen(
+    group: Group, keys: Sequence[Key], are_allowed: Callable[[Pairs], Sequence[bool]]
+) -> int:
+    """The place of the member that leads a group: excluded from no other member."""
+    documents = [each.document for each in group.members]
+    for place in sorted(range(len(keys)), key=keys.__getitem__):
+        if not place or all(are_allowed([(documents[place], each) for each in documents])):
+            return place
+    return 0
+
+
+def _why(first: int, keys: Sequence[Key]) -> str:
+    """Why the first member is kept and not the best one of the others."""
+    others = (key for place, key in enumerate(keys) if place != first)
+    return reason(keys[first], min(others))
+
+
+def _key(one: Document, other: Document) -> frozenset[bytes]:
+    return frozenset((one.features_digest, other.features_digest))
+
+
+def _unknown(group: Group, first: int) -> Iterator[tuple[Document, Document]]:
+    """Yield the new leader with one document of each text to which no similarity is known."""
+    old, new = group.members[0].document, group.members[first].document
+    if old.features_digest != new.features_digest:
+        texts = {each.document.features_digest: each.document for each in group.members}
+        others = texts.keys() - {old.features_digest, new.features_digest}
+        yield from ((new, texts[each]) for each in sorted(others))
+
+
+def _led(group: Group, first: int, known: Mapping[frozenset[bytes], Figures]) -> Group:
+    """The group with the member at place `first` as its first one, and figures to that one."""
+    if not first:
+        return group
+    old, new = group.members[0], group.members[first]
+    seen = [_seen(each, old, new, known) for each in group.members]
+    others = sorted(seen[:first] + seen[first + 1 :], key=closest_first)
+    return group._replace(members=(seen[first], *others))
+
+
+def _seen(
+    member: Member, old: Member, new: Member, known: Mapping[frozenset[bytes], Figures]
+) -> Member:
+    """A member with the figures of a pair with the new leader, instead of with the old one."""
+    member = member._replace(kind=member.document.kind_with(new.document))
+    of_member, of_old, of_new = (each.document.features_digest for each in (member, old, new))
+    if of_old == of_new:
+        return member
+    figures = {of_new: _figures(old), of_old: _figures(new)}.get(of_member)
+    similarity, own_share = figures or known[_key(member.document, new.document)]
+    rows = (int.from_bytes(each.fingerprint, "big") for each in (member, new))
+    distance = xor(*rows).bit_count()
+    return member._replace(similarity=similarity, own_share=own_share, distance=distance)
+
+
+def _figures(member: Member) -> Figures:
+    return member.similarity, member.own_share
