@@ -25,6 +25,9 @@ if TYPE_CHECKING:  # these load numpy
 #: The most characters of texts that are read for a page. More would not fit, even compressed well.
 MOST_CHARACTERS = 4 * LARGEST_PAGE
 
+#: The similarity from which rows are dropped, unless the user says another one.
+KEPT_FROM = 0.8
+
 # What an option needs that only Spark has.
 _SPARK = ("--engine spark",)
 
@@ -56,7 +59,8 @@ class CorpusScan(NamedTuple):
     id_field: The field or column by which reports name rows. [default: file and row number]
     keep: Instead of a report, write a corpus without near-duplicates to --output: rows without a
         group, one row of each group (the first, the longest or the representative), and every other
-        row of a group that is not similar enough to a row that stays.
+        row of a group that is not similar enough to a row that stays. Then --similarity is 0.8
+        unless you say another one.
     target: Write the report to this file; with --keep, the rows, compressed if its name ends in .gz
         or .zst.
     dropped: Also write the rows that go to this file, as JSON Lines, each with the row that stays
@@ -132,7 +136,11 @@ def scan_command(asked: CorpusScan) -> int:
         outputs = [("--html", asked.page.html), ("--dropped", asked.dropped)]
         dictionaries = asked.matching.fingerprint.details.dictionaries.named()
         refuse_same_files([*outputs, ("--output", asked.target)], [*inputs, *dictionaries])
-    settings = asked.matching.settings(linkage=asked.linkage, parts=asked.parts)
+    matching = asked.matching
+    if asked.keep is not None and not options.is_set("similarity"):
+        thresholds = matching.thresholds._replace(similarity=KEPT_FROM)
+        matching = matching._replace(thresholds=thresholds)
+    settings = matching.settings(linkage=asked.linkage, parts=asked.parts)
     balance = (_on_this_machine if is_local else _on_spark)(asked, settings)
     if not asked.quiet:
         warnings = [f"simdup: {each}" for each in rows.warnings(balance)]
@@ -184,12 +192,15 @@ def _kept(
     from simdup.report import rows
 
     keep, target = asked.keep or "", asked.target or ""  # one needs the other
-    is_measured = write_dropped is not None and result.settings.verified
+    is_measured = result.settings.verified and not (write_dropped is None and asked.quiet)
     bar = progress(quiet=asked.quiet)
     gone = dropped_for(result, keep, bar, is_measured=is_measured)
     if write_dropped is not None:
         write_dropped(rows.render_dropped(result, gone, _ids_of(result, gone, asked.id_field)))
     write(without(result, gone.rows, target))
+    if not asked.quiet and len(gone.rows):
+        for line in rows.losses(result, gone):
+            tell(line)
     return replace(result.balance, dropped=len(gone.rows))
 
 

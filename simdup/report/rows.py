@@ -13,11 +13,12 @@ import numpy as np
 
 from simdup.corpus.flaws import Faulty
 from simdup.corpus.records import Balance, CorpusResult, RowGroup
+from simdup.corpus.reread import values
 from simdup.corpus.rewrite import Dropped
 from simdup.records import Kind, Part
 from simdup.report.json_csv import Report, as_jsonl, csv_table, part_cells, settings_fields, to_json
 from simdup.report.text import closeness, likeness, narrowed, part_lines, recall
-from simdup.report.wording import count, path_fields, printable, set_aside
+from simdup.report.wording import count, path_fields, percent, printable, set_aside
 
 COLUMNS = (
     *("group", "kind", "representative", "similarity", "own_share", "distance"),
@@ -28,6 +29,9 @@ PART_COLUMNS = ("of", "of_row", "start", "end")
 
 # The most rows that are named for each kind of warning; the others are counted.
 MOST_WARNINGS = 10
+
+#: Dropped rows that a summary shows, and the most characters of each that it shows.
+SHOWN_LOSSES, BEGINNING = 3, 60
 
 # Halves of surrogate pairs, which UTF-8 has no place for.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -178,6 +182,38 @@ def render_dropped(result: CorpusResult, gone: Dropped, ids: Sequence[Any] | Non
     ):
         kind = Kind.IDENTICAL_TEXT if same else Kind.NEAR
         yield to_json(one | {"kind": kind.value, "similarity": similarity, "like": like})
+
+
+def losses(result: CorpusResult, gone: Dropped) -> list[str]:
+    """How similar the dropped rows are to rows that stay, and the least similar ones.
+
+    Each of these comes with the beginning of its text, which is read again.
+    """
+    settings, alike = result.settings, gone.similarities
+    if alike is None:
+        return [f"rows within {settings.distance} bits of a row that stays were dropped"]
+    threshold, least = percent(settings.similarity), percent(float(alike.min()))
+    worst = np.sort(np.argsort(alike, kind="stable")[:SHOWN_LOSSES])
+    dropped, stays = gone.rows[worst], gone.like[worst]
+    texts = values(result.rows, dropped)
+    places = zip(result.rows.places(dropped), result.rows.places(stays), strict=True)
+    return [
+        f"rows at least {threshold} like a row that stays were dropped; the least similar one is"
+        f" {least} like it",
+        *(
+            f"  {percent(similarity)}  {printable(path)}:{row} (like {printable(other)}:{at})"
+            f"  {_beginning(text)}"
+            for similarity, ((path, row), (other, at)), text in zip(
+                alike[worst].tolist(), places, texts, strict=True
+            )
+        ),
+    ]
+
+
+def _beginning(text: object) -> str:
+    """The first words of a text, on one line."""
+    words = " ".join(str(text)[: 2 * BEGINNING].split())
+    return printable(words[:BEGINNING] + "..." * (len(words) > BEGINNING))
 
 
 def id_as_json(value: Any) -> Any:  # noqa: ANN401

@@ -416,6 +416,22 @@ def test_the_summary_counts_the_rows_that_were_dropped(run, write, keep, kept):
     assert len(Path("b.jsonl").read_text("utf-8").splitlines()) == kept
 
 
+def test_rows_are_dropped_from_80_percent_on_and_the_least_similar_ones_are_shown(run, write):
+    words = [f"w{place}" for place in range(120)]
+    texts = [*(" ".join(words[:end]) for end in (120, 119, 112, 105, 100)), " ".join(words[:50])]
+    write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+
+    ended = run("corpus", "scan", "a.jsonl", "--keep", "longest", "-o", "b.jsonl")
+
+    first, *shown = ended.err.decode().splitlines()[:4]
+    assert first.startswith("rows at least 80.0 % like a row that stays were dropped; the least ")
+    assert first.endswith(" one is 91.2 % like it")
+    places = ["a.jsonl:3 (like a.jsonl:1)", "a.jsonl:4 (like a.jsonl:1)"]
+    assert [each.split("  ")[2] for each in shown] == [*places, "a.jsonl:5 (like a.jsonl:1)"]
+    assert all("  w0 w1 w2 w3 w4 " in each and each.endswith("...") for each in shown)
+    assert "6 rows in = 2 kept + 4 dropped" in ended.err.decode()
+
+
 @pytest.mark.parametrize("keep", ["first", "longest", "representative"])
 def test_rows_that_stay_are_written_as_they_were(run, rows, keep):
     ended = run("corpus", "scan", rows, "--keep", keep, "--output", "clean.jsonl")

@@ -313,7 +313,7 @@ OF_RESULTS = {
     "clean found.json --to '' --apply": "'--to': '' names nothing",
     "clean found.json --journal '' --apply": "'--journal': '' names nothing",
     "clean found.json -o found.json": "--output and RESULT name the same file",
-    "clean plan.jsonl --prefer newest": "--prefer and --prefer-under need a RESULT",
+    "clean plan.jsonl --prefer newest": "--prefer needs a RESULT",
     "clean found.json --apply --yes-many 7": "--yes-many 7: the plan is about 2 files",
 }
 
