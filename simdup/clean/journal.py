@@ -365,6 +365,24 @@ def read_journal(path: str) -> History:
             raise InputError(f"{path!r}: {reason_of(error)}") from None
 
 
+def last_runs(most: int) -> tuple[list[History], set[str]]:
+    """The last runs on plans in the default folder, newest first; and the undone journals.
+
+    Journals that cannot be read are passed over.
+    """
+    found, undone = list[History](), set[str]()
+    for path in sorted(default_folder().glob("*.jsonl"), reverse=True):
+        with suppress(InputError):
+            history = read_journal(str(path))
+            if history.undoes is None:
+                found.append(history)
+            else:
+                undone.add(history.undoes)
+        if len(found) == most:
+            break
+    return found, undone
+
+
 def _history(lines: Iterable[bytes], path: str) -> History:
     numbered = enumerate(lines, 1)
     _, first = next(numbered, (1, b""))

@@ -29,6 +29,9 @@ if TYPE_CHECKING:  # these load numpy
 #: The exit code of --check if there is something to do.
 FOUND = 1
 
+#: The most runs that `simdup undo` lists.
+MOST_RUNS = 5
+
 # The least similarity from which files may go in bulk, whatever the user asks for.
 LEAST_FLOOR = 0.8
 
@@ -511,9 +514,14 @@ def _check_number(plan: Plan, asked: Clean) -> None:
         _ask(going)
 
 
+def is_terminal() -> bool:
+    """Return whether somebody can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def _ask(going: int) -> None:
     """Ask at the terminal for the number of files. Raises UsageError for any other answer."""
-    if sys.stdin.isatty() and sys.stderr.isatty():
+    if is_terminal():
         tell(f"{count(going, 'file')} will be deleted for good. Type {going} to go on:")
         if sys.stdin.readline().strip() == str(going):
             return
@@ -527,10 +535,8 @@ class Undo(NamedTuple):
     journal: Where --apply writes what it does, for one JOURNAL. [default: in your data folder]
     """
 
-    journals: tuple[str, ...] = options.argument(
-        "JOURNAL...", options.PATH, nargs=-1, required=True
-    )
-    apply: bool = options.flag("--apply", once=True)
+    journals: tuple[str, ...] = options.argument("[JOURNAL]...", options.PATH, nargs=-1)
+    apply: bool = options.flag("--apply", once=True, needs=("JOURNAL...",))
     journal: str | None = options.file("--journal", once=True, needs=("--apply",))
     quiet: bool = options.quiet
 
@@ -539,8 +545,9 @@ class Undo(NamedTuple):
 def undo_command(asked: Undo) -> int:
     """Put back what `simdup clean --apply` did, by the JOURNAL that it wrote.
 
-    Of several journals the last one is undone first. Without --apply this only says what could
-    be put back. Nothing is written over, and a file that is not as simdup left it is left alone.
+    Without a JOURNAL this lists the last runs, and offers to undo the last one. Of several
+    journals the last one is undone first. Without --apply this only says what could be put
+    back. Nothing is written over, and a file that is not as simdup left it is left alone.
     Deleted files cannot be put back.
 
     Exits with 0 when all is back, 2 if it cannot start, 3 if some files were refused, 4 if its
@@ -548,14 +555,22 @@ def undo_command(asked: Undo) -> int:
 
     \b
     Examples:
+      simdup undo
       simdup undo ~/.local/share/simdup/journals/2026-11-22T184502-4711.jsonl
       simdup undo journal.jsonl --apply
     """
+    if not asked.journals:
+        return _offered(asked)
+    if asked.journal is not None and len(asked.journals) > 1:
+        raise click.UsageError("--journal needs one JOURNAL")
+    return _undone(asked)
+
+
+def _undone(asked: Undo) -> int:
+    """Undo the runs of the journals, the last one first."""
     from simdup.clean.undo import undo
     from simdup.report.clean import undo_lines
 
-    if asked.journal is not None and len(asked.journals) > 1:
-        raise click.UsageError("--journal needs one JOURNAL")
     codes = [0]
     for each in reversed(asked.journals):
         bars = progress(quiet=asked.quiet)
@@ -566,3 +581,24 @@ def undo_command(asked: Undo) -> int:
         if outcome.is_interrupted or outcome.trouble is not None:
             break
     return max(codes)
+
+
+def _offered(asked: Undo) -> int:
+    """List the last runs; at a terminal, undo the last one if the user says yes."""
+    from simdup.clean.journal import last_runs
+    from simdup.report.clean import run_lines
+
+    runs, undone = last_runs(MOST_RUNS)
+    for line in run_lines(runs, undone):
+        tell(line)
+    last = next((each.path for each in runs if each.path not in undone), None)
+    if last is None:
+        tell("nothing to undo")
+        return 0
+    if not is_terminal():
+        command = as_typed(["simdup", "undo", last, "--apply"])
+        tell(f"the last one is undone by\n  {command}")
+        return 0
+    tell("Undo the last one? Type yes:")
+    is_wanted = sys.stdin.readline().strip().lower() in {"y", "yes"}
+    return _undone(asked._replace(journals=(last,), apply=True)) if is_wanted else 0

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import TypeVar
 
 from simdup.clean.decide import PREFERRED
 from simdup.clean.folders import whole_folder
+from simdup.clean.journal import History
 from simdup.clean.outcome import Outcome
 from simdup.clean.plan import Act, Action, FileId, Left, Plan, action_line, plan_lines
 from simdup.records import Kind
@@ -26,6 +28,15 @@ _ENDS = {
     Act.LINK: "become hard links",
     Act.REFLINK: "share the blocks of their copies",
     Act.DELETE: "be deleted for good",
+}
+
+# What was done with files, as `run_lines` says it.
+_DONE = {
+    Act.TRASH: "to the trash",
+    Act.MOVE: "moved",
+    Act.LINK: "made hard links",
+    Act.REFLINK: "made to share blocks",
+    Act.DELETE: "deleted for good",
 }
 
 # Words for how files of each kind match the files that stay for them.
@@ -179,6 +190,16 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
     )
     if outcome.journal is not None and outcome.undoable:
         yield f"undo with: {as_typed(['simdup', 'undo', outcome.journal])}"
+
+
+def run_lines(runs: Iterable[History], undone: Container[str]) -> Iterator[str]:
+    """A line for each run: when it ended, what it did with how many files, and in which folder."""
+    for run in runs:
+        ended = f"{datetime.fromtimestamp(os.stat(run.path).st_mtime).astimezone():%Y-%m-%d %H:%M}"
+        done = [each.action for each in run.stories.values() if each.done]
+        acts = ", ".join(sorted({_DONE[each.act] for each in done})) or "nothing done"
+        what = f"{count(len(done), 'file')} {acts}, in {printable(common_folder(run.header.roots))}"
+        yield f"{ended}  {what}{' (undone)' * (run.path in undone)}"
 
 
 def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:

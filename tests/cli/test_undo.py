@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from datetime import datetime
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,34 @@ def test_the_last_line_of_a_run_undoes_it(run, cleaned):
         0,
         ["2 files = 0 put back + 0 refused + 2 at their places already"],
     )
+
+
+def test_without_a_journal_the_last_runs_are_listed_and_the_last_one_is_offered(run, cleaned):
+    before, journal, _ = cleaned
+    docs = os.path.abspath("docs")
+
+    run_line, offer, command = lines(run("undo"))
+
+    when = f"{datetime.fromtimestamp(os.stat(journal).st_mtime).astimezone():%Y-%m-%d %H:%M}"
+    assert run_line == f"{when}  2 files to the trash, in {docs}"
+    assert offer == "the last one is undone by"
+    assert command == f"  simdup undo {journal} --apply"
+    assert run(*command.split()[1:]).code == 0
+    assert tree("docs") == before
+    assert lines(run("undo")) == [f"{run_line} (undone)", "nothing to undo"]
+    refused = run("undo", "--apply")
+    assert (refused.code, "JOURNAL" in refused.err.decode()) == (2, True)
+
+
+@pytest.mark.parametrize(("answer", "is_undone"), [("yes\n", True), ("\n", False)])
+def test_at_a_terminal_the_last_run_is_undone_after_a_yes(
+    run, cleaned, monkeypatch, answer, is_undone
+):
+    monkeypatch.setattr("simdup.cli.clean.is_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", StringIO(answer))
+
+    assert run("undo").code == 0
+    assert (tree("docs") == cleaned[0]) == is_undone
 
 
 def test_a_name_that_has_been_taken_is_named_and_the_exit_code_is_3(run, cleaned):
