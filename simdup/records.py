@@ -11,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from simdup.arrays import Rows
-from simdup.settings import FORMATS, Settings
+from simdup.settings import FORMAT_ORDER, FORMATS, Settings
 
 #: The distance alone never decides about a text with fewer features; exact similarity does.
 SHORT = 16
@@ -180,6 +180,12 @@ class Document(NamedTuple):
         """The kind of file: one of FORMATS, the ending of a converted file, or "text"."""
         is_text = self.encoding not in FORMATS and not self.encoding.startswith(".")
         return "text" if is_text else self.encoding.lstrip(".")
+
+    @property
+    def format_place(self) -> int:
+        """The place of the format in FORMAT_ORDER; after all of them if it is not there."""
+        known = self.format in FORMAT_ORDER
+        return FORMAT_ORDER.index(self.format) if known else len(FORMAT_ORDER)
 
     @property
     def written_in(self) -> str:

@@ -51,6 +51,13 @@ FORMATS = (
     *PACKINGS,
 )
 
+#: Formats from the one that holds the most of a document to the one that holds the least: sources
+#: that people edit stand before what programs make from them.
+FORMAT_ORDER = (
+    *("docx", "odt", "doc", "pptx", "odp", "ppt", "xlsx", "ods", "xls", "rtf", "ipynb", "tex"),
+    *("man", "md", "epub", "html", "mbox", "eml", "msg", "pdf", "ass", "vtt", "srt", "text"),
+)
+
 #: Kinds of files whose rows are documents of a corpus.
 ROW_FORMATS = ("jsonl", "csv", "tsv", "parquet")
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from simdup.errors import BadValueError
-from simdup.findings.keeper import FORMAT_ORDER, Key, is_name_of_copy, is_under, reason
-from simdup.settings import FORMATS
+from simdup.findings.keeper import Key, is_name_of_copy, is_under, reason
+from simdup.settings import FORMAT_ORDER, FORMATS
 
 
 

@@ -32,13 +32,6 @@ Figures: TypeAlias = tuple[float | None, float | None]
 # Files that were unpacked or copied together are as old as each other.
 NS_OF_A_MINUTE = 60_000_000_000
 
-#: Formats from the one that holds the most of a document to the one that holds the least: sources
-#: that people edit stand before what programs make from them.
-FORMAT_ORDER = (
-    *("docx", "odt", "doc", "pptx", "odp", "ppt", "xlsx", "ods", "xls", "rtf", "ipynb", "tex"),
-    *("man", "md", "epub", "html", "mbox", "eml", "msg", "pdf", "ass", "vtt", "srt", "text"),
-)
-
 # Encodings that lose no character, the usual one first; all others come after them.
 _UNICODE = {"utf-8": 0, "utf-8-sig": 0, "ascii": 0, "utf-16-le": 1, "utf-16-be": 1}
 
@@ -180,7 +173,7 @@ def _own_keys(documents: Sequence[Document]) -> list[Key]:
             *(each.source.archive is not None, not each.source.is_reference, 0, 0, 0),
             *(*places(folder), is_copy, 0),
             *(bool(each.damaged or each.doubt), -each.features),
-            _among(each.format, FORMAT_ORDER),
+            each.format_place,
             _UNICODE.get(each.encoding, 2) if each.format == "text" else 0,
             each.source.mtime_ns // NS_OF_A_MINUTE,
             len(each.path),
@@ -211,11 +204,6 @@ def _are_names_of_copies(names: Sequence[str]) -> list[bool]:
     are_copies = np.zeros(len(ends), bool)
     are_copies[np.searchsorted(ends, found, side="right")] = True
     return are_copies[: len(names)].tolist()
-
-
-def _among(name: str, names: Sequence[str]) -> int:
-    """The place of a name among the names; after all of them if it is not there."""
-    return names.index(name) if name in names else len(names)
 
 
 def _add_wishes(result: ScanResult, keys: list[list[Key]]) -> None:

@@ -330,7 +330,24 @@ def _in_order(copies: _Copies) -> list[_Named] | None:
     named = [max((each for each in same if each.stem == stem), key=_telling) for same in copies]
     if not stem and len({each.folder for each in named}) > 1:
         return None
-    return _ordered(named)
+    named = _folded(named)
+    return _ordered(named) if len(named) > 1 else None
+
+
+def _folded(named: Sequence[_Named]) -> list[_Named]:
+    """One document for each version: others of its name in another format are its copies.
+
+    A PDF that was made from a version may have slightly other words.
+    """
+    versions = dict[_Mark, list[_Named]]()
+    for each in named:
+        versions.setdefault(each.mark, []).append(each)
+    found = list[_Named]()
+    for same in versions.values():
+        formats = [each.document.format for each in same]
+        is_folded = len(set(formats)) == len(same)
+        found += [min(same, key=lambda each: each.document.format_place)] if is_folded else same
+    return found
 
 
 def _telling(copy: _Named) -> tuple[_Mark, int, int, str]:

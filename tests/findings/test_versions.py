@@ -17,6 +17,7 @@ from simdup.findings import versions
 from simdup.findings.versions import MOST_VERSIONS, name_of, names_of, stems_of, with_versions
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
+from tests.makers import html_page
 
 DAY = 86_400
 
@@ -57,6 +58,22 @@ def chains(*paths, **options):
     ]
 
 
+def test_copies_in_another_format_and_in_a_backup_are_folded_into_their_version(texts):
+    texts({"offer draft.txt": 0, "offer v2.txt": 10, "offer final.txt": 20})
+    texts({"offer v2.txt": 10}, folder_name="in/backup")
+    for name in ("offer draft", "offer v2", "offer final"):
+        words = Path("in", f"{name}.txt").read_text("utf-8")
+        Path("in", f"{name}.html").write_bytes(html_page(f"{words} made by a printer"))
+
+    (group,) = simdup.scan("in").groups
+
+    assert len(group.members) == 7
+    assert [os.path.splitext(os.path.basename(each.path))[0] for each in group.versions] == [
+        *("offer draft", "offer v2", "offer final")
+    ]
+    assert "offer final" in group.members[0].document.path
+
+
 # Names
 
 
@@ -84,6 +101,12 @@ def chains(*paths, **options):
         ("合同初稿.docx", "合同终稿.docx"),
         ("合同二稿.docx", "合同三稿.docx"),
         ("会议纪要2024年3月1日.txt", "会议纪要2024年12月1日.txt"),
+        ("会议纪要征求意见稿.txt", "会议纪要最终版.txt"),
+        ("Mietvertrag Entwurf.docx", "Mietvertrag endgültig.docx"),
+        ("lettre_brouillon.odt", "lettre_définitif.odt"),
+        ("contrato borrador.docx", "contrato firmado.docx"),
+        ("契約書_改訂.docx", "契約書_最終版.docx"),
+        ("lease.docx", "lease (signed).docx"),
     ],
 )
 def test_names_tell_which_is_newer(older, newer):
