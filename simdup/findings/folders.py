@@ -43,6 +43,8 @@ def folder_pairs(
 ) -> tuple[FolderPair, ...]:
     """Each folder with the folder that holds copies of most of its files, largest first.
 
+    Pairs that have no identical file come last.
+
     `documents` count, and the documents without text among `skipped`. A folder above all `roots`
     was not read whole, so it is in no pair. The folder with fewer files comes first in its pair,
     and no folder is first in two pairs. Subfolders of a reported pair are not reported if they lie
@@ -71,7 +73,9 @@ def folder_pairs(
         for folder in folders & behind.keys():
             behind[folder].append(groups[position].id)
     made = [_record(tree, pair, counts[_sorted(*pair)], behind[pair[0]]) for pair in best.items()]
-    return tuple(sorted(made, key=lambda pair: (-pair.copies, pair.other, pair.path)))
+    return tuple(
+        sorted(made, key=lambda pair: (not pair.identical, -pair.copies, pair.other, pair.path))
+    )
 
 
 def _repeated_names(groups: Iterable[Group]) -> int:

@@ -165,13 +165,13 @@ def _put(keys: list[Key], part: int, values: Iterable[int]) -> None:
 
 def _own_keys(documents: Sequence[Document]) -> list[Key]:
     """The keys of documents, as far as each document by itself tells them."""
-    places = cache(_places)
+    of_folder = cache(places)
     paths = [os.path.split(each.path) for each in documents]
     are_copies = _are_names_of_copies([name for _, name in paths])
     return [
         (
             *(each.source.archive is not None, not each.source.is_reference, 0, 0, 0),
-            *(*places(folder), is_copy, 0),
+            *(*of_folder(folder), is_copy, 0),
             *(bool(each.damaged or each.doubt), -each.features),
             each.format_place,
             _UNICODE.get(each.encoding, 2) if each.format == "text" else 0,
@@ -183,7 +183,7 @@ def _own_keys(documents: Sequence[Document]) -> list[Key]:
     ]
 
 
-def _places(folder: str) -> tuple[int, ...]:
+def places(folder: str) -> tuple[int, ...]:
     """How many folders of a path are places for copies of each sort."""
     sorts = Counter(map(_place, folder.split(os.sep)))
     return tuple(sorts[number] for number in range(len(_PLACE)))

@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from simdup.findings.identical import Found, entries, identity_of
+from simdup.findings.keeper import is_under, places
 from simdup.match.own_share import least_similarity
 from simdup.records import (
     Candidates,
@@ -112,9 +113,13 @@ def render(
 def _more(result: ScanResult, shown: int, view: View) -> str:
     """How many groups a report leaves out, and how to see them."""
     inside = len(result.in_folders) if view.is_folded else 0
-    of_them = f", {inside:,} of them in these folders" if inside else ""
-    more = count(len(result.groups) - shown, "more group")
-    return f"{more}{of_them}: --all, --html page.html, or --format json"
+    left = len(result.groups) - shown
+    said = count(left, "more group")
+    if left == inside:
+        said = f"{count(left, 'group')} of files in these folders not listed"
+    elif inside:
+        said += f", {inside:,} of them of files in these folders"
+    return f"{said}: --all, --html page.html, or --format json"
 
 
 def _parts(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
@@ -124,29 +129,47 @@ def _parts(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
 
 def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
     """The lines for pairs of folders, the pair with the most copies last."""
-    lines = folder_lines(result.folders, look)
-    if view.is_brief and len(lines) > MOST_FOLDERS + 1:
-        more = f"and {count(len(lines) - MOST_FOLDERS, 'more pair')} of folders"
-        lines = [*lines[:MOST_FOLDERS], more]
+    shown = [*result.folders]
+    if view.is_brief:
+        shown = [each for each in shown if not _is_inside(each, shown)]
+        shown = shown if len(shown) <= MOST_FOLDERS + 1 else shown[:MOST_FOLDERS]
+    lines = folder_lines(shown, look)
+    if left := len(result.folders) - len(shown):
+        lines.append(f"and {count(left, 'more pair')} of folders")
     return lines[::-1]
+
+
+def _is_inside(pair: FolderPair, pairs: Iterable[FolderPair]) -> bool:
+    """Whether both folders of a pair lie in the folders of another pair."""
+    return any(
+        all(any(is_under(one, each) for each in other[:2]) for one in pair[:2])
+        for other in pairs
+        if other is not pair
+    )
 
 
 def folder_lines(pairs: Iterable[FolderPair], look: TerminalStyle = PLAIN) -> list[str]:
     """A line for each pair of folders: how many files are copies, and which folder is newer."""
-    return [
-        f"{look.painted(f'{printable(pair.path)} ~ {printable(pair.other)}:', HEADING)}"
-        f" {_copies(pair)}"
-        for pair in pairs
-    ]
+    return [_folder_line(pair, look) for pair in pairs]
 
 
-def _copies(pair: FolderPair) -> str:
-    """How many files of the folder are in the other one, and which folder is newer."""
-    said = f"{pair.copies:,} of {count(pair.files, 'file')}, {pair.identical:,} identical"
+def _folder_line(pair: FolderPair, look: TerminalStyle) -> str:
+    """What is so of two folders, in a sentence; of two equal ones the backup is the copy."""
+    names, end = (pair.path, pair.other), ""
+    if pair.files == pair.other_files and places(pair.other) > places(pair.path):
+        names = pair.other, pair.path
+    one, other = (look.painted(printable(each), HEADING) for each in names)
     if pair.not_compared:
-        said += f", {pair.not_compared:,} not compared"
-    newer = newer_name(pair)
-    return f"{said}; newer: {newer}" if newer else said
+        end = f"; {pair.not_compared:,} not compared"
+    of_files = f"{pair.copies:,} of {count(pair.files, 'file')}"
+    if pair.identical == pair.files:
+        return f"{one} is a {'' if end else 'full '}copy of {other}: {of_files}{end}"
+    if newer := newer_name(pair):
+        end += f"; newer: {newer}"
+    similar = pair.copies - pair.identical
+    kinds = [f"{pair.identical:,} identical"] * bool(pair.identical)
+    kinds += [f"{similar:,} similar"] * bool(similar)
+    return f"{one} has {of_files} in {other}: {', '.join(kinds)}{end}"
 
 
 def newer_name(pair: FolderPair) -> str:

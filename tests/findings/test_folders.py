@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from simdup import (
     Document,
+    FolderPair,
     Group,
     Index,
     Kind,
@@ -339,7 +340,7 @@ def test_a_scan_names_the_pair_and_a_saved_report_keeps_it(checkouts):
     result = scan(checkouts)
 
     assert folder_lines(result.folders) == [
-        "in/old ~ in/new: 5 of 5 files, 4 identical; newer: new"
+        "in/old has 5 of 5 files in in/new: 4 identical, 1 similar; newer: new"
     ]
     for render in (render_json, render_jsonl):
         again = load("\n".join(render(result)).encode(), "a report")
@@ -387,7 +388,30 @@ def test_references_are_one_side_of_a_pair():
     assert {pair.path, pair.other} == {"in/new", "in/old"}
 
 
+def test_the_line_of_a_pair_says_which_folder_is_a_copy_or_what_it_has():
+    full = FolderPair("docs", "Backup 2023-11", 83, 83, 83, 83, 0, None)
+    rest = full._replace(path="usb", other="docs", not_compared=9)
+    near = full._replace(identical=0, copies=70, newer="docs")
+
+    assert folder_lines([full, rest, near]) == [
+        "Backup 2023-11 is a full copy of docs: 83 of 83 files",
+        "usb is a copy of docs: 83 of 83 files; 9 not compared",
+        "Backup 2023-11 has 70 of 83 files in docs: 70 similar; newer: docs",
+    ]
+
+
+def test_pairs_without_an_identical_file_come_last():
+    lists = copies("abcdef", "in/old", "in/new")
+    similar = [
+        [document(f"in/{side}/{name}", text=side.encode().ljust(16)) for side in ("far", "near")]
+        for name in "abcdefgh"
+    ]
+
+    first, last = pairs([*similar, *lists])
+    assert (first.copies, first.identical, last.copies, last.identical) == (6, 6, 8, 0)
+
+
 def test_names_of_folders_cannot_control_the_terminal():
     found = pairs(copies(NAMES, "in/\nold\udcff", "in/\x1b[31m"))
 
-    assert folder_lines(found) == ["in/\\x1b[31m ~ in/\\nold\\xff: 5 of 5 files, 5 identical"]
+    assert folder_lines(found) == ["in/\\nold\\xff is a full copy of in/\\x1b[31m: 5 of 5 files"]

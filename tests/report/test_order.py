@@ -218,12 +218,25 @@ def test_a_line_of_folders_stands_for_their_groups_unless_all_are_asked_for():
 
     assert numbers(folded) == [2]
     assert folded[-4:] == [
-        "old0 ~ new0: 9 of 9 files, 8 identical",
+        "old0 has 9 of 9 files in new0: 8 identical, 1 similar",
         "",
-        "2 more groups, 2 of them in these folders: --all, --html page.html, or --format json",
+        "2 groups of files in these folders not listed: --all, --html page.html, or --format json",
         "",
     ]
     assert numbers(text.render(found)) == [3, 2, 1]
+
+
+def test_on_a_terminal_no_pair_inside_another_pair_is_named():
+    (outer,) = folders(1)
+    inner = outer._replace(path="old0/a", other="new0/b", groups=())
+    found = replace(result(*GROUPS), folders=(outer, inner))
+
+    lines = list(text.render(found, view=View(is_brief=True, is_folded=True)))
+
+    assert lines[-5:-3] == [
+        "and 1 more pair of folders",
+        "old0 has 9 of 9 files in new0: 8 identical, 1 similar",
+    ]
 
 
 def test_a_limit_counts_the_groups_outside_of_folders():
@@ -232,7 +245,7 @@ def test_a_limit_counts_the_groups_outside_of_folders():
     lines = list(text.render(found, view=View(limit=5, is_folded=True)))
 
     assert numbers(lines) == [7, 6, 5, 4, 3]
-    assert lines[-2].startswith("25 more groups, 2 of them in these folders: ")
+    assert lines[-2].startswith("25 more groups, 2 of them of files in these folders: ")
 
 
 @pytest.mark.parametrize("number", range(1, 9))
