@@ -26,11 +26,13 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 MANUAL = ROOT / "simdup" / "manual"
 README = ROOT / "README.md"
+CHINESE = ROOT / ".github" / "README.zh-CN.md"
 PAGES = {path.stem: path.read_text("utf-8") for path in sorted(MANUAL.glob("*.md"))}
 TEXTS = {
     path: path.read_text("utf-8")
     for path in (
         README,
+        CHINESE,
         *sorted(MANUAL.glob("*.md")),
         *(ROOT / "tests" / "bench" / "README.md", ROOT / "simdup" / "README.md"),
         ROOT / ".github" / "CONTRIBUTING.md",
@@ -150,6 +152,7 @@ def test_the_table_of_accuracy_is_what_evaluate_finds():
 
 def test_the_readme_has_the_same_table_of_accuracy():
     assert table_of_sizes(TEXTS[README]) == table_of_sizes(PAGES["accuracy"])
+    assert table_of_sizes(TEXTS[CHINESE]) == table_of_sizes(TEXTS[README])
 
 
 # What there is
@@ -231,6 +234,21 @@ def test_every_loss_of_another_program_has_its_test():
 # The pages themselves
 
 
+def code_in(text):
+    """The commands in the code of a page, without what is said about them."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^[^#\n]*[^#\s]", "".join(blocks), re.MULTILINE)
+
+
+def test_the_chinese_readme_has_the_commands_and_links_of_the_readme():
+    english, chinese = TEXTS[README], TEXTS[CHINESE]
+
+    assert code_in(chinese) == code_in(english)
+    links = re.compile(r"\]\((?:\.\./)?(?:\.github/)?([^)]*)\)")
+    assert sorted(links.findall(chinese)[1:]) == sorted(links.findall(english)[1:])
+    assert len(re.findall(r"^## ", chinese, re.MULTILINE)) == english.count("\n## ")
+
+
 def test_the_readme_fits_one_screen_of_the_web():
     assert len(README.read_bytes()) <= 10_000
 
@@ -239,6 +257,7 @@ def test_the_topics_are_the_pages():
     assert sorted(TOPICS) == sorted(PAGES)
     for topic in TOPICS:
         assert f"](simdup/manual/{topic}.md)" in TEXTS[README]
+        assert f"](../simdup/manual/{topic}.md)" in TEXTS[CHINESE]
 
 
 @pytest.mark.parametrize("topic", sorted(PAGES))

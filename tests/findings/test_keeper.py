@@ -3,27 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from simdup import Document, Source
 from simdup.findings.keeper import NS_OF_A_MINUTE, is_name_of_copy, ranks
-
-MARKS = [
-    "copy",
-    "Copy of ",
-    " (2)",
-    "副本",
-    "~",
-    "backup",
-    "bak",
-    "old",
-    "KOPIE",
-    "копия",
-    "\n",
-    "Σ",
-]
-NAMES = st.lists(st.sampled_from([*MARKS, *"aé.-_1 \udcff"]), min_size=1).map("".join)
 
 
 def document(path, minute=0, archive=None):
@@ -59,22 +41,6 @@ def test_seconds_do_not_count():
 
 def test_no_documents_have_no_ranks():
     assert ranks([]).tolist() == []
-
-
-@given(st.lists(NAMES, min_size=1, unique=True))
-def test_names_looked_at_together_say_what_each_says_alone(names):
-    expected = sorted(
-        (
-            is_name_of_copy(name),
-            len(name),
-            name.encode("utf-8", "surrogateescape"),
-        )
-        for name in names
-    )
-
-    found = [name.encode("utf-8", "surrogateescape") for name in in_order(*map(document, names))]
-
-    assert found == [name for _, _, name in expected]
 
 
 @pytest.mark.parametrize(
