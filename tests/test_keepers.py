@@ -184,6 +184,62 @@ def test_a_plan_of_the_demo_takes_copies_and_leaves_the_originals(simdup, folder
     assert all("/backup/" not in keep for _, keep in pairs)
 
 
+def leases(write):
+    """Three versions of a lease, of which the newest is the largest."""
+    for year, version in ((2022, "a"), (2023, "a~1"), (2024, "a~2")):
+        write(f"docs/Lease_{year}.txt", text_of(version, 0, is_chinese=False))
+
+
+def test_the_newest_version_goes_for_an_older_one_only_with_a_word_of_its_own(run, write):
+    leases(write)
+    run("scan", "docs", "--format", "json", "-o", "found.json")
+    asked = "clean", "found.json", "--prefer", "name=*2022*", "--near", "0.8"
+
+    without, given = run(*asked), run(*asked, "--newest-too", "-o", "plan.jsonl")
+    acted = run("clean", "plan.jsonl", "--near", "0.8", "--apply")
+
+    assert "the newest version: wants --newest-too" in without.out.decode()
+    assert "trash    Lease_2024.txt" not in without.out.decode()
+    assert "trash    Lease_2024.txt" in given.out.decode()
+    assert (acted.code, b"--newest-too for 1 file" in acted.err) == (2, True)
+    assert len(os.listdir("docs")) == 3
+
+
+def test_folders_to_keep_and_to_let_go_are_set_in_the_users_own_configuration(
+    run, write, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+    for name in ("docs/inbox/a.txt", "docs/work/projects/a.txt", "docs/zz/b.txt", "docs/b.txt"):
+        write(name, text_of(name[-5], 1, is_chinese=False))
+    (tmp_path / "own" / "simdup").mkdir(parents=True)
+    (tmp_path / "own" / "simdup" / "config.toml").write_text(
+        f"keep-under = ['{Path('docs/zz').resolve()}']\n"
+        f"let-go-under = ['{Path('docs/inbox').resolve()}']\n"
+    )
+
+    run("scan", "docs", "--format", "json", "-o", "found.json")
+    planned = run("clean", "found.json").out.decode()
+
+    assert {*leaders(json.loads(Path("found.json").read_text("utf-8"))).values()} == {
+        *("docs/work/projects/a.txt", "docs/zz/b.txt")
+    }
+    assert "kept: not under a folder to let go" in planned
+    assert "kept: under a folder to keep" in planned
+    write("docs/.simdup.toml", "keep-under = ['inbox']\n")
+    assert run("scan", "docs").code == 2
+
+
+def test_a_file_of_an_ignored_pair_leads_no_group_with_the_other_file(run, write):
+    leases(write)
+    run("ignore", "add", "docs/Lease_2024.txt", "docs/Lease_2022.txt")
+
+    run("scan", "docs", "--format", "json", "-o", "found.json")
+
+    (group,) = json.loads(Path("found.json").read_text("utf-8"))["groups"]
+    assert group["members"][0]["path"] == "docs/Lease_2023.txt"
+    assert len(group["members"]) == 3
+
+
 def right(each: Situation, number: int, led: dict[str, str], going: set[str]) -> bool:
     """Whether the files that shall stay do so in the plan, and lead their groups in the scan."""
     stays = {f"{number:02}/{file.path}" for file in each.files if file.stays}
