@@ -160,13 +160,20 @@ def test_the_names_and_times_of_files_change_no_group_and_no_similarity(tmp_path
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             os.utime(path, (name, chooser.randrange(1 << 30)))
-        return {
-            frozenset((Path(m.document.path).read_text(), m.similarity) for m in group.members)
-            if len(group.members) > 2
-            else frozenset(Path(m.document.path).read_text() for m in group.members)
+        found = [
+            [(Path(m.document.path).read_text(), m.similarity) for m in group.members]
             for group in simdup.scan([tmp_path / folder]).groups
+        ]
+        alike = {
+            frozenset((first, text)): similarity
+            for (first, _), *others in found
+            for text, similarity in others
         }
+        return {frozenset(text for text, _ in group) for group in found}, alike
 
-    found = groups("one", 1)
+    (found, alike), (others, others_alike) = groups("one", 1), groups("other", 2)
     assert len(found) > 300
-    assert groups("other", 2) == found
+    assert others == found
+    common = alike.keys() & others_alike.keys()
+    assert len(common) > 300
+    assert [alike[each] for each in common] == [others_alike[each] for each in common]
