@@ -121,7 +121,7 @@ def test_an_archive_of_a_folder_and_the_folder_are_a_pair(run, write, english):
 
     shown = run("scan", "in", "--archives").out
 
-    assert b"in/a.zip ~ in/a: 3 of 3 files, 3 identical\n" in shown
+    assert b"in/a.zip is a full copy of in/a: 3 of 3 files\n" in shown
 
 
 def test_an_archive_with_one_member_says_so(scanned, write, english):
