@@ -19,7 +19,6 @@ from simdup.findings.keeper import Key, is_name_of_copy, is_under, reason
 from simdup.settings import FORMAT_ORDER, FORMATS
 
 
-
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """The facts about a file that the rules use."""
