@@ -49,7 +49,8 @@ def test_the_documents_that_it_takes_need_no_extra(hook):
 
     assert {"md", "rst", "txt"} <= taken
     assert "pdf" not in taken
-    sheets_and_slides, mails = {"ods", "odp", "pptx", "xlsx"}, {"eml", "mbox"}
+    sheets_and_slides = {"ods", "odp", "pptx", "xlsx", "ppt", "xls"}
+    mails = {"eml", "mbox", "msg"}
     code, packed = {"ipynb", "man"}, {"gz", "bz2", "xz", "zst"}
     subtitles = {"srt", "vtt", "ass"}
     left_out = {"pdf"} | sheets_and_slides | mails | code | packed | subtitles
