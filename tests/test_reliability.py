@@ -934,7 +934,7 @@ def test_damage_is_shown(run, write):
     ended = run("scan", ".", "-q", "--similarity", "0.3")
 
     assert b"./a  (1 character damaged)\n" in ended.out
-    assert b"./b  (3 characters damaged)\n" in ended.out
+    assert b"./b  (to keep: the longer text, 3 characters damaged)\n" in ended.out
 
 
 @pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra 'fast'")

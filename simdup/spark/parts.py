@@ -8,8 +8,8 @@ are counted, the engine groups the texts. The rows stay where they are in betwee
 
 from __future__ import annotations
 
-import pickle
-from dataclasses import dataclass, replace
+import json
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -77,11 +77,11 @@ def matched(
     id_ = texts.frame.schema["id"].dataType.simpleString()
     schema = (
         f"digest binary, representative {id_}, first_digest binary, similarity double,"
-        f" own_share double, distance long, kept {id_}, facts binary"
+        f" own_share double, distance long, kept {id_}, facts string"
     )
     found = checkpointed(frame.mapInArrow(job.grouping, schema), "groups")
-    facts = [pickle.loads(row["facts"]) for row in found.where("facts is not null").collect()]  # noqa: S301  (of own tasks)
-    candidates = _added([each for _, each in facts], division, settings)
+    facts = [json.loads(row["facts"]) for row in found.where("facts is not null").collect()]
+    candidates = _added([each and Candidates(*each) for _, each in facts], division, settings)
     members = found.where("facts is null").drop("facts")
     return Matched(members, sum(siblings for siblings, _ in facts), candidates)
 
@@ -192,9 +192,10 @@ class Job:
             found = pack.engine.groups(pack.divided)
             members = pack.members(found)
             yield from members.to_batches()
-            facts = pickle.dumps((len(found.siblings.pairs), found.candidates))
+            candidates = found.candidates and astuple(found.candidates)
+            facts = json.dumps([len(found.siblings.pairs), candidates])
             nothing = {each.name: pa.nulls(1, each.type) for each in members.schema}
-            yield pa.RecordBatch.from_pydict(nothing | {"facts": pa.array([facts], pa.binary())})
+            yield pa.RecordBatch.from_pydict(nothing | {"facts": pa.array([facts])})
 
     def pairing(self, batches: Batches) -> Batches:
         """Find all pairs of near-duplicates of parts: PAIR."""
@@ -309,7 +310,7 @@ class Pack:
                 "own_share": pa.array(found.own_shares, from_pandas=True),
                 "distance": pa.array(distance, pa.int64()),
                 "kept": kept.take(pa.array(members, mask=goes)),
-                "facts": pa.nulls(len(members), pa.binary()),
+                "facts": pa.nulls(len(members), pa.string()),
             }
         )
 

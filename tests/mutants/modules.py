@@ -28,7 +28,7 @@ MODULES = {
     "simdup/match/siblings.py": ["tests/match/test_match.py", "tests/match/test_own_share.py"],
     "simdup/match/grouping.py": ["tests/match/test_match.py"],
     "simdup/match/postings.py": ["tests/match/test_postings.py"],
-    "simdup/match/rounds.py": ["tests/match/test_rounds.py", "tests/match/test_match.py"],
+    "simdup/match/division.py": ["tests/match/test_division.py", "tests/match/test_rounds.py"],
     "simdup/match/exclusions.py": ["tests/match/test_exclusions.py"],
     "simdup/search/pairs.py": ["tests/search/test_pairs.py"],
     "simdup/storage/kept_result.py": ["tests/storage/test_kept_result.py"],
