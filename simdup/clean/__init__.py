@@ -10,7 +10,7 @@ planning.py     the plan of a result, made by all modules above, and what is all
 review.py       questions about a plan, and the plan that the answers make
 apply.py        acts on a plan, in batches
 checks.py       what two files are now: as the plan says, and how similar
-acting.py       moves one file to the trash or elsewhere, links or deletes it
+acting.py       moves one file to the trash or elsewhere, links or deletes it; looks at it last
 copying.py      copies a file whole, or lets two files share blocks
 system.py       folders reached through no link, and renames that overwrite nothing
 trash.py        the trash of a file system, and names in it

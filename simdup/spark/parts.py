@@ -3,7 +3,8 @@
 The rows of a part are its texts and its candidate pairs. Small parts are handed to the engine many
 at a time. Where parts come from a search among all texts, they are read twice: exact
 similarities tell which texts are one family, and then, once the families that have each value
-are counted, the engine groups the texts. The rows stay where they are in between.
+are counted, the engine groups the texts. The rows stay where they are in between. Unlike one
+process, a task has no store and no excluded pairs, and measures no recall.
 """
 
 from __future__ import annotations
