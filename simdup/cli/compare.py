@@ -16,7 +16,8 @@ class Compare(NamedTuple):
 
     among: Also compute the own share: how much of their common wording no other file under FOLDER
         has. If it is too small, A and B are not near-duplicates.
-    show_diff: Also show the sentences that differ, or the lines if the words are the same.
+    show_diff: Also show the sentences that differ, or the lines if the words are the same: each
+        with the number of its line, and with [-old-] and {+new+} words marked.
     verbose: Also show the fingerprints and how far apart they are, which JSON always has.
     """
 

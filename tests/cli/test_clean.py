@@ -593,8 +593,8 @@ def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, fo
     terminal.type("k")  # wide.txt
     terminal.answer("k")  # page.html
     shown = terminal.until("q,?] ")
-    assert re.search(r"^-.* grey ", shown, re.MULTILINE)
-    assert re.search(r"^\+.* brown ", shown, re.MULTILINE)
+    assert re.search(r"^-.*\bgrey\b", shown, re.MULTILINE)
+    assert re.search(r"^\+.*\bbrown\b", shown, re.MULTILINE)
     assert "% alike" in shown
     terminal.type("d")  # edited.txt
     shown, code = terminal.ended()

@@ -178,10 +178,10 @@ def test_diff_shows_the_sentences_that_changed(run, write, english):
 
     lines = run("compare", "a", "b", "--diff").out.decode().splitlines()
 
-    changed = [line[:52] for line in lines if re.match(r"[-+][^-+]", line)]
+    changed = [line[:57] for line in lines if re.match(r"[-+][^-+]", line)]
     assert changed == [
-        "-On the ninth of March a grey seal slept on the slip",
-        "+On the ninth of March two seals slept on the slipwa",
+        "-1 On the ninth of March [-a grey seal-] slept on the sli",
+        "+1 On the ninth of March {+two seals+} slept on the slipw",
     ]
     assert [line for line in lines if line.startswith(("---", "+++"))] == ["--- a", "+++ b"]
 
@@ -193,7 +193,7 @@ def test_diff_cuts_chinese_by_sentence(run, write, simplified):
     lines = run("compare", "a", "b", "--diff").out.decode().splitlines()
 
     changed = [line for line in lines if re.match(r"[-+][^-+]", line)]
-    assert changed == ["-他修表有个规矩：先听。", "+他修表有个规矩：先看。"]
+    assert changed == ["-1 他修表有个规矩：先[-听-]。", "+1 他修表有个规矩：先{+看+}。"]
 
 
 def test_diff_ignores_encoding(run, write, simplified):
@@ -210,8 +210,8 @@ def test_diff_folds_long_runs(run, write, english):
     lines = run("compare", "a", "b", "--diff").out.decode().splitlines()
 
     added = [line for line in lines if line.startswith("+") and not line.startswith("+++")]
-    assert added[0] == "+Sentence 1 is new."
-    assert added[-2:] == ["+Sentence 12 is new.", "+... 38 more lines"]
+    assert added[0] == "+ 2 Sentence 1 is new."
+    assert added[-2:] == ["+13 Sentence 12 is new.", "+... 38 more lines"]
     assert len(added) == 13
 
 
@@ -221,10 +221,9 @@ def test_diff_folds_long_sentences(run, write):
 
     lines = run("compare", "a", "b", "--diff").out.decode().splitlines()
 
-    (removed,) = [line for line in lines if line.startswith("-x")]
-    assert removed.startswith("-xxx")
-    assert removed.endswith("xxx one two three four five six")
-    assert " ...(4,869 characters)... " in removed
+    (removed,) = [line for line in lines if line.startswith("-1 x")]
+    assert removed.endswith("xxx one two three four five [-six-]")
+    assert " ...(4,865 characters)... " in removed
     assert len(removed) < 200
 
 

@@ -165,15 +165,14 @@ def test_a_diff_of_the_same_words_shows_layout_and_punctuation_with_the_lines_of
 
     shown = run("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--diff").out.decode()
 
-    assert shown.splitlines()[-10:] == [
+    assert shown.splitlines()[-9:] == [
         "the same words in the same order; only layout or punctuation differs",
         f"--- {tmp_path / 'a'}",
         f"+++ {tmp_path / 'b'}",
-        "@@ -3,4 +3,4 @@",
-        f" {TEXT.splitlines()[0]}",
-        "-A[- -]second line.",
-        "-春眠[-，-]不觉晓",
-        "+A{+  +}second line.",
-        "+春眠不觉晓",
-        " ",
+        "@@ -3,3 +3,3 @@",
+        f" 3 {TEXT.splitlines()[0]}",
+        "-4 A[- -]second line.",
+        "-5 春眠[-，-]不觉晓",
+        "+4 A{+  +}second line.",
+        "+5 春眠不觉晓",
     ]

@@ -171,8 +171,8 @@ def test_differences_are_red_and_green_and_names_are_neither():
     lines = list(diff.render(left, right, ("a", "b"), COLOURED))
 
     assert lines == [
-        *("\x1b[1m--- a\x1b[0m", "\x1b[1m+++ b\x1b[0m", "\x1b[36m@@ -1,2 +1,2 @@\x1b[0m"),
-        *(" One stays.", "\x1b[31m--- two goes.\x1b[0m", "\x1b[32m+++ three comes.\x1b[0m"),
+        *("\x1b[1m--- a\x1b[0m", "\x1b[1m+++ b\x1b[0m", "\x1b[36m@@ -1 +1 @@\x1b[0m"),
+        *(" 1 One stays.", "\x1b[31m-1 -- two goes.\x1b[0m", "\x1b[32m+1 ++ three comes.\x1b[0m"),
     ]
     assert [bare(line) for line in lines] == list(diff.render(left, right, ("a", "b")))
 

@@ -506,13 +506,19 @@ def test_a_group_of_one_text_says_which_files_have_the_same_bytes():
 # Differences
 
 
+def unmarked(line):
+    """A line of the diff without its number and its marks."""
+    line = re.sub(r"\[-(.*?)-\]|\{\+(.*?)\+\}", r"\1\2", line)
+    return re.sub(r"^([-+ ]) *\d+ ", r"\1", line)
+
+
 def test_differences_worked_by_hand():
     left = "Same here. Old words? Same there."
     right = "Same here.\n\nNew words! Same there."
 
     assert list(diff.render(left, right, ("a", "b\n"))) == [
-        *("--- a", "+++ b\\n", "@@ -1,3 +1,3 @@", " Same here.", "-Old words?", "+New words!"),
-        " Same there.",
+        *("--- a", "+++ b\\n", "@@ -1 +1,3 @@", " 1 Same here.", "-1 [-Old-] words[-?-]"),
+        *("+3 {+New+} words{+!+}", " 1 Same there."),
     ]
 
 
@@ -527,6 +533,59 @@ def test_differences_worked_by_hand():
 )
 def test_layout_is_no_difference(left, right):
     assert list(diff.render(left, right, ("a", "b"))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Rent: [-900-] a month.", "Rent: {+950+} a month."),
+        ("他修表先[-听-]再看。", "他修表先{+看+}再看。"),
+        ("押金 [-900-] 元。", "押金 {+1000+} 元。"),
+        ("Tea is hot now.", "Tea is{+ very+} hot now."),
+        ("We leave at [-half past six-].", "We leave at {+noon+}."),
+        ("The cat sat on it.", "Nobody knew the way."),
+    ],
+)
+def test_changes_within_a_sentence_are_marked_by_word_and_in_chinese_by_character(old, new):
+    left, right = unmarked(f"-1 {old}")[1:], unmarked(f"+1 {new}")[1:]
+
+    assert list(diff.render(left, right, ("a", "b")))[3:] == [f"-1 {old}", f"+1 {new}"]
+
+
+def test_a_long_passage_between_changes_is_folded_and_the_changes_are_not():
+    left, right = f"{'far ' * 60}old end.", f"{'far ' * 60}new end."
+
+    shown = list(diff.render(left, right, ("a", "b")))[3:]
+
+    assert all(" ...(80 characters)... " in line for line in shown)
+    assert [line[-13:] for line in shown] == [" [-old-] end.", " {+new+} end."]
+
+
+def test_a_sentence_has_the_number_of_the_line_in_which_it_begins():
+    wrapped = "A line that was wrapped by an editor after fifty or\nmore characters. "
+    numbered = "\n\n1. First tea is made. Then\n2. Second\n\n"
+
+    shown = list(
+        diff.render(f"{wrapped}Old.{numbered}Done.", f"{wrapped}New.{numbered}Now.", ("a", "b"))
+    )
+
+    assert shown[4:] == [
+        *("-2 Old.", "+2 New.", " 4 1. First tea is made."),
+        *("@@ -5,3 +5,3 @@", " 5 2. Second", "-7 Done.", "+7 Now."),
+    ]
+
+
+def test_a_passage_that_is_cut_otherwise_shows_its_changes_and_no_more():
+    left, right = "Boil the water.\nStir it.\nServe.", "Boil the water, and stir it well.\nServe."
+
+    assert list(diff.render(left, right, ("a", "b")))[3:] == [
+        *(
+            "-1 Boil the water[-.-]",
+            "-2 [-Stir-] it.",
+            "+1 Boil the water{+, and stir+} it{+ well+}.",
+        ),
+        " 3 Serve.",
+    ]
 
 
 def edited(seed):
@@ -545,7 +604,8 @@ def test_the_diff_of_short_texts_is_that_of_the_standard_library(seed):
     left, right = edited(seed)
     lines = list(diff.render("\n".join(left), "\n".join(right), ("a", "b")))
 
-    assert lines == list(difflib.unified_diff(left, right, "a", "b", n=1, lineterm=""))
+    bare = [unmarked(line) for line in lines]
+    assert bare == list(difflib.unified_diff(left, right, "a", "b", n=1, lineterm=""))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -560,7 +620,7 @@ def test_the_diff_of_long_texts_turns_one_into_the_other(seed, monkeypatch):
             made += left[place:begin]
             place = begin
         else:
-            made += [] if line[0] == "-" else [line[1:]]
+            made += [] if line[0] == "-" else [unmarked(line)[1:]]
             place += line[0] != "+"
 
     assert made + left[place:] == right
