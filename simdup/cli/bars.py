@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 # What each phase counts.
 _UNITS = {
     "walk": "files",
-    "compile": "kernels",
+    "compile": "functions, once",
     "read": "files",
     "rows": "rows",
     "search": "pairs",

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 
 import click
 
@@ -24,7 +23,7 @@ from simdup.files.compare import compare
 from simdup.records import Comparison, Kind
 from simdup.report import diff
 from simdup.report.terminal import TerminalStyle
-from simdup.report.wording import count, percent, printable, size
+from simdup.report.wording import count, date, percent, printable, size
 from simdup.settings import Settings
 
 # The most lines of a difference that are shown with a question; the pager shows all.
@@ -207,8 +206,7 @@ def _shown(question: Question, waiting: int, pairs: _Pairs, look: TerminalStyle)
 
 
 def _about(file: FileId) -> str:
-    written = datetime.fromtimestamp(file.mtime_ns // 10**9)  # noqa: DTZ006
-    return f"{printable(file.path)}  {size(file.size)}, {written:%Y-%m-%d %H:%M}"
+    return f"{printable(file.path)}  {size(file.size)}, {date(file.mtime_ns)}"
 
 
 def _difference(question: Question, pairs: _Pairs, look: TerminalStyle) -> list[str]:

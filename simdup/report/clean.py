@@ -9,7 +9,6 @@ import os
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import TypeVar
 
 from simdup.clean.decide import PREFERRED
@@ -19,7 +18,7 @@ from simdup.clean.outcome import Outcome
 from simdup.clean.plan import Act, Action, FileId, Left, Plan, action_line, plan_lines
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
-from simdup.report.wording import as_typed, count, percent, printable, size
+from simdup.report.wording import as_typed, count, date, percent, printable, size
 
 # The effect of each act on files, as the end of "3 files would ...".
 _ENDS = {
@@ -195,7 +194,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
 def run_lines(runs: Iterable[History], undone: Container[str]) -> Iterator[str]:
     """A line for each run: when it ended, what it did with how many files, and in which folder."""
     for run in runs:
-        ended = f"{datetime.fromtimestamp(os.stat(run.path).st_mtime).astimezone():%Y-%m-%d %H:%M}"
+        ended = date(os.stat(run.path).st_mtime_ns)
         done = [each.action for each in run.stories.values() if each.done]
         acts = ", ".join(sorted({_DONE[each.act] for each in done})) or "nothing done"
         what = f"{count(len(done), 'file')} {acts}, in {printable(common_folder(run.header.roots))}"

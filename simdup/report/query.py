@@ -24,7 +24,7 @@ from simdup.report.json_csv import (
     skipped_fields,
 )
 from simdup.report.terminal import HEADING, PLAIN, TerminalStyle
-from simdup.report.text import entry_lines, null_names, other_content
+from simdup.report.text import beside, entry_lines, null_names, other_content
 from simdup.report.wording import count, path_fields, percent, printable, size
 
 COLUMNS = (
@@ -41,6 +41,7 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
     for answer in found:
         short = short_question(answer.question)
         yield f"{look.painted(f'{short}:', HEADING)} {_found(answer)}"
+        shape = beside(look, [each.document for each in answer.matches])
         for entry in entries(answer.matches):
             first, files = entry[0][0], sum(map(len, entry))
             has_its_bytes = len(entry) == 1 and first.kind is Kind.IDENTICAL_BYTES
@@ -48,7 +49,7 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
             yield from entry_lines(
                 entry,
                 alike,
-                look,
+                shape,
                 heading=None if files == 1 or has_its_bytes else "the question",
                 same=alike if has_its_bytes else "same",
                 noun="document",

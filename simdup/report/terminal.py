@@ -34,6 +34,10 @@ class TerminalStyle(NamedTuple):
     """Width of the terminal; None when lines go elsewhere and nothing is shortened."""
     is_verbose: bool = False
     """Whether the report says how many bits fingerprints are apart."""
+    alike: tuple[int, int] | None = None
+    """How many folders all paths of a group have in common, at the beginning and at the end."""
+    dates: str = ""
+    """How the times of files are written, for `strftime`; "" if they are left out."""
 
     def painted(self, text: str, colour: str) -> str:
         """The text in a colour, if colours are wanted."""
@@ -41,7 +45,7 @@ class TerminalStyle(NamedTuple):
 
     def fitted(self, path: str, taken: int) -> str:
         """The path, shortened to fit a line of which `taken` columns are used already."""
-        return path if self.columns is None else shortened(path, self.columns - taken)
+        return path if self.columns is None else shortened(path, self.columns - taken, self.alike)
 
 
 PLAIN = TerminalStyle()
@@ -72,25 +76,24 @@ def padded(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 
-def shortened(path: str, columns: int) -> str:
-    """The path with the middle of its folder left out so that it fits; its name stays whole.
+def shortened(path: str, columns: int, alike: tuple[int, int] | None = None) -> str:
+    """The path without folders, if it has to be shorter to fit; its name stays.
+
+    `alike` says how many folders at the beginning, and then at the end, may go; the others tell
+    the path from paths near it. Without it all may go, the last one after the others.
 
     >>> shortened("/srv/archive/2024/minutes/may.txt", 24)
-    '/srv/ar…/minutes/may.txt'
+    '/srv/…/minutes/may.txt'
+    >>> shortened("/srv/archive/2024/minutes/may.txt", 20, (3, 1))
+    '/…/2024/…/may.txt'
     """
-    folder, slash, name = path.rpartition("/")
-    if width(path) <= columns or width(folder) <= width(ELLIPSIS):
-        return path
-    left = max(0, columns - width(ELLIPSIS + slash + name))
-    begin, end = _fitting(folder, left // 2), _fitting(folder[::-1], left - left // 2)[::-1]
-    return f"{begin}{ELLIPSIS}{end}{slash}{name}"
-
-
-def _fitting(text: str, columns: int) -> str:
-    """The longest beginning of the text that takes at most this many columns."""
-    taken = 0
-    for place, character in enumerate(text):
-        taken += _columns(character)
-        if taken > columns:
-            return text[:place]
-    return text
+    *folders, name = path.split("/")
+    first, last = alike or (max(0, len(folders) - 1), min(1, len(folders)))
+    begin, end = folders[:first], folders[len(folders) - last :]
+    middle, texts = folders[first : len(folders) - last], [path]
+    for gone in range(1, first + last + 1):
+        at_begin, at_end = min(gone, first), max(0, gone - first)
+        kept = [*begin[: first - at_begin], *[ELLIPSIS] * (first > 0), *middle]
+        kept += [*[ELLIPSIS] * (at_end > 0), *end[at_end:], name]
+        texts.append("/".join(kept).replace(f"{ELLIPSIS}/{ELLIPSIS}", ELLIPSIS))
+    return next((each for each in texts if width(each) <= columns), min(texts, key=width))

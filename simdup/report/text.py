@@ -43,6 +43,7 @@ from simdup.report.terminal import (
 from simdup.report.wording import (
     EXPECTED,
     count,
+    date,
     percent,
     printable,
     set_aside,
@@ -74,6 +75,8 @@ MOST_FOLDERS = 5
 # A common beginning or end of names must not cut through a word, a number or a date.
 _UNFINISHED = re.compile(r"[A-Za-z\d第]$|\d[-._年月 ]$")
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z\d]{0,5}$|[-_ ][^\W\d]")
+
+_DAY = "%Y-%m-%d"
 
 # The most names in a line of `left_out` or `doubtful`.
 _MOST_NAMES = 5
@@ -333,10 +336,14 @@ def _told_apart(paths: list[str]) -> list[str]:
     return [start + differing[0], *differing[1:-1], differing[-1] + end]
 
 
-def _common(texts: list[str]) -> str:
+def _common(texts: Sequence[str]) -> str:
     """The beginning that all these texts have in common."""
-    alike = takewhile(lambda each: len({*each}) == 1, zip(*texts, strict=False))
-    return "".join(first for first, *_ in alike)
+    return texts[0][: _in_common(texts)]
+
+
+def _in_common(lists: Iterable[Sequence[str]]) -> int:
+    """How many items at the beginning all these lists have in common."""
+    return sum(1 for _ in takewhile(lambda items: len({*items}) == 1, zip(*lists, strict=False)))
 
 
 def _heading(group: Group, bits: int, look: TerminalStyle) -> str:
@@ -375,6 +382,7 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
     and others have not.
     """
     lines, number, bits = list[str](), len(group.members), settings.recipe.bits
+    look = beside(look, [each.document for each in group.members])
     place_of = {id(member): place for place, member in enumerate(group.members)}
     is_cut = view.is_brief and number > MOST_FILES + 1
     left = MOST_FILES if is_cut else number
@@ -396,6 +404,22 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
             lines += islice(made, left + is_headed)
         left -= size_of_set
     return [*lines, _more_files(copies[MOST_FILES:])] if is_cut else lines
+
+
+def beside(look: TerminalStyle, documents: Sequence[Document]) -> TerminalStyle:
+    """How the lines of documents look that stand below each other.
+
+    Their paths are shortened where they are alike, and their dates are shown if they differ; with
+    the time of day if two of one day differ.
+    """
+    folders = [printable(each.path).split("/")[:-1] for each in documents]
+    first = _in_common(folders)
+    last = _in_common([each[first:][::-1] for each in folders])
+    minutes = {each.source.mtime_ns // (60 * 10**9) for each in documents} or {0}
+    days = {date(each * 60 * 10**9, _DAY) for each in minutes}
+    dates = _DAY if len(days) == len(minutes) else f"{_DAY} %H:%M"
+    is_one_time = max(minutes) - min(minutes) <= 1
+    return look._replace(alike=(first, last), dates="" if is_one_time else dates)
 
 
 def _more_files(copies: Sequence[int]) -> str:
@@ -511,6 +535,8 @@ def document_line(  # noqa: PLR0913, PLR0917  (a column each)
     close = closeness(kind, distance, is_verbose=look.is_verbose) if alike else ""
     how, close = f"{alike:>7}", f"{close:<{8 if look.is_verbose else 5}}"
     what = f"{document.written_in:<12} {size(document.source.size):>8}"
+    if look.dates:
+        what += f"  {date(document.source.mtime_ns, look.dates)}"
     taken = width(f"  {how}  {close} {what}  {remarks}")
     return (
         f"  {look.painted(how, KINDS[kind]) if alike else how}  {close}"
@@ -661,7 +687,10 @@ def what_to_do(result: ScanResult) -> list[str]:
         )
         if pile.files
     ]
-    lines = [f"can go: {', '.join(copies)}"] if copies else []
+    uncounted = "; copies among skipped files are not counted" * bool(
+        skipped_in_words(result.skipped)
+    )
+    lines = [f"can go: {', '.join(copies)}{uncounted}"] if copies else []
     look = ", ".join(others)
     if versions:
         look += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable
+from datetime import datetime
 
 from simdup.fields import path_fields as path_fields  # noqa: PLC0414  (others import it from here)
 from simdup.fields import printable as printable  # noqa: PLC0414
@@ -28,6 +29,14 @@ def size(number: int) -> str:
             break
         amount, unit = amount / 1000, larger
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 99.5 else f"{amount:.1f} {unit}"
+
+
+def date(mtime_ns: int, form: str = "%Y-%m-%d %H:%M") -> str:
+    """A time on this machine's clock; "no date" if no calendar has it."""
+    try:
+        return f"{datetime.fromtimestamp(mtime_ns // 10**9).astimezone():{form}}"
+    except (OverflowError, ValueError, OSError):
+        return "no date"
 
 
 def as_typed(words: Iterable[str]) -> str:
