@@ -319,6 +319,8 @@ class Group(NamedTuple):
     """Its texts from the oldest to the newest, if they look like versions of one document."""
     why: str = ""
     """Why its first member would be kept: one of `findings.keeper.WORDS`."""
+    not_duplicates: tuple[tuple[int, int], ...] = ()
+    """Places of members whose texts the user called different; both are like the first one's."""
 
 
 class FolderPair(NamedTuple):

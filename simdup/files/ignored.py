@@ -132,11 +132,30 @@ def _texts(value: object, key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
+def naming_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) -> ScanResult:
+    """A result whose groups name the ignored pairs that are in them because of their first file."""
+    pairs = {frozenset(pair) for pair in ignored}
+    known = frozenset[bytes]().union(*pairs)
+    return replace(result, groups=tuple(_naming(each, pairs, known) for each in result.groups))
+
+
+def _naming(group: Group, pairs: set[frozenset[bytes]], known: frozenset[bytes]) -> Group:
+    digests = [each.document.text_digest for each in group.members]
+    own = sorted(map(digests.index, known.intersection(digests)))
+    found = (
+        (one, other)
+        for one, other in combinations(own, 2)
+        if frozenset((digests[one], digests[other])) in pairs
+    )
+    return group._replace(not_duplicates=tuple(found)) if len(own) > 1 else group
+
+
 def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) -> ScanResult:
     """A result without members that form an ignored pair with their representative.
 
     For saved results of scans that did not know the pairs; groups are not formed anew.
     """
+    ignored = list(ignored)
     pairs = {frozenset(pair) for pair in ignored}
     parted = [_without_pairs(group, pairs) for group in result.groups]
     found = frozenset[frozenset[bytes]]().union(*(used for _, used in parted))
@@ -149,7 +168,8 @@ def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) 
         pair._replace(groups=tuple(each for each in pair.groups if each in numbers))
         for pair in result.folders
     )
-    return replace(result, groups=groups, patterns=patterns, folders=folders, stats=stats)
+    left = replace(result, groups=groups, patterns=patterns, folders=folders, stats=stats)
+    return naming_ignored(left, ignored)
 
 
 def _without_pairs(

@@ -29,6 +29,7 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, without_degenerate
 from simdup.files.group_files import match_documents, unmatched
+from simdup.files.ignored import naming_ignored
 from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import fingerprint_all, tasks
@@ -180,9 +181,9 @@ class _Asked(NamedTuple):
         return CODE, self.settings, noise, self.archives, self.ignored, self.searched
 
     def answered(self, result: ScanResult, began: float) -> ScanResult:
-        """Add to a result where the files were found, and how long that took."""
+        """Add to a result where the files were found, the ignored pairs, and the time taken."""
         stats = result.stats._replace(seconds=perf_counter() - began)
-        return replace(result, stats=stats, **self.searched)
+        return naming_ignored(replace(result, stats=stats, **self.searched), self.ignored)
 
 
 def _working_folder() -> str | None:

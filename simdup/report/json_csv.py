@@ -227,6 +227,7 @@ def _group(group: Group, settings: Settings) -> dict[str, Any]:
         for place, member in enumerate(group.members)
     )
     first["representative"] = True
+    paths = [each.document.path for each in group.members]
     return {
         "id": group.id,
         "kind": group.kind.value,
@@ -235,6 +236,10 @@ def _group(group: Group, settings: Settings) -> dict[str, Any]:
         "members": [first, *others],
         "versions": [path_fields(each.path) | {"changed": each.changed} for each in group.versions],
         "why": group.why,
+        "not_duplicates": [
+            path_fields(paths[one]) | path_fields(paths[other], "other")
+            for one, other in group.not_duplicates
+        ],
     }
 
 

@@ -288,6 +288,7 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
         least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
         lines.append(f"  {span}{percent(most)} alike, {whose(*middle)}")
+    lines += [f"  {look.painted(each, REMARK)}" for each in _not_duplicates(group)]
     if group.versions:
         lines.append(f"  {look.painted(chain(group.versions, look), KINDS[group.kind])}")
         if view.is_brief:
@@ -295,6 +296,15 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
             copies = sum(each.document.path not in named for each in group.members)
             return [*lines, f"  and {count(copies, 'copy')} of them"] if copies else lines
     return [*lines, *_member_lines(group, settings, look, view)]
+
+
+def _not_duplicates(group: Group) -> Iterator[str]:
+    """A line for each of the first pairs that the user called different, and for the others."""
+    for pair in group.not_duplicates[:MOST_FILES]:
+        one, other = (printable(group.members[place].document.path) for place in pair)
+        yield f"not duplicates of each other, as you said: {one} and {other}"
+    if more := len(group.not_duplicates[MOST_FILES:]):
+        yield f"and {count(more, 'more pair')} that you called different"
 
 
 def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:

@@ -22,6 +22,7 @@ from simdup.files.ignored import (
 )
 from simdup.records import Kind
 from simdup.report.json_csv import render_json
+from simdup.report.text import render
 from simdup.settings import LINKAGES
 
 pytestmark = pytest.mark.slow
@@ -290,6 +291,25 @@ def test_an_empty_list_changes_nothing(scanned):
     plain = scanned(texts)
 
     assert names(scanned(texts, [("gone", "0")]), scanned.root) == names(plain, scanned.root)
+
+
+def test_a_group_says_which_of_its_files_the_user_called_different(scanned):
+    texts = {"a": text(), "b": text([1]), "c": text([2]), "d": text([3])}
+    plain = scanned(texts)
+    ((first, *others),) = names(plain, scanned.root)
+
+    found = scanned(texts, [(others[0], others[2])])
+
+    (group,) = found.groups
+    paths = [short(each.document, scanned.root) for each in group.members]
+    pair = tuple(sorted(paths.index(each) for each in (others[0], others[2])))
+    assert (paths[0], group.not_duplicates) == (first, (pair,))
+    line = next(each for each in render(found) if "not duplicates" in each)
+    one, other = (group.members[place].document.path for place in pair)
+    assert line == f"  not duplicates of each other, as you said: {one} and {other}"
+    (entry,) = json.loads("".join(render_json(found)))["groups"][0]["not_duplicates"]
+    assert entry == {"path": one, "other": other}
+    assert plain.groups[0].not_duplicates == ()
 
 
 # Results that were made before
