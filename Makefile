@@ -88,11 +88,9 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python tests/bench/accuracy.py $(DATA)
 	$(BIN)/python tests/bench/asking.py $(DATA)
-	$(BIN)/python tests/bench/startup.py
 	$(BIN)/python tests/bench/fingerprints.py
 	$(BIN)/python tests/bench/search.py
 	$(BIN)/python tests/bench/scan.py --files 25000,50000 --one-file 100 --store 25000
-	$(BIN)/python tests/bench/cleaning.py --files 10000
 	$(BIN)/python tests/bench/index.py --documents 100000,1000000
 	$(BIN)/python tests/bench/detection.py
 	$(BIN)/python tests/bench/formats.py

@@ -26,7 +26,7 @@ from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from report import fresh, measured, options, peak_memory, reported
@@ -57,33 +57,9 @@ COLUMNS = {
 PAIR_COLUMNS = {"pairs": ",", "most alike": ".3f", "median": ".3f", "near": ","}
 NAME_WIDTH = 24
 PEERS = (
-    *(
-        *("pypdfium2", "python-docx", "odfpy", "ebooklib", "striprtf", "python-pptx"),
-        "openpyxl",
-    ),
+    *("pypdfium2", "python-docx", "odfpy", "ebooklib", "striprtf", "python-pptx", "openpyxl"),
     *("reportlab", "trafilatura", "pysrt", "webvtt-py", "ass", "pyyaml", "nbformat", "pylatexenc"),
 )
-
-WRITERS: dict[str, Callable[[str], bytes]] = {
-    "html": makers.html_page,
-    "epub": makers.ebooklib_epub,
-    "docx": makers.docx,
-    "odt": makers.odt,
-    "rtf": makers.rtf,
-    "eml": makers.eml,
-    "pptx": makers.pptx,
-    "xlsx": makers.xlsx,
-    "pdf": makers.printed,
-    "site": makers.site_page,
-    "mbox": makers.mbox,
-    "srt": makers.srt,
-    "vtt": makers.vtt,
-    "ass": makers.ass,
-    "md": makers.markdown,
-    "ipynb": makers.notebook,
-    "tex": makers.tex,
-    "man": makers.man,
-}
 
 
 def simdup(path: Path) -> str:
@@ -233,25 +209,26 @@ def of_page(page: PdfPage) -> str:
         return text.get_text_range()
 
 
-LIBRARIES: dict[str, tuple[Callable[[Path], str], ...]] = {
-    "html": (html_parser,),
-    "epub": (ebooklib,),
-    "docx": (python_docx,),
-    "odt": (odfpy,),
-    "rtf": (striprtf,),
-    "eml": (email,),
-    "pptx": (python_pptx,),
-    "xlsx": (openpyxl,),
-    "pdf": (pypdfium2,),
-    "site": (html_parser, trafilatura),
-    "mbox": (mailbox,),
-    "srt": (pysrt,),
-    "vtt": (webvtt,),
-    "ass": (ass,),
-    "md": (yaml,),
-    "ipynb": (nbformat,),
-    "tex": (pylatexenc,),
-    "man": (groff,) if shutil.which("groff") else (),
+# What writes each format, and the libraries that read it.
+FILES: dict[str, tuple[Callable[..., Any], ...]] = {
+    "html": (makers.html_page, html_parser),
+    "epub": (makers.ebooklib_epub, ebooklib),
+    "docx": (makers.docx, python_docx),
+    "odt": (makers.odt, odfpy),
+    "rtf": (makers.rtf, striprtf),
+    "eml": (makers.eml, email),
+    "pptx": (makers.pptx, python_pptx),
+    "xlsx": (makers.xlsx, openpyxl),
+    "pdf": (makers.printed, pypdfium2),
+    "site": (makers.site_page, html_parser, trafilatura),
+    "mbox": (makers.mbox, mailbox),
+    "srt": (makers.srt, pysrt),
+    "vtt": (makers.vtt, webvtt),
+    "ass": (makers.ass, ass),
+    "md": (makers.markdown, yaml),
+    "ipynb": (makers.notebook, nbformat),
+    "tex": (makers.tex, pylatexenc),
+    "man": (makers.man, *((groff,) if shutil.which("groff") else ())),
 }
 
 
@@ -262,7 +239,7 @@ def write(folder: Path, copies: int) -> None:
     large = "\n\n".join(
         text.replace("\n\n", "\n") for text in texts.values() for _ in range(copies)
     )
-    for ending, make in WRITERS.items():
+    for ending, (make, *_) in FILES.items():
         small, big = folder / ending, folder / f"large-{ending}"
         small.mkdir()
         big.mkdir()
@@ -338,15 +315,15 @@ def main() -> None:
         report.table("Originals in files of other formats, read again", COLUMNS, NAME_WIDTH)
         nothing = fresh(peak_memory)
         report.row("nothing read", *[None] * 5, nothing, None, None)
-        for ending in given.only.split(",") if given.only else WRITERS:
-            for read in (simdup, *LIBRARIES[ending]):
+        for ending in given.only.split(",") if given.only else FILES:
+            for read in (simdup, *FILES[ending][1:]):
                 name = read.__name__.replace("_", "." if read is html_parser else "-")
                 # In a process of its own, since this one grows, and Linux would count that.
                 row = fresh(cells, folder, ending, read, given.runs)
                 report.row(f"{ending}, {name}", *row)
         report.table("Unrelated pages of one site", PAIR_COLUMNS, NAME_WIDTH)
         report.row("the texts", *fresh(of_strangers, list(makers.ORIGINALS.values())))
-        for read in (simdup, *LIBRARIES["site"]):
+        for read in (simdup, *FILES["site"][1:]):
             report.row(read.__name__.replace("_", "."), *fresh(site_pages, folder, read))
 
 

@@ -6,15 +6,14 @@ Seeded fingerprints of documents that do not exist, in 300 folders, put in 65,53
 skewed ones every other row begins with the same 16 bits, and a tenth are equal in hundreds. Of
 1,000 questions half are rows with up to k bits flipped; they are asked one by one, then in one
 call. Cold is the command, a process for each question; each other figure is of a process for
-each method, its memory what it had at most beyond modules and rows. Medians; CPU time is that of
-all cores. What takes too long is asked fewer questions. All must find the same. --documents
-takes several numbers with commas, --large adds ten million.
+each method, its memory what it had at most beyond modules and rows. Medians. What takes too long
+is asked fewer questions. All must find the same. --documents takes several numbers with commas,
+--large adds ten million.
 """
 
 from __future__ import annotations
 
 import logging
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,15 +53,12 @@ SINGLE_S, CALL_S = 20, 60
 
 COLUMNS = {
     "build s": ",.1f",
-    "its MB": ",.0f",
     "bytes each": ",.0f",
     "without paths": ",.0f",
     "cold s": ".2f",
     "slowest": ".2f",
-    "its CPU": ".2f",
     "warm ms": ",.2f",
     "99 %": ",.2f",
-    "CPU ms": ",.2f",
     "1,000 in s": ",.2f",
     "MB": ",.0f",
     "found": ",",
@@ -112,7 +108,6 @@ class Built:
     place: str
     n: int
     seconds: float
-    peak: float
     each: float
     """Bytes a document."""
     bare: float
@@ -126,7 +121,6 @@ class Asked:
     opened: float
     """Seconds until it could be asked."""
     single: list[float]
-    cpu: list[float]
     call: float | None
     found: Pairs
     peak: float
@@ -153,14 +147,13 @@ def sketches(n: int) -> Sketches:
 
 def built(case: Case, n: int, place: str) -> Built:
     rows, seconds, begin = case.rows(n), 0.0, 0
-    before = peak_memory()
     with Index.create(place, Settings(Recipe(bits=case.bits))) as index:
         for known in documents(n):
             began = perf_counter()
             index.put(known, rows[begin : begin + len(known)], sketches(len(known)))
             seconds += perf_counter() - began
             begin += len(known)
-    return Built(place, n, seconds, peak_memory() - before, *(size / n for size in sizes(place)))
+    return Built(place, n, seconds, *(size / n for size in sizes(place)))
 
 
 def sizes(place: str) -> tuple[int, int]:
@@ -246,12 +239,11 @@ def asked(method: Callable[[], Opener], questions: Rows) -> Asked:
     ask, told = opener()
     opened = perf_counter() - began
     ask(questions[:1])
-    single, cpu, answers = [], [], []
+    single, answers = [], []
     for row in questions[:, None]:
-        began, worked = perf_counter(), process_time()
+        began = perf_counter()
         answer = ask(row)
         single.append(perf_counter() - began)
-        cpu.append(process_time() - worked)
         answers.append(told(answer) + np.array([len(answers), 0]))
         if sum(single) > SINGLE_S:
             break
@@ -260,39 +252,33 @@ def asked(method: Callable[[], Opener], questions: Rows) -> Asked:
         began = perf_counter()
         answer = ask(questions)
         call, found = perf_counter() - began, told(answer)
-    return Asked(opened, single, cpu, call, found, peak_memory() - before)
+    return Asked(opened, single, call, found, peak_memory() - before)
 
 
-def cold(place: str, k: int, questions: Rows) -> tuple[list[float], list[float]]:
-    """Seconds of the command, and of its processors, for each question."""
-    seconds, cpu = [], []
+def cold(place: str, k: int, questions: Rows) -> list[float]:
+    """Seconds of the command for each question."""
+    seconds = []
     for row in questions:
         command = [sys.executable, "-m", "simdup", "query", place, "--quiet"]
-        began, worked = perf_counter(), children_time()
+        began = perf_counter()
         ended = subprocess.run(
             [*command, "-k", f"{k}", "--fingerprint", row.tobytes().hex()],
             check=False,
             stdout=subprocess.DEVNULL,
         )
         seconds.append(perf_counter() - began)
-        cpu.append(children_time() - worked)
         if ended.returncode > 1:
             raise SystemExit("simdup query failed")
-    return seconds, cpu
-
-
-def children_time() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return seconds
 
 
 def show(report: Report, case: Case, k: int, made: Built, runs: int) -> None:
     report.table(f"{made.n:,} documents, {case.name}, k = {k}", COLUMNS, 30)
     questions = case.questions(made.n, k)
     whole = fresh(asked, partial(by_index, made.place, k, compiled=True), questions)
-    seconds, cpu = fresh(cold, made.place, k, questions[:runs])
-    command = median(seconds), max(seconds), median(cpu)
-    row(report, "simdup", whole, made.seconds, made.peak, made.each, made.bare, *command)
+    seconds = fresh(cold, made.place, k, questions[:runs])
+    command = median(seconds), max(seconds)
+    row(report, "simdup", whole, made.seconds, made.each, made.bare, *command)
     alone = fresh(asked, partial(by_index, made.place, k, compiled=False), questions)
     compare(report, "simdup, numpy alone", alone, whole, opened=None)
     for name, method in others(case, made.n, k):
@@ -313,7 +299,7 @@ def others(case: Case, n: int, k: int) -> Iterator[tuple[str, Callable[[], Opene
 
 def compare(report: Report, name: str, other: Asked, whole: Asked, *, opened: float | None) -> None:
     """A row for another method, which is to find the same."""
-    row(report, name, other, opened, *[None] * 6)
+    row(report, name, other, opened, *[None] * 4)
     answered = QUESTIONS if other.call is not None else len(other.single)
     mine = whole.found[whole.found[:, 0] < answered]
     if not np.array_equal(np.unique(mine, axis=0), np.unique(other.found, axis=0)):
@@ -322,7 +308,7 @@ def compare(report: Report, name: str, other: Asked, whole: Asked, *, opened: fl
 
 def row(report: Report, name: str, found: Asked, *before: float | None) -> None:
     ms = [1000 * seconds for seconds in found.single]
-    times = median(ms), float(np.percentile(ms, 99)), 1000 * median(found.cpu)
+    times = median(ms), float(np.percentile(ms, 99))
     report.row(name, *before, *times, found.call, found.peak, len(found.found))
 
 

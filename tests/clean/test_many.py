@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 import tracemalloc
 from pathlib import Path
 
 import pytest
+from plans import plan, seen, write
 
 from simdup.clean.apply import apply
 from simdup.clean.plan import Consents
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-from cleaning import made
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +19,11 @@ def test_memory_and_descriptors_do_not_grow_with_the_actions(tmp_path, monkeypat
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     root = Path(os.path.realpath(tmp_path), "tree")
     root.mkdir()
-    plan, after = made(root, 1500), {}
+    monkeypatch.chdir(root)
+    for number in range(1500):
+        write(**{f"keep{number // 10}": (text := f"{number // 10} " * 900), f"copy{number}": text})
+    kept, after = [seen(f"keep{number}") for number in range(150)], {}
+    made = plan(*((kept[number // 10], f"copy{number}") for number in range(1500)))
 
     def watched(actions, *_):
         for number, each in enumerate(actions):
@@ -33,7 +34,7 @@ def test_memory_and_descriptors_do_not_grow_with_the_actions(tmp_path, monkeypat
 
     tracemalloc.start()
     try:
-        outcome = apply(plan, Consents(), journal=tmp_path / "journal", progress=watched)
+        outcome = apply(made, Consents(), journal=tmp_path / "journal", progress=watched)
     finally:
         tracemalloc.stop()
 
