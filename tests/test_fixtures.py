@@ -309,21 +309,6 @@ def test_every_original_is_one_group_with_its_other_script(scripts, features):
     assert {each.kind for each in others} <= {Kind.NEAR, Kind.SAME_WORDS}
 
 
-def test_scripts_that_are_kept_apart_are_grouped_by_luck(scripts):
-    found = scan([scripts], Settings(Recipe(fold_variants=False), 0.55))
-
-    assert len(found.groups) < 12
-
-
-def test_a_text_that_differs_in_script_alone_is_no_identical_text(tmp_path):
-    (tmp_path / "a.txt").write_text("发展的后面有面条，里面的头发干了。" * 3, "utf-8")
-    (tmp_path / "b.txt").write_text("發展的後面有麵條，裡面的頭髮乾了。" * 3, "utf-8")
-
-    (group,) = scan([tmp_path]).groups
-    other = group.members[1]
-    assert (group.kind, other.similarity, other.distance) == (Kind.SAME_WORDS, 1, 0)
-
-
 def test_japanese_texts_keep_their_neighbours():
     paths = sorted((edits.PAIRS.parent / "encodings" / "japanese").iterdir())
     texts = [path.read_text("utf-8") for path in paths]

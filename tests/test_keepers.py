@@ -94,11 +94,8 @@ def content_of(file: File, place: int, *, is_chinese: bool) -> bytes:
     text = text_of(file.text, place, is_chinese=is_chinese)
     if file.form == "damaged":
         return text.encode().replace(b"e", b"\xff", 3)
-    made = {"docx": docx, "odt": odt, "pdf": printed, "html": html_page, "md": markdown}.get(
-        file.form
-    )
-    if made is not None:
-        content = made(text)
+    if file.form in MAKERS:
+        content = MAKERS[file.form](text)
         return content if isinstance(content, bytes) else content.encode()
     return text.encode(file.form)
 
