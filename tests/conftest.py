@@ -189,6 +189,13 @@ def matplotlib(tmp_path_factory):
 
 
 @pytest.fixture
+def pa():
+    """pyarrow, with what reads and writes Parquet."""
+    pytest.importorskip("pyarrow.parquet", reason="needs the extra 'corpus'")
+    return pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
 def english():
     return ENGLISH
 

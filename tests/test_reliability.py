@@ -1885,10 +1885,10 @@ def held():
 CHANGES = {
     "build, walk": ("build x in", "simdup.files.walk:_status:4", 1, 0),
     "build, read": ("build x in", "simdup.files.workers:fingerprint_sources:2", 2, 2),
-    "build, in a batch": ("build x in", "simdup.index.write:_pack:3", 3, 4),
+    "build, in a batch": ("build x in", "simdup.index.contents:_pack:3", 3, 4),
     "build, two processes": ("build x in -j 2", "simdup.index.ingest:Ingestion._put:3", 3, 4),
-    "add, in a batch": ("add all new", "simdup.index.write:_write:2", 4, 10),
-    "update, in a batch": ("update all", "simdup.index.write:_write:1", 2, 8),
+    "add, in a batch": ("add all new", "simdup.index.contents:_write:2", 4, 10),
+    "update, in a batch": ("update all", "simdup.index.contents:_write:1", 2, 8),
     "update, at the end": ("update all", "simdup.index.ingest:take_out:1", 3, 9),
     "remove": ("remove all in", "simdup.index.ingest:take_out:1", 2, 8),
 }

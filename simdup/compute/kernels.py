@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from simdup.arrays import Bytes, CodePoints, Counters, Floats, Indices, Keys, Mask, Values, Words
-from simdup.compute.hashing import BASE, COUNTER_HASH, GRAM_BASE, WORD_STEP
+from simdup.compute.hashing import BASE, COUNTER_HASH, GRAM_BASE, WORD_STEP, mix64
 from simdup.text.unicode import HAN, JOINS, KIND_SHIFT, MARK, SEPARATOR, SINGLE, WORD, Tables
 
 _BASE, _GRAM_BASE, _STEP = np.uint64(BASE), np.uint64(GRAM_BASE), np.uint64(WORD_STEP)
@@ -39,19 +39,36 @@ def _may_cache() -> bool:
     return True
 
 
-_compiled = njit(nogil=True, boundscheck=False, cache=_may_cache())
 _inlined = njit(inline="always")
+_njit = njit(nogil=True, boundscheck=False, cache=_may_cache())
+
+#: The kernels, and arguments of almost no data for each.
+EVERY: dict[Callable[..., object], tuple[object, ...]] = {}
 
 
-@_inlined
-def _mix(x):
-    """`hashing.mix64` of one number."""
-    x ^= x >> np.uint64(30)
-    x *= np.uint64(0xBF58476D1CE4E5B9)
-    x ^= x >> np.uint64(27)
-    x *= np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
-    return x
+def _compiled(*sample):
+    """Compile a function; with a sample of its arguments, it is one of EVERY kernel."""
+
+    def compiled(function):
+        kernel = _njit(function)
+        if sample:
+            EVERY[kernel] = sample
+        return kernel
+
+    return compiled
+
+
+_NUMBERS, _PLACES, _SUMS = np.zeros(2, np.uint64), np.zeros(2, np.int64), np.zeros(8)
+_READ_ONLY = np.frombuffer(bytes(8), np.uint32)  # as the code points of a text are
+_CODES, _SMALL, _FLAGS = np.zeros(2, np.uint32), np.zeros(2, np.uint8), np.zeros(1, bool)
+_TABLE = Tables(_SMALL, _SMALL, _CODES, _CODES, _FLAGS, _FLAGS, _FLAGS, _SMALL, _CODES)
+_WIDE, _NONE, _FOUND = _NUMBERS[:, None], _PLACES[:0], np.zeros((0, 3), np.int64)
+_NEAR = _NUMBERS[None], _NUMBERS[None], (0, 0), 0, True, 0, _FOUND
+_INDEX = _CODES, _CODES, 0, _NONE, _PLACES, 0
+
+
+# Of one number.
+_mix = _inlined(mix64)
 
 
 @intrinsic
@@ -68,7 +85,7 @@ def _popcount(_context, _number):
     return types.uint64(types.uint64), generate
 
 
-@_compiled
+@_compiled(_READ_ONLY, _PLACES, _TABLE)
 def token_hashes(codes: CodePoints, offsets: Indices, table: Tables) -> tuple[Words, Indices, Mask]:
     """The hashes (by mix64) of the tokens of texts; see `tokens.tokens`.
 
@@ -94,7 +111,7 @@ def token_hashes(codes: CodePoints, offsets: Indices, table: Tables) -> tuple[Wo
 # gets, and that made it up to five times slower.
 
 
-@_compiled
+@_njit
 def _hash_raw(codes, begin, end, table, ids, count):
     """Hash the tokens of codes[begin:end], folding them by the table.
 
@@ -185,7 +202,7 @@ def _slot(table, owner, slots, document, x):
     return slot
 
 
-@_compiled
+@_compiled(_NUMBERS, _PLACES, np.ones(1, np.int64))
 def distinct_shingles(tokens: Words, offsets: Indices, lengths: Indices) -> tuple[Words, Indices]:
     """The ids of `features._distinct_shingles`, in the order in which they occur, and offsets."""
     longest = np.diff(offsets).max() if len(offsets) > 1 else 0
@@ -223,7 +240,7 @@ def _add(a, b, c):
     return (a & b) | (either & c), either ^ c
 
 
-@_compiled
+@_compiled(_NUMBERS, _PLACES, 8)
 def votes_of_ones(ids: Words, offsets: Indices, bits: int) -> Floats:
     """`simhash.votes` (documents, bits) where every feature weighs 1 and votes by its id.
 
@@ -269,25 +286,7 @@ def _word(x, step):
     return _mix(x ^ step) if step else x
 
 
-@_compiled
-def votes_of_weights(hashes: Words, weights: Indices, offsets: Indices, bits: int) -> Floats:
-    """`simhash.votes` (documents, bits) of whole weights and the `hashes` (m, words) that vote."""
-    sums, totals = np.empty((len(offsets) - 1, bits)), np.empty(64, np.int64)
-    for document in range(len(offsets) - 1):
-        for word in range((bits + 63) // 64):
-            step = np.uint64(word) * _STEP
-            totals[:] = 0
-            for i in range(offsets[document], offsets[document + 1]):
-                x = hashes[i, word] if word < hashes.shape[1] else _mix(hashes[i, 0] ^ step)
-                for bit in range(64):
-                    sign = 2 * np.int64((x >> np.uint64(63 - bit)) & _ONE) - 1
-                    totals[bit] += sign * weights[i]
-            for bit in range(min(64, bits - 64 * word)):
-                sums[document, 64 * word + bit] = totals[bit]
-    return sums
-
-
-@_compiled
+@_compiled(_NUMBERS, _NUMBERS, _PLACES)
 def digests(ids: Words, weights: Words, offsets: Indices) -> Words:
     """`simhash.digests`; `weights` is one number if all features weigh the same."""
     sums = np.empty((len(offsets) - 1, 2), np.uint64)
@@ -302,7 +301,7 @@ def digests(ids: Words, weights: Words, offsets: Indices) -> Words:
     return sums
 
 
-@_compiled
+@_compiled(_NUMBERS, _PLACES, 0)
 def word_digests(ids: Words, offsets: Indices, before: int) -> Words:
     """`tokens.word_digests`."""
     sums = np.empty((len(offsets) - 1, 2), np.uint64)
@@ -317,7 +316,7 @@ def word_digests(ids: Words, offsets: Indices, before: int) -> Words:
     return sums
 
 
-@_compiled
+@_compiled(_NUMBERS, _SUMS, _PLACES, _NONE, _NONE, _SUMS)
 def shared_products(
     ids: Words, weights: Floats, offsets: Indices, i: Indices, j: Indices, dots: Floats
 ) -> None:
@@ -346,7 +345,7 @@ def shared_products(
         dots[p] = total
 
 
-@_compiled
+@_compiled(_READ_ONLY, _PLACES, _PLACES, _FOUND, _FOUND)
 def shared_values(
     values: Values, begins: Indices, sizes: Indices, pairs: Indices, found: Indices
 ) -> None:
@@ -369,7 +368,7 @@ def shared_values(
         found[p, 0] = count
 
 
-@_compiled
+@_njit
 def _number_kept(values, begin, end, largest):
     """How many of the ascending values[begin:end] are at most the largest."""
     low = begin
@@ -382,7 +381,7 @@ def _number_kept(values, begin, end, largest):
     return low - begin
 
 
-@_compiled
+@_compiled(_READ_ONLY, _PLACES, _PLACES, _FOUND, _SMALL, _FOUND, _FOUND)
 def shared_weights(
     values: Values,
     begins: Indices,
@@ -419,7 +418,7 @@ def shared_weights(
         found[p, 0], found[p, 1], found[p, 2] = count, one, two
 
 
-@_compiled
+@_compiled(_READ_ONLY, _NONE, _NONE, _SMALL, 0, 0)
 def count_values(
     values: Values, begins: Indices, sizes: Indices, counters: Counters, first: int, end: int
 ) -> None:
@@ -435,7 +434,7 @@ def count_values(
                 counters[place] += counters[place] < 255
 
 
-@_compiled
+@_compiled(_READ_ONLY, _NONE, _NONE, _PLACES, _SMALL[None], _PLACES)
 def values_among(
     values: Values, begins: Indices, sizes: Indices, others: Indices, has: Bytes, found: Indices
 ) -> None:
@@ -453,7 +452,7 @@ def values_among(
         found[i] = count
 
 
-@_compiled
+@_compiled(_READ_ONLY, _NONE, _NONE, _PLACES, _CODES, _NUMBERS)
 def listed_keys(
     values: Values, begins: Indices, sizes: Indices, texts: Indices, limits: Keys, keys: Words
 ) -> int:
@@ -471,7 +470,7 @@ def listed_keys(
     return count
 
 
-@_compiled
+@_compiled(_NUMBERS, 1)
 def by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
     """The keys in buckets by the last bits of their high halves, and where each ends (buckets,).
 
@@ -493,7 +492,7 @@ def by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
     return ordered, ends
 
 
-@_compiled
+@_compiled(_NUMBERS, 1)
 def split_lists(keys: Words, most: int) -> tuple[Keys, Indices, Words, Indices]:
     """The results of `postings._split` for sorted keys; a short list has up to `most` keys."""
     texts, others = np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint64)
@@ -518,7 +517,7 @@ def split_lists(keys: Words, most: int) -> tuple[Keys, Indices, Words, Indices]:
     return texts[:listed].copy(), short[:shorts].copy(), others[:left].copy(), long[:longs].copy()
 
 
-@_compiled
+@_compiled(_NUMBERS, 1, 1, _NUMBERS[0])
 def pairs_of_neighbours(keys: Words, neighbours: int, paired: int, below: np.uint64) -> Words:
     """The results of `postings.neighbours` for sorted keys, in another order.
 
@@ -555,7 +554,7 @@ def _counter_shift(counters):
     return np.uint32(shift)
 
 
-@_compiled
+@_compiled(*_NEAR)
 def near_pairs(left, right, columns, begin, is_half, k, found):
     """Pairs within k bits of rows of left (words, n) and some of right (words, m).
 
@@ -580,7 +579,7 @@ def near_pairs(left, right, columns, begin, is_half, k, found):
     return n, count
 
 
-@_compiled
+@_njit
 def _fill_distances(left, i, right, first, distances):
     """Fill in the distances of row i of left to rows of right from `first` on."""
     end = first + len(distances)
@@ -598,7 +597,7 @@ def _fill_distances(left, i, right, first, distances):
             distances[j] += _popcount(a ^ column[j])
 
 
-@_compiled
+@_njit
 def _pick_near(distances, limit, picked):
     """Write down the positions of all distances up to a limit, and return their number."""
     near = 0
@@ -613,7 +612,7 @@ def _pick_near(distances, limit, picked):
     return picks
 
 
-@_compiled
+@_compiled(_WIDE, _WIDE, 0, *_NEAR)
 def sieved_pairs(wide_left, wide_right, wide_k, left, right, columns, begin, is_half, k, found):
     """`near_pairs` whose wide rows (n, words) and (m, words) are also within wide_k bits."""
     stopped, near = near_pairs(left, right, columns, begin, is_half, k, found)
@@ -629,7 +628,7 @@ def sieved_pairs(wide_left, wide_right, wide_k, left, right, columns, begin, is_
     return stopped, count
 
 
-@_compiled
+@_compiled(_INDEX, _PLACES, 0, 0, _SMALL.astype(np.uint16), _FOUND)
 def together(index, needed, references, begin, shared, found):
     """Fill `found` with pairs of a text from `begin` on and a later text that share enough.
 
@@ -666,40 +665,6 @@ def together(index, needed, references, begin, shared, found):
                 kept += 1
             shared[j] = 0
     return last, kept
-
-
-def _samples() -> dict[Callable[..., object], tuple[object, ...]]:
-    """Arguments of almost no data for each kernel."""
-    numbers, places, sums = np.zeros(2, np.uint64), np.zeros(2, np.int64), np.zeros(8)
-    read_only = np.frombuffer(bytes(8), np.uint32)  # as the code points of a text are
-    codes, small, flags = np.zeros(2, np.uint32), np.zeros(2, np.uint8), np.zeros(1, bool)
-    table = Tables(small, small, codes, codes, flags, flags, flags, small, codes)
-    near = numbers[None], numbers[None], (0, 0), 0, True, 0
-    wide, found = numbers[:, None], np.zeros((0, 3), np.int64)
-    index = codes, codes, 0, places[:0], places, 0
-    return {
-        token_hashes: (read_only, places, table),
-        distinct_shingles: (numbers, places, np.ones(1, np.int64)),
-        votes_of_ones: (numbers, places, 8),
-        votes_of_weights: (wide, places, places, 8),
-        digests: (numbers, numbers, places),
-        word_digests: (numbers, places, 0),
-        shared_products: (numbers, sums, places, places[:0], places[:0], sums),
-        shared_values: (read_only, places, places, found, found),
-        shared_weights: (read_only, places, places, found, small, found, found),
-        count_values: (read_only, places[:0], places[:0], small, 0, 0),
-        values_among: (read_only, places[:0], places[:0], places, small[None], places),
-        listed_keys: (read_only, places[:0], places[:0], places, codes, numbers),
-        by_bucket: (numbers, 1),
-        split_lists: (numbers, 1),
-        pairs_of_neighbours: (numbers, 1, 1, numbers[0]),
-        near_pairs: (*near, found),
-        sieved_pairs: (wide, wide, 0, *near, found),
-        together: (index, places, 0, 0, small.astype(np.uint16), found),
-    }
-
-
-EVERY = _samples()
 
 
 def warmed() -> Iterator[None]:

@@ -34,26 +34,17 @@ MOST_FAULTY = 1000
 MOST_OF_IDS = 1 << 28
 
 
-class HowToFingerprint(NamedTuple):
-    """How texts are fingerprinted."""
+def _recipe(settings: Settings) -> Recipe:
+    """The recipe by which a scan with these settings fingerprints rows."""
+    # Where exact similarities decide, more bits sieve chance candidates.
+    return sieve_recipe(settings.recipe) if settings.verified else settings.recipe
 
-    recipe: Recipe
-    bits: int
-    """Number of the recipe's bits that are compared; a text has no fingerprint if all are equal."""
-    is_sketched: bool
-    """Whether sketches are made."""
-    most_levels: int = LEVELS
-    """How dense sketches are, see `fingerprint.sketch`."""
 
-    @classmethod
-    def of(cls, settings: Settings) -> HowToFingerprint:
-        """How rows are fingerprinted for a scan with these settings."""
-        # Where exact similarities decide, more bits sieve chance candidates.
-        recipe = sieve_recipe(settings.recipe) if settings.verified else settings.recipe
-        has_parts = settings.parts is not None
-        is_sketched = settings.verified and (has_parts or settings.own_share > 0)
-        most_levels = DENSE_LEVELS if has_parts else LEVELS
-        return cls(recipe, settings.recipe.bits, is_sketched, most_levels)
+def _levels(settings: Settings) -> int | None:
+    """How dense the sketches of such a scan are, see `fingerprint.sketch`; None: it has none."""
+    usual = LEVELS if settings.own_share > 0 else None
+    levels = usual if settings.parts is None else DENSE_LEVELS
+    return levels if settings.verified else None
 
 
 class FingerprintedTexts(NamedTuple):
@@ -69,13 +60,11 @@ class FingerprintedTexts(NamedTuple):
     """The texts in whose fingerprint all bits are equal."""
 
 
-def fingerprint_list(texts: Sequence[str], how: HowToFingerprint) -> FingerprintedTexts:
-    """The fingerprints of some texts."""
-    made = fingerprint_texts(
-        texts, how.recipe, is_sketched=how.is_sketched, most_levels=how.most_levels
-    )
+def fingerprint_list(texts: Sequence[str], settings: Settings) -> FingerprintedTexts:
+    """The fingerprints of some texts, for a scan with these settings."""
+    made = fingerprint_texts(texts, _recipe(settings), _levels(settings))
     is_empty = made.counts == 0
-    is_flat = are_degenerate(made.rows, how.bits) & ~is_empty
+    is_flat = are_degenerate(made.rows, settings.recipe.bits) & ~is_empty
     good = np.flatnonzero(~(is_empty | is_flat))
     prints = TextFingerprints(
         made.rows[good],
@@ -102,10 +91,10 @@ class FingerprintedChunk(NamedTuple):
     """An entry of `ComparedRows.ids`; None if these ids cannot be kept."""
 
 
-def fingerprint_chunk(chunk: Chunk, how: HowToFingerprint) -> FingerprintedChunk:
+def fingerprint_chunk(chunk: Chunk, settings: Settings) -> FingerprintedChunk:
     """The fingerprints of a chunk; rows that have none are flaws."""
     parsed = chunk.parsed()
-    prints, good, empty, flat = fingerprint_list(parsed.texts, how)
+    prints, good, empty, flat = fingerprint_list(parsed.texts, settings)
     numbers, offsets = np.array(parsed.numbers, np.int64), np.array(parsed.offsets, np.int64)
     lengths = np.array(list(map(len, parsed.texts)), np.int64)
     without = (Flaw(row, 1, Fault.EMPTY, "no letter or digit") for row in numbers[empty].tolist())
@@ -151,7 +140,7 @@ class FingerprintedRows(NamedTuple):
 
 
 def fingerprint_tables(
-    tables: tuple[Table, ...], how: HowToFingerprint, jobs: int | None, progress: Progress
+    tables: tuple[Table, ...], settings: Settings, jobs: int | None, progress: Progress
 ) -> FingerprintedRows:
     """Fingerprint all rows by `jobs` processes; None: by as many as pay.
 
@@ -159,13 +148,14 @@ def fingerprint_tables(
     """
     size = sum(table.size for table in tables)
     # The limit is meant for 128 bits; more bits take longer.
-    load_kernels_if_worth(characters=size * max(1, how.recipe.bits // 128), progress=progress)
+    factor = max(1, _recipe(settings).bits // 128)
+    load_kernels_if_worth(characters=size * factor, progress=progress)
     if jobs is None:
         jobs = jobs_worth(size)
     none = np.empty(0, np.int64)
-    collected, flaws, ids = new_prints(how, none, none, none), _Flaws(tables), _KeptIds()
+    collected, flaws, ids = new_prints(settings, none, none, none), _Flaws(tables), _KeptIds()
     owners, sizes = list[int](), [0]
-    with closing(_fingerprinted(tables, how, jobs)) as chunks:
+    with closing(_fingerprinted(tables, settings, jobs)) as chunks:
         for index, made in progress(chunks, "rows", None, _rows_in):
             where = made.numbers, made.offsets, made.lengths
             collected.add(made.prints.sketches, *made.prints[:4], *where)
@@ -184,11 +174,11 @@ def fingerprint_tables(
     )
 
 
-def new_prints(how: HowToFingerprint, *more: NDArray[Any]) -> Collected:
+def new_prints(settings: Settings, *more: NDArray[Any]) -> Collected:
     """Begin to collect fingerprints: the columns of `TextFingerprints`, and perhaps more."""
-    rows, digests = np.empty((0, how.recipe.bits // 8), np.uint8), np.empty((0, 2), np.uint64)
-    counts = np.empty(0, np.int64)
-    return Collected(rows, counts, digests, digests, *more, is_sketched=how.is_sketched)
+    rows = np.empty((0, _recipe(settings).bits // 8), np.uint8)
+    columns = rows, np.empty(0, np.int64), np.empty((0, 2), np.uint64), np.empty((0, 2), np.uint64)
+    return Collected(*columns, *more, is_sketched=_levels(settings) is not None)
 
 
 def _rows_in(chunk: tuple[int, FingerprintedChunk]) -> int:
@@ -197,16 +187,16 @@ def _rows_in(chunk: tuple[int, FingerprintedChunk]) -> int:
 
 
 def _fingerprinted(
-    tables: tuple[Table, ...], how: HowToFingerprint, jobs: int
+    tables: tuple[Table, ...], settings: Settings, jobs: int
 ) -> Generator[tuple[int, FingerprintedChunk]]:
     """Yield the fingerprints of each chunk, in order, with the index of its table."""
     owners = deque[int]()
 
-    def tasks() -> Iterator[tuple[Chunk, HowToFingerprint]]:
+    def tasks() -> Iterator[tuple[Chunk, Settings]]:
         for index, table in enumerate(tables):
             for chunk in table.chunks():
                 owners.append(index)
-                yield chunk, how
+                yield chunk, settings
 
     if jobs == 1:
         yield from ((owners.popleft(), fingerprint_chunk(*task)) for task in tasks())

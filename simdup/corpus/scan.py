@@ -23,12 +23,7 @@ import numpy as np
 from simdup.arguments import check_jobs, check_type, text_list
 from simdup.arrays import Digests, Indices
 from simdup.compute.compiled import load_kernels_if_worth
-from simdup.corpus.fingerprint import (
-    HowToFingerprint,
-    fingerprint_list,
-    fingerprint_tables,
-    new_prints,
-)
+from simdup.corpus.fingerprint import fingerprint_list, fingerprint_tables, new_prints
 from simdup.corpus.formats.open import tables
 from simdup.corpus.formats.table import LACKING, Table
 from simdup.corpus.records import CorpusResult, RowGroups, RowParts, RowPlace, TextFingerprints
@@ -93,8 +88,7 @@ def scan_tables(
     began, settings = perf_counter(), settings or Settings()
     check_type(settings, "settings", Settings)
     check_jobs(jobs)
-    how = HowToFingerprint.of(settings)
-    rows, prints, faults, faulty, refused = fingerprint_tables(opened, how, jobs, progress)
+    rows, prints, faults, faulty, refused = fingerprint_tables(opened, settings, jobs, progress)
     texts, digests = _distinct_texts(prints, settings), prints.text_digests
     sketches = prints.sketches
     del prints  # half of the memory of a row
@@ -138,10 +132,9 @@ def group_texts(
     """
     texts, settings = text_list(texts), settings or Settings()
     load_kernels_if_worth(characters=sum(map(len, texts)), progress=progress)
-    how = HowToFingerprint.of(settings)
-    collected, done = new_prints(how, np.empty(0, np.int64)), 0
+    collected, done = new_prints(settings, np.empty(0, np.int64)), 0
     for batch in batches(texts):
-        made = fingerprint_list(batch, how)
+        made = fingerprint_list(batch, settings)
         collected.add(made.prints.sketches, *made.prints[:4], done + made.good)
         done += len(batch)
     *columns, there = collected.columns()

@@ -16,6 +16,7 @@ import numpy as np
 from simdup.arguments import AnyPath, check_whole, number_list, tuple_of
 from simdup.arrays import Floats, Indices, Mask, Rows, Shares
 from simdup.errors import BadValueError
+from simdup.evaluation import metrics
 from simdup.evaluation.labels import (
     DUPLICATE,
     UNJUDGED,
@@ -24,19 +25,7 @@ from simdup.evaluation.labels import (
     labelled_pairs,
     own_table,
 )
-from simdup.evaluation.metrics import (
-    Accuracy,
-    Evaluated,
-    Evaluation,
-    GroupScores,
-    Labelled,
-    Recommended,
-    Tally,
-    clustering,
-    predicted,
-    resamples,
-    tally,
-)
+from simdup.evaluation.metrics import Accuracy, Evaluated, Evaluation, GroupScores, Labelled
 from simdup.files.scan import scan
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.simhash import digests, simhash
@@ -226,7 +215,7 @@ class _Evaluator:
         return Evaluated(
             settings,
             curve,
-            predicted(p[judged], self.is_duplicate, bits),
+            metrics.predicted(p[judged], self.is_duplicate, bits),
             bare.auc(),
             self._accuracy(is_alike),
             self._accuracy(is_verified),
@@ -239,8 +228,10 @@ class _Evaluator:
             self._recommended(curve, distances, exact),
         )
 
-    def _tally(self, distances: Indices, size: int) -> Tally:
-        return tally(distances, self.is_duplicate, resamples(self.units, self.resamples), size)
+    def _tally(self, distances: Indices, size: int) -> metrics.Tally:
+        return metrics.tally(
+            distances, self.is_duplicate, metrics.resamples(self.units, self.resamples), size
+        )
 
     def _accuracy(self, is_found: Mask) -> Accuracy:
         """The accuracy if these pairs are found, in each draw (draws, m)."""
@@ -275,11 +266,11 @@ class _Evaluator:
             sources = [member.document.source for member in group.members]
             members = [i for each in sources for i in same_file.get((each.device, each.inode), ())]
             groups[members] = members[:1]
-        return GroupScores(*clustering(clusters, groups))
+        return GroupScores(*metrics.clustering(clusters, groups))
 
     def _recommended(
         self, curve: Sequence[Accuracy], distances: Indices, exact: _Exact
-    ) -> Recommended | None:
+    ) -> metrics.Recommended | None:
         """The farthest thresholds that keep the precision asked for, if one was."""
         if self.precision is None:
             return None
@@ -287,7 +278,7 @@ class _Evaluator:
         bits, steps = len(curve) - 1, STEPS[::-1]
         precisions = [self._verified_precision(s, bits, distances, exact) for s in steps]
         step = farthest(np.array(precisions), self.precision)
-        return Recommended(self.precision, k, None if step is None else float(steps[step]))
+        return metrics.Recommended(self.precision, k, None if step is None else float(steps[step]))
 
     def _verified_precision(
         self, similarity: float, bits: int, distances: Indices, exact: _Exact

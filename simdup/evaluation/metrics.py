@@ -140,13 +140,10 @@ class Tally:
     duplicates: Floats
     others: Floats
 
-    def found(self) -> tuple[Floats, Floats]:
-        """True and false positives at every threshold; two arrays of the tally's shape."""
-        return self.duplicates.cumsum(axis=2), self.others.cumsum(axis=2)
-
     def curve(self) -> tuple[Accuracy, ...]:
         """The accuracy at every threshold, averaged over draws."""
-        right, wrong = self.found()
+        # True and false positives at every threshold.
+        right, wrong = self.duplicates.cumsum(axis=2), self.others.cumsum(axis=2)
         every = measures(right, wrong, right[..., -1:], wrong[..., -1:])
         columns = zip(*(_intervals(_mean(each)) for each in every), strict=True)
         return tuple(Accuracy(*each) for each in columns)

@@ -41,7 +41,7 @@ from simdup.fingerprint.simhash import (
     fingerprint_chunks,
     fingerprint_texts,
 )
-from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches, joined, of_each
+from simdup.fingerprint.sketch import Sketches, joined, of_each
 from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import Converter, Settings
@@ -109,24 +109,26 @@ class FingerprintOptions(NamedTuple):
     """How files are read and fingerprinted.
 
     Plain text is decoded as `encoding`; None: it is detected. `converters`, and readers of these
-    `formats`, extract the text of documents. `most_levels` is that of `fingerprint_chunks`.
+    `formats`, extract the text of documents. `levels` says how dense sketches are, see
+    `fingerprint.sketch`; None: there are no sketches.
     """
 
     recipe: Recipe
     encoding: str | None = None
     formats: tuple[str, ...] = ()
     converters: tuple[Converter, ...] = ()
-    is_sketched: bool = False
-    most_levels: int = LEVELS
+    levels: int | None = None
 
     @classmethod
-    def of(
-        cls, settings: Settings, *, is_sketched: bool = False, is_dense: bool = False
-    ) -> FingerprintOptions:
-        """The options that these settings name, perhaps with sketches, perhaps dense ones."""
-        sketched = is_sketched, DENSE_LEVELS if is_dense else LEVELS
+    def of(cls, settings: Settings, levels: int | None = None) -> FingerprintOptions:
+        """The options that these settings name."""
         reading = settings.encoding, settings.formats, settings.converters
-        return cls(settings.recipe, *reading, *sketched)
+        return cls(settings.recipe, *reading, levels)
+
+    @property
+    def is_sketched(self) -> bool:
+        """Whether there are sketches."""
+        return self.levels is not None
 
 
 def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) -> Fingerprinted:
@@ -208,9 +210,7 @@ def _outcomes(
 
     def fingerprint_waiting() -> None:
         texts = [text.text for _, text in waiting]
-        prints = fingerprint_texts(
-            texts, options.recipe, is_sketched=options.is_sketched, most_levels=options.most_levels
-        )
+        prints = fingerprint_texts(texts, options.recipe, options.levels)
         for row, (index, text) in enumerate(waiting):
             outcomes[index] = _made(sources[index], text, count_lost(text.text), prints, row)
         waiting.clear()
@@ -249,8 +249,7 @@ def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int)
 def _streamed(source: Source, options: FingerprintOptions, known: Encoding | None) -> _Made:
     """The document of a large file and its fingerprint. Raises SkipError."""
     streamed = StreamedText(source, known or encoding_of_large(source))
-    how = options.recipe, options.is_sketched, options.most_levels
-    prints = fingerprint_chunks(streamed.pieces(), *how)
+    prints = fingerprint_chunks(streamed.pieces(), options.recipe, options.levels)
     return _made(source, streamed.about(), streamed.lost, prints, 0)
 
 

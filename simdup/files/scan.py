@@ -34,8 +34,8 @@ from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import fingerprint_all, tasks
 from simdup.findings import with_findings
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Collected, is_dense, read_back
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
-from simdup.fingerprint.sketch import Collected, is_dense, read_back
 from simdup.fingerprint.tokens import WORDS_EDITION
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.progress import Progress, silent
@@ -218,15 +218,17 @@ class _Found:
         return sieve_recipe(recipe) if self.is_sieved or self.is_kept else recipe
 
     @property
-    def is_sketched(self) -> bool:
-        """Whether sketches are made."""
-        return self.settings.verified or self.is_kept
+    def levels(self) -> int | None:
+        """How dense the sketches are, see `fingerprint.sketch`; None: there are none."""
+        if not (self.settings.verified or self.is_kept):
+            return None
+        return LEVELS if self.settings.parts is None else DENSE_LEVELS
 
     @cached_property
     def _prints(self) -> Collected:
         """The position of each document among the sources, its fingerprint and its sketch."""
         rows = np.empty((0, self.recipe.bits // 8), np.uint8)
-        return Collected(np.empty(0, np.int64), rows, is_sketched=self.is_sketched)
+        return Collected(np.empty(0, np.int64), rows, is_sketched=self.levels is not None)
 
     def add(self, positions: Sequence[int], made: Fingerprinted) -> None:
         """Add the outcomes of the sources at these positions."""
@@ -389,10 +391,7 @@ def _read(found: _Found, memory: _Memory, jobs: int | None, progress: Progress) 
     positions = [position for position, outcome in enumerate(found.outcomes) if outcome is None]
     unknown = [found.sources[position] for position in positions]
     load_kernels_if_worth(characters=sum(each.size for each in unknown), progress=progress)
-    settings, waiting = found.settings, iter(positions)
-    options = FingerprintOptions.of(
-        settings, is_sketched=found.is_sketched, is_dense=settings.parts is not None
-    )
+    waiting, options = iter(positions), FingerprintOptions.of(found.settings, found.levels)
     batches = fingerprint_all(deque(tasks(unknown)), options._replace(recipe=found.recipe), jobs)
     for task, made in progress(batches, "read", len(positions), lambda done: len(done[0])):
         memory.keep(task, made)

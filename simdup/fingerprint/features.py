@@ -62,15 +62,12 @@ class Features(NamedTuple):
 def features(texts: Sequence[str], recipe: Recipe) -> Features:
     """The features of a batch of texts, none of which is long (`chunking.is_long`).
 
-    Raises ValueError for a long text, which is for `segments`, and InputError if a dictionary
-    cannot be read.
+    A long text is for `segments`. Raises InputError if a dictionary cannot be read.
     """
     if recipe.fields:
         return _field_features(texts, recipe)
     if recipe.features is FeatureKind.KEYWORDS:
         return _keyword_features(texts, recipe)._replace(words=word_digests(_words(texts, recipe)))
-    if any(map(is_long, texts)):
-        raise ValueError("a text this long goes through `segments`")
     found = tokens(texts, recipe)
     words = word_digests(_words(texts, recipe, found))
     return _counted(found, recipe)._replace(words=words)

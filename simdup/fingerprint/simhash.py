@@ -12,7 +12,7 @@ A collection is one uint8 array (n, bits // 8), first bit highest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from simdup.arrays import Digests, Floats, Indices, Mask, Rows
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import mix64, widened
 from simdup.fingerprint.features import Features, features, joined_words, segments
-from simdup.fingerprint.sketch import LEVELS, Sketches, joined, sampled, sketches
+from simdup.fingerprint.sketch import Sketches, joined, sampled, sketches
 from simdup.fingerprint.tokens import sums_of
 from simdup.recipe import FeatureKind, HashKind, Recipe
 from simdup.text.chunking import batches, chunks_of, is_long
@@ -49,13 +49,12 @@ class Fingerprints(NamedTuple):
 
 
 def fingerprint_texts(
-    texts: Sequence[str], recipe: Recipe, *, is_sketched: bool = False, most_levels: int = LEVELS
+    texts: Sequence[str], recipe: Recipe, levels: int | None = None
 ) -> Fingerprints:
-    """The fingerprints of texts of any length, and their sketches if asked, in their order.
+    """The fingerprints of texts of any length, in their order.
 
-    `most_levels` says how dense sketches are, see `sketch`.
+    `levels` says how dense their sketches are, see `sketch`; None: there are no sketches.
     """
-    levels = most_levels if is_sketched else None
     made = [_of_batch(batch, recipe, levels) for batch in batches(texts)]
     if not made:
         return simhash(features([], recipe), recipe, levels)
@@ -64,17 +63,14 @@ def fingerprint_texts(
         np.concatenate([each.counts for each in made]),
         np.concatenate([each.digests for each in made]),
         joined([each.sketches for each in made if each.sketches is not None])
-        if is_sketched
+        if levels is not None
         else None,
         joined_words([each.words for each in made]),
     )
 
 
 def fingerprint_chunks(
-    chunks: Iterable[str],
-    recipe: Recipe,
-    is_sketched: bool = False,  # noqa: FBT001, FBT002
-    most_levels: int = LEVELS,
+    chunks: Iterable[str], recipe: Recipe, levels: int | None = None
 ) -> Fingerprints:
     """The fingerprint of one text that comes in chunks, none longer than a chunk of `chunks_of`."""
     sums, count, digest = np.zeros((1, recipe.bits)), 0, np.zeros((1, 2), np.uint64)
@@ -85,12 +81,11 @@ def fingerprint_chunks(
         digest += digests(segment)
         if segment.words is not None:
             words += segment.words
-        if is_sketched:
-            kept = sampled(np.concatenate((kept, segment.ids)), count, most_levels)
+        if levels is not None:
+            kept = sampled(np.concatenate((kept, segment.ids)), count, levels)
     counts, sketch = np.array([count]), None
-    if is_sketched:
-        whole = Features(kept, None, np.array([0, len(kept)]))
-        sketch = sketches(whole, counts, most_levels)
+    if levels is not None:
+        sketch = sketches(Features(kept, None, np.array([0, len(kept)])), counts, levels)
     return from_votes(sums, counts, digest, recipe)._replace(words=words, sketches=sketch)
 
 
@@ -120,8 +115,8 @@ def votes(features: Features, bits: int) -> Floats:
     if features.weights is not None and features.weights.dtype == np.float64:
         return _float_votes(features, bits)
     kernels = loaded_kernels()
-    if kernels is not None:
-        return _compiled_votes(features, bits, kernels)
+    if kernels is not None and features.weights is None and features.hashes is None:
+        return kernels.votes_of_ones(features.ids, features.offsets, bits)
     n = len(features.offsets) - 1
     first_bin = np.repeat(np.arange(n) * 256, features.counts)
     sums = np.empty((n, bits))
@@ -129,16 +124,6 @@ def votes(features: Features, bits: int) -> Floats:
         tally = np.bincount(first_bin + byte, features.weights, n * 256).reshape(n, 256)
         sums[:, 8 * index : 8 * index + 8] = tally @ _SIGNS
     return sums
-
-
-def _compiled_votes(features: Features, bits: int, kernels: Any) -> Floats:  # noqa: ANN401
-    """Add up the votes of features by one of the two compiled kernels."""
-    if features.weights is None and features.hashes is None:
-        return kernels.votes_of_ones(features.ids, features.offsets, bits)
-    hashes = features.ids[:, None] if features.hashes is None else features.hashes
-    return kernels.votes_of_weights(
-        np.ascontiguousarray(hashes), features.weights_or_ones, features.offsets, bits
-    )
 
 
 def _float_votes(features: Features, bits: int) -> Floats:
@@ -214,6 +199,5 @@ def digests(features: Features) -> Digests:
 def _of_batch(batch: list[str], recipe: Recipe, levels: int | None) -> Fingerprints:
     """The fingerprints of a batch; a long text is a batch by itself."""
     if is_long(batch[0]):
-        is_sketched, most_levels = levels is not None, LEVELS if levels is None else levels
-        return fingerprint_chunks(chunks_of(batch[0]), recipe, is_sketched, most_levels)
+        return fingerprint_chunks(chunks_of(batch[0]), recipe, levels)
     return simhash(features(batch, recipe), recipe, levels)

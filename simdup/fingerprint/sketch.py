@@ -89,19 +89,18 @@ class Sketches:
         return Sketches(self.values, self.begins[texts], self.sizes[texts], self.mapped)
 
     def joined(self) -> Values:
-        """The values of all texts, one text after the other; (sizes.sum(),)."""
+        """The values of all texts, one text after the other; (sizes.sum(),).
+
+        Nothing is copied where `values` holds exactly these, in memory and in their order.
+        """
         ends = np.cumsum(self.sizes)
-        if self._are_in_order(ends):
+        is_whole = self.mapped is None and len(self.values) == self.sizes.sum()
+        if is_whole and np.array_equal(self.begins, ends - self.sizes):
             return self.values
         before = np.repeat(self.begins - (ends - self.sizes), self.sizes)
         values = self.values[before + np.arange(len(before))]
         self.release()
         return values
-
-    def _are_in_order(self, ends: Indices) -> bool:
-        """Whether `values` holds exactly the values of these texts, in their order, in memory."""
-        is_whole = self.mapped is None and len(self.values) == self.sizes.sum()
-        return is_whole and np.array_equal(self.begins, ends - self.sizes)
 
     def release(self) -> None:
         """Drop the pages of the temporary file from memory; they can be read again."""
@@ -208,62 +207,47 @@ def _limits(counts: Indices, most_levels: int = LEVELS) -> Hashes:
     return np.uint64((1 << 64) - 1) >> levels(counts, most_levels).astype(np.uint64)
 
 
-class SketchPile:
-    """Sketches added batch by batch; a large collection goes into a temporary file."""
-
-    def __init__(self) -> None:
-        self._parts: list[Values] = []
-        self._file: IO[bytes] | None = None
-        self._mapped: mmap.mmap | None = None
-        self._count = 0
-
-    def add(self, batch: Sketches) -> Indices:
-        """Add sketches, and return where in `values` each of them begins; (n,)."""
-        self._parts.append(batch.joined())
-        ends = self._count + np.cumsum(batch.sizes)
-        self._count += len(self._parts[-1])
-        if self._file is None and self._count * 4 > BYTES_IN_MEMORY:
-            from tempfile import TemporaryFile  # noqa: PLC0415  slow to import
-
-            self._file = TemporaryFile()  # noqa: SIM115  (`pooled` closes it)
-        if self._file is not None:
-            self._file.writelines(part.tobytes() for part in self._parts)
-            self._parts.clear()
-        return ends - batch.sizes
-
-    def pooled(self, begins: Indices, sizes: Indices) -> Sketches:
-        """Return the sketches with these begins and sizes; nothing can be added any more."""
-        if self._file is None:
-            return Sketches(np.concatenate([_NO_VALUES, *self._parts]), begins, sizes)
-        if self._mapped is None:
-            with self._file as file:
-                file.flush()
-                self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return Sketches(np.frombuffer(self._mapped, np.uint32), begins, sizes, self._mapped)
-
-
 class Collected:
-    """Columns, each a fact about all texts, and the sketches of the texts; see `SketchPile`."""
+    """Columns, each a fact about all texts, and the sketches of the texts.
+
+    The sketches of a large collection lie in a temporary file.
+    """
 
     def __init__(self, *columns: NDArray[Any], is_sketched: bool) -> None:
         """Begin each column with an array that has no text yet."""
-        self._pile = SketchPile() if is_sketched else None
-        # With sketches, two more columns: where each begins in the pile, and its size.
+        # With sketches, two more columns: where each begins among all values, and its size.
         none = np.empty(0, np.int64)
-        self._added = 0
+        self._is_sketched, self._added = is_sketched, 0
         self._parts = [[each] for each in (*columns, *([none, none] if is_sketched else []))]
+        self._values, self._count = list[Values](), 0
+        self._file: IO[bytes] | None = None
+        self._mapped: mmap.mmap | None = None
 
     def add(self, sketches: Sketches | None, *columns: NDArray[Any]) -> None:
         """Add some texts: an array for each column, and sketches if these are collected."""
-        if self._pile is not None and sketches is not None:
-            columns = (*columns, self._pile.add(sketches), sketches.sizes)
+        if self._is_sketched and sketches is not None:
+            columns = (*columns, self._begins(sketches), sketches.sizes)
         for parts, column in zip(self._parts, columns, strict=True):
             parts.append(column)
         self._added += 1
 
+    def _begins(self, batch: Sketches) -> Indices:
+        """Put sketches aside, and return where each of them begins among all values; (n,)."""
+        self._values.append(batch.joined())
+        ends = self._count + np.cumsum(batch.sizes)
+        self._count += len(self._values[-1])
+        if self._file is None and self._count * 4 > BYTES_IN_MEMORY:
+            from tempfile import TemporaryFile  # noqa: PLC0415  slow to import
+
+            self._file = TemporaryFile()  # noqa: SIM115  (`sketches` closes it)
+        if self._file is not None:
+            self._file.writelines(part.tobytes() for part in self._values)
+            self._values.clear()
+        return ends - batch.sizes
+
     def columns(self) -> list[NDArray[Any]]:
         """Return each column, without the sketches."""
-        return self._joined() if self._pile is None else self._joined()[:-2]
+        return self._joined()[:-2] if self._is_sketched else self._joined()
 
     def _joined(self) -> list[NDArray[Any]]:
         """Every column as one array.
@@ -281,7 +265,16 @@ class Collected:
 
         No text can be added any more.
         """
-        if self._pile is None:
+        if not self._is_sketched:
             return None
         *_, begins, sizes = self._joined()
-        return self._pile.pooled(begins[texts], sizes[texts])
+        if self._file is None:
+            return Sketches(
+                np.concatenate([_NO_VALUES, *self._values]), begins[texts], sizes[texts]
+            )
+        if self._mapped is None:
+            with self._file as file:
+                file.flush()
+                self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        values = np.frombuffer(self._mapped, np.uint32)
+        return Sketches(values, begins[texts], sizes[texts], self._mapped)

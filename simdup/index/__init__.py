@@ -3,6 +3,5 @@
 Read `index` first, the class that programs use, then `query` (answers), `parts` (larger texts in
 which a query stands), `ingest` (documents in, and where they come from), `segments` (search in
 fingerprints) and `samples` (the inverted list for parts). The file is one SQLite database:
-`connection` opens it, `metadata` says how it was made, `snapshot` reads and checks it, and
-`write` changes it.
+`connection` opens it, `metadata` says how it was made, and `contents` reads, checks and changes it.
 """

@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import Any
+from zlib import crc32
 
 from simdup.errors import InputError
 from simdup.index.metadata import check, damaged, from_json, has_samples
@@ -169,24 +170,17 @@ class IndexFile(Database):
         """The numbers of the tables of blocks; none if fingerprints have another size."""
         return range(BLOCKS if 8 * self.width == BLOCKED_BITS else 0)
 
-    @property
-    def has_samples(self) -> bool:
-        """Whether the index has `samples` of its texts, by which it finds parts."""
-        return has_samples(self.about)
-
 
 def create_file(path: str, about: dict[str, Any]) -> None:
     """Make the file of an empty index; `about` is its metadata. Raises InputError if it exists."""
-    with explained(path), new_file(path) as unfinished:
-        _fill(unfinished, about)
-
-
-def _fill(path: str, about: dict[str, Any]) -> None:
-    """Turn an empty file into an index in one transaction. Raises sqlite3.Error."""
     tables = _TABLES + (_BLOCK_TABLES if about["bits"] == BLOCKED_BITS else "")
     tables += _SAMPLE_TABLES if has_samples(about) else ""
     values = (("about", json.dumps(about)), ("batches", 0), ("next", 1), ("documents", 0))
-    with closing(connect(path, "mode=rw", sqlite3.Connection)) as connection:
+    with (
+        explained(path),
+        new_file(path) as unfinished,
+        closing(connect(unfinished, "mode=rw", sqlite3.Connection)) as connection,
+    ):
         connection.executescript(f"BEGIN; {tables}")
         INDEX.sign(connection)
         connection.executemany("INSERT INTO about VALUES (?, ?)", values)
@@ -207,6 +201,14 @@ def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
             raise
     # In a folder that cannot be written, nobody is writing the index.
     return INDEX.connect(path, "mode=ro&immutable=1", BoundedConnection, pragmas)
+
+
+def checksum_of(number: int, *parts: bytes) -> int:
+    """Return the checksum of a number and the bytes that are stored with it."""
+    checksum = number & 0xFFFFFFFF
+    for part in parts:
+        checksum = crc32(part, checksum)
+    return checksum
 
 
 @contextmanager

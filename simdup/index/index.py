@@ -27,25 +27,16 @@ from simdup.files.group_files import match_documents, unmatched
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters
 from simdup.findings import with_findings
-from simdup.fingerprint.sketch import Sketches, is_dense, joined
+from simdup.fingerprint.sketch import Sketches, joined
+from simdup.index import query
 from simdup.index.connection import IndexFile, create_file
+from simdup.index.contents import ReaderPool, documents, everything, problems, put
 from simdup.index.ingest import Ingestion, Places, remove
-from simdup.index.metadata import about, has_samples, settings_of, with_bits
+from simdup.index.metadata import about, has_samples, settings_of, sketch_levels, with_bits
 from simdup.index.parts import candidates, with_parts
-from simdup.index.query import (
-    Criteria,
-    Queries,
-    answered,
-    of_files,
-    of_rows,
-    of_texts,
-    reach,
-    unsure,
-)
+from simdup.index.query import Criteria, Queries
 from simdup.index.records import Answer, Changes, IndexInfo, Match
 from simdup.index.segments import looked_up, nearest, within
-from simdup.index.snapshot import ReaderPool, documents, everything, problems
-from simdup.index.write import put
 from simdup.progress import Progress, silent
 from simdup.records import Document, ScanResult, Skipped
 from simdup.search.pairs import pairs_within
@@ -190,10 +181,8 @@ class Index:
             os.fsencode(name)
         if wrong := [name for name in called if not name or os.path.isabs(name)]:
             raise BadValueError(f"a name must not be empty or an absolute path, as {wrong[0]!r} is")
-        has_parts = has_samples(self._readers.about)
-        made, skipped = of_texts(
-            called, every_text, self.settings, is_sketched=True, is_dense=has_parts
-        )
+        levels = sketch_levels(self._readers.about)
+        made, skipped = query.of_texts(called, every_text, self.settings, levels)
         known = [each for each in made.documents if each is not None]
         replaced = self.put(known, made.rows, made.sketches or joined([]))
         added = len({each.path for each in known}) - replaced
@@ -202,16 +191,8 @@ class Index:
     def put(self, known: Sequence[Document], rows: Rows, sketches: Sketches) -> int:
         """Add documents with fingerprints and sketches; return how many replace others.
 
-        All are one batch. Raises ValueError unless each document has a sketch, and a row of the
-        index's size.
+        All are one batch. Rows have the index's size, and sketches are dense if it has samples.
         """
-        if rows.shape != (len(known), self._readers.about["bits"] // 8):
-            raise BadValueError(f"rows of {rows.shape} for {len(known)} documents")
-        if len(sketches) != len(known):
-            raise BadValueError(f"{len(sketches)} sketches for {len(known)} documents")
-        counts = (each.features for each in known)
-        if has_samples(self._readers.about) and not all(map(is_dense, sketches.each(), counts)):
-            raise BadValueError("an index for parts needs dense sketches")
         with closing(IndexFile(self.path, to_write=True)) as writer, writer.writing():
             return put(writer, known, rows, sketches)
 
@@ -300,7 +281,7 @@ class Index:
         """
         criteria = self._criteria(settings, top, is_any_alike=is_any_alike)
         asked = text_list(texts)
-        queries, skipped = of_texts([*map(str, range(len(asked)))], asked, criteria.settings)
+        queries, skipped = query.of_texts([*map(str, range(len(asked)))], asked, criteria.settings)
         return self._answers(queries, criteria), tuple(skipped)
 
     def query_files(
@@ -313,7 +294,7 @@ class Index:
     ) -> tuple[tuple[Answer, ...], tuple[Skipped, ...]]:
         """Return the answers of `query_many` for files, and the files that cannot be queried."""
         criteria = self._criteria(settings, top, is_any_alike=is_any_alike)
-        queries, skipped = of_files(paths, criteria.settings)
+        queries, skipped = query.of_files(paths, criteria.settings)
         return self._answers(queries, criteria), tuple(skipped)
 
     def query_rows(
@@ -332,7 +313,7 @@ class Index:
         bits = criteria.settings.recipe.bits
         if 8 * rows.shape[1] != bits:
             raise BadValueError(f"{8 * rows.shape[1]} bits where {bits} are asked for")
-        return self._answers(of_rows(rows), criteria)
+        return self._answers(query.of_rows(rows), criteria)
 
     def _criteria(
         self, settings: Settings | None, top: int | None, *, is_any_alike: bool
@@ -352,7 +333,7 @@ class Index:
             near = self._near(reader, queries.rows, criteria)
             known = documents(reader, np.unique(near[:, 1]))
             asked = candidates(reader, queries, criteria.settings) if has_parts else []
-        found = answered(queries, near, known, criteria)
+        found = query.answered(queries, near, known, criteria)
         return with_parts(found, queries, asked, criteria.settings) if has_parts else found
 
     def _near(self, reader: IndexFile, rows: Rows, criteria: Criteria) -> Indices:
@@ -360,7 +341,7 @@ class Index:
         bits = criteria.settings.recipe.bits
         if criteria.is_any_alike and criteria.top is not None:
             return nearest(self._readers.loaded(reader, bits), rows, criteria.top)
-        k = reach(criteria.settings, len(reader))
+        k = query.reach(criteria.settings, len(reader))
         if bits == 8 * reader.width and len(rows) <= LOOKED_UP:
             found = looked_up(reader, rows, k)
             if found is not None:
@@ -403,7 +384,7 @@ class Index:
         """Return the documents that can be grouped, with fingerprints, and why others cannot."""
         is_sketched = asked.verified and asked.own_share > 0
         every = self._everything(asked.recipe.bits, is_sketched=is_sketched)
-        skipped = unsure(every.documents, asked)
+        skipped = query.unsure(every.documents, asked)
         is_kept = np.isin(np.arange(len(every.found)), list(skipped), invert=True)
         return every.keeping(is_kept), list(skipped.values())
 

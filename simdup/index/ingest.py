@@ -27,10 +27,20 @@ from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters, walk
 from simdup.files.workers import fingerprint_all, tasks
 from simdup.index.connection import IndexFile
-from simdup.index.metadata import damaged, from_json
+from simdup.index.contents import (
+    at_or_under,
+    documents,
+    every_number,
+    forget_empty_folders,
+    in_folder,
+    places,
+    put,
+    set_about,
+    set_places,
+    take_out,
+)
+from simdup.index.metadata import damaged, from_json, sketch_levels
 from simdup.index.records import Changes
-from simdup.index.snapshot import at_or_under, documents, every_number, in_folder, places
-from simdup.index.write import forget_empty_folders, put, set_about, set_places, take_out
 from simdup.progress import Progress
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import Settings
@@ -38,6 +48,7 @@ from simdup.storage.codec import is_settled, status
 from simdup.storage.sqlite import files_of
 
 Found = Source | Skipped
+Walking = Callable[[Iterable[Found]], Iterable[Found]]
 
 # A batch is written when it has this many documents, or after these seconds.
 BATCH_DOCUMENTS, BATCH_SECONDS = 4096, 5.0
@@ -125,11 +136,7 @@ class Places:
         place = self.above(os.fsencode(path))
         return place is not None and self.known[place] is not None
 
-    def found(
-        self,
-        walking: Callable[[Iterable[Found]], Iterable[Found]],
-        is_deleted: Callable[[bytes], bool],
-    ) -> Iterator[Found]:
+    def found(self, walking: Walking, is_deleted: Callable[[bytes], bool]) -> Iterator[Found]:
         """Yield the files in the places now, each once, with the filters of its nearest place.
 
         A missing place is skipped, unless it `is_deleted` for good. `walking` wraps each walk,
@@ -147,7 +154,7 @@ class Places:
         self,
         written: str,
         roots: Sequence[bytes],
-        walking: Callable[[Iterable[Found]], Iterable[Found]],
+        walking: Walking,
         is_deleted: Callable[[bytes], bool],
     ) -> Iterator[Found]:
         """Walk roots that share filters; leave out files with a nearer place of other filters."""
@@ -281,8 +288,7 @@ class Ingestion:
         count = sum(map(len, waiting))
         load_kernels_if_worth(characters=size, progress=self.progress)
         batch, last = list[Fingerprinted](), time.monotonic()
-        is_dense = self.file.has_samples
-        options = FingerprintOptions.of(self.settings, is_sketched=True, is_dense=is_dense)
+        options = FingerprintOptions.of(self.settings, sketch_levels(self.file.about))
         results = fingerprint_all(waiting, options, self.jobs)
         for _, made in self.progress(results, "read", count, lambda done: len(done[0])):
             batch.append(without_degenerate(made, self.settings.recipe.bits))

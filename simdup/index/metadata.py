@@ -14,6 +14,7 @@ from typing import Any
 
 from simdup.errors import InputError
 from simdup.files.read import edition
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS
 from simdup.recipe import MAX_BITS, HashKind, Recipe
 from simdup.settings import Settings
 from simdup.text.encodings import encoding_named
@@ -72,6 +73,11 @@ def is_made_alike(written: dict[str, Any], before: dict[str, Any]) -> bool:
 def has_samples(written: dict[str, Any]) -> bool:
     """Whether an index keeps samples for parts; older ones do not."""
     return bool(written.get("parts", False))
+
+
+def sketch_levels(written: dict[str, Any]) -> int:
+    """How dense the sketches are that an index takes its samples of, or keeps."""
+    return DENSE_LEVELS if has_samples(written) else LEVELS
 
 
 def check(path: str, written: Any) -> None:  # noqa: ANN401
@@ -161,21 +167,19 @@ def from_json(text: str) -> Any:  # noqa: ANN401
     """Return the value of JSON in an index. Raises ValueError if it is too long or too deep."""
     if len(text) > JSON_CHARACTERS:
         raise ValueError(f"{len(text):,} characters of JSON")
-    deep = f"JSON nested more than {JSON_DEPTH} deep"
     try:
         value = json.loads(text)
+        is_deep = _depth(value) > JSON_DEPTH
     except RecursionError:
-        raise ValueError(deep) from None
-    level = [value]
-    for _ in range(JSON_DEPTH):
-        level = [inner for each in level for inner in _inside(each)]
-    if level:
-        raise ValueError(deep)
+        is_deep = True
+    if is_deep:
+        raise ValueError(f"JSON nested more than {JSON_DEPTH} deep")
     return value
 
 
-def _inside(value: object) -> list[Any]:
-    """Return the values right inside a value of JSON."""
-    if isinstance(value, dict):
-        return [*value.values()]
-    return value if isinstance(value, list) else []
+def _depth(value: Any) -> int:  # noqa: ANN401
+    """Return how many levels a value of JSON has: 1 for a string or an empty list."""
+    if not isinstance(value, dict | list):
+        return 1
+    inside = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(_depth, inside), default=0)

@@ -21,10 +21,10 @@ from simdup.arrays import Indices, Mask, Shares, Values
 from simdup.errors import BadValueError
 from simdup.fingerprint.sketch import Sketches, read_back
 from simdup.index.connection import IndexFile
+from simdup.index.contents import sketched
 from simdup.index.query import Queries, RereadDocuments
 from simdup.index.records import Answer, FoundPart
 from simdup.index.samples import HIGHEST, Run, Shared, holders, looked_up, runs
-from simdup.index.snapshot import sketched
 from simdup.match.own_share import FAMILY
 from simdup.match.parts import LEAST_FEATURES, MOST_OTHERS, least_shared, verified_parts
 from simdup.progress import silent
@@ -248,7 +248,11 @@ def decided(
     exact = _read_again(question, files, source, settings)
     is_gone = source.is_lost[1:] | source.is_lost[0]
     gone = [each for each, is_lost in zip(files, is_gone.tolist(), strict=True) if is_lost]
-    estimated = _by_samples([*gone, *(each for each in asked if not each.is_file)], settings)
+    estimated = [
+        (each, FoundPart(each.document, each.is_whole, each.share))
+        for each in (*gone, *(each for each in asked if not each.is_file))
+        if each.share >= (settings.parts or 1.0)
+    ]
     found = {each.document.path: (each, part) for each, part in (*estimated, *exact)}
     parts = [
         part
@@ -256,17 +260,6 @@ def decided(
         if _is_own(each, part.share, settings) and not _is_version(part, question)
     ]
     return tuple(sorted(parts, key=_order))
-
-
-def _by_samples(
-    candidates: Sequence[Candidate], settings: Settings
-) -> list[tuple[Candidate, FoundPart]]:
-    """The candidates that share enough by the samples of the texts."""
-    return [
-        (each, FoundPart(each.document, each.is_whole, each.share))
-        for each in candidates
-        if each.share >= (settings.parts or 1.0)
-    ]
 
 
 def _read_again(

@@ -6,7 +6,7 @@ near fingerprints -> documents -> exact similarities where the files are unchang
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,16 +19,16 @@ from simdup.files.fingerprint import (
     Fingerprinted,
     FingerprintOptions,
     features_of,
+    fingerprint_sources,
     text_again,
     without_degenerate,
 )
 from simdup.files.read import SkipError, digest, digest_of
 from simdup.files.walk import listed
-from simdup.files.workers import fingerprint_all, tasks
 from simdup.findings.identical import numbered
 from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.fingerprint.simhash import Fingerprints, fingerprint_texts
-from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches
+from simdup.fingerprint.sketch import DENSE_LEVELS, Sketches
 from simdup.index.records import Answer, Match
 from simdup.match.candidates import search_distance
 from simdup.match.own_share import least_similarity
@@ -73,41 +73,30 @@ def of_files(
     paths: AnyPath | Iterable[AnyPath], settings: Settings
 ) -> tuple[Queries, list[Skipped]]:
     """Return files as queries, and the files that cannot be queried."""
-    skipped, sources = list[Skipped](), list[Source]()
-    for path in path_list(paths):
-        for each in listed([path]):  # alone: a file that is named twice is answered twice
-            if isinstance(each, Source):
-                sources.append(each)
-            else:
-                skipped.append(each)
-    bits, is_dense = settings.recipe.bits, settings.parts is not None
-    options = FingerprintOptions.of(settings, is_sketched=is_dense, is_dense=is_dense)
-    batches = [made for _, made in fingerprint_all(deque(tasks(sources)), options, 1)]
-    made = without_degenerate(Fingerprinted.joined(batches, bits, is_sketched=is_dense), bits)
+    # Each path alone, since a file that is named twice is answered twice.
+    found = [each for path in path_list(paths) for each in listed([path])]
+    sources = [each for each in found if isinstance(each, Source)]
+    skipped = [each for each in found if isinstance(each, Skipped)]
+    options = FingerprintOptions.of(settings, _levels(settings))
+    made = without_degenerate(fingerprint_sources(sources, options), settings.recipe.bits)
     names = tuple(document.path for document in made.documents)
     queries = Queries(names, made.rows, made.documents, sketches=made.sketches)
     return queries, [*skipped, *made.skipped]
 
 
+def _levels(settings: Settings) -> int | None:
+    """How dense the sketches of queries are; None: without `parts` there are none."""
+    return None if settings.parts is None else DENSE_LEVELS
+
+
 def of_texts(
-    names: Sequence[str],
-    texts: Sequence[str],
-    settings: Settings,
-    *,
-    is_sketched: bool = False,
-    is_dense: bool = False,
+    names: Sequence[str], texts: Sequence[str], settings: Settings, levels: int | None = None
 ) -> tuple[Queries, list[Skipped]]:
     """Return texts as queries, and the texts that have nothing to compare.
 
-    The queries have sketches if asked for, and dense ones also if the settings ask for parts.
+    The queries have sketches of these `levels` (see `fingerprint.sketch`); None: as `settings` ask.
     """
-    are_dense = is_dense or settings.parts is not None
-    made = fingerprint_texts(
-        texts,
-        settings.recipe,
-        is_sketched=is_sketched or are_dense,
-        most_levels=DENSE_LEVELS if are_dense else LEVELS,
-    )
+    made = fingerprint_texts(texts, settings.recipe, levels or _levels(settings))
     found = tuple(
         _document(name, text, made, row)
         if made.counts[row]
@@ -177,12 +166,8 @@ def answered(
         similarity = float(similarities[pair])
         found[query].append(Match(document, kind, distance, similarity, bool(is_exact[pair])))
     best = [sorted(matches, key=_most_similar_first)[: criteria.top] for matches in found]
-    return with_sets(
-        [
-            Answer(*each)
-            for each in zip(queries.names, map(tuple, best), queries.documents, strict=True)
-        ]
-    )
+    answers = zip(queries.names, map(tuple, best), queries.documents, strict=True)
+    return with_sets([Answer(*each) for each in answers])
 
 
 def with_sets(answers: Sequence[Answer]) -> tuple[Answer, ...]:

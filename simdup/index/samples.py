@@ -18,15 +18,14 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 
 from simdup.arrays import Indices, Mask, Values
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import DENSE_LEVELS, Sketches
-from simdup.index.connection import IndexFile
-from simdup.index.metadata import damaged
+from simdup.index.connection import IndexFile, checksum_of
+from simdup.index.metadata import damaged, has_samples
 from simdup.index.segments import SIZE
 from simdup.search.distinct import distinct_numbers
 
@@ -119,7 +118,7 @@ def take_out_samples(file: IndexFile, numbers: Indices) -> None:
         else:
             change = "UPDATE runs SET live = ?, counts = ?, checksum = ? WHERE id = ?"
             listed, kept = _packed(run.numbers, np.where(goes, _GONE, run.counts))
-            file.execute(change, live, kept, crc32(kept, crc32(listed)), own)
+            file.execute(change, live, kept, checksum_of(0, listed, kept), own)
 
 
 def _merge_neighbours(file: IndexFile) -> None:
@@ -151,7 +150,8 @@ def _rewrite(file: IndexFile, runs: Sequence[Run]) -> None:
 
     def batches() -> Iterator[Postings]:
         for first in range(0, PIECES, PIECES_AT_ONCE):
-            read = [_between(file, run, first, first + PIECES_AT_ONCE - 1) for run in runs]
+            asked = np.arange(first, first + PIECES_AT_ONCE)
+            read = [_at(file, run, asked) for run in runs]
             values = np.concatenate([each for each, _ in read])
             owners = np.concatenate(
                 [begin + each for begin, (_, each) in zip(begins, read, strict=False)]
@@ -176,7 +176,7 @@ def _write(file: IndexFile, numbers: Indices, counts: Indices, batches: Iterable
         file.execute_many("INSERT INTO samples VALUES (?, ?, ?)", _pieces(own, *batch))
     listed, kept = _packed(numbers, counts)
     low, high, size = int(numbers[0]), int(numbers[-1]), len(numbers)
-    values = own, low, high, size, size, listed, kept, crc32(kept, crc32(listed))
+    values = own, low, high, size, size, listed, kept, checksum_of(0, listed, kept)
     file.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
 
 
@@ -201,11 +201,6 @@ def _pieces(own: int, values: Values, owners: Indices) -> Iterator[tuple[int, by
         yield piece_id, data, checksum_of(piece_id, data)
 
 
-def checksum_of(piece_id: int, entries: bytes) -> int:
-    """The checksum of a piece and its number."""
-    return crc32(entries, piece_id & 0xFFFFFFFF)
-
-
 # Reading
 
 
@@ -216,7 +211,7 @@ def run_of(file: IndexFile, own: int) -> Run:
     low, high, size, live, listed, kept, checksum = file.row(sql, own, kinds=kinds)
     is_sound = 0 < own < _RUNS and 0 < live <= size <= SIZE
     is_sound = is_sound and (len(listed), len(kept)) == (8 * size, 4 * size)
-    if is_sound and crc32(kept, crc32(listed)) == checksum:
+    if is_sound and checksum_of(0, listed, kept) == checksum:
         numbers = np.frombuffer(listed, np.dtype("<i8")).astype(np.int64)
         ascend = bool((np.diff(numbers) > 0).all())
         if ascend and numbers[0] >= 0 and (low, high) == (numbers[0], numbers[-1]):
@@ -279,31 +274,24 @@ def _hits(file: IndexFile, run: Run, values: Values) -> Iterator[tuple[Indices, 
 
 
 def _at(file: IndexFile, run: Run, pieces: Indices) -> Postings:
-    """The hashes in some pieces of a run, and the index of the text of each."""
+    """The hashes in some pieces of a run, and the index of the text of each.
+
+    Raises InputError for damaged pieces.
+    """
     sql = (
         "SELECT samples.id, entries, checksum FROM json_each(?) AS asked"
         " JOIN samples ON samples.id = asked.value ORDER BY samples.id"
     )
-    return _unpacked(file, run, sql, json.dumps((run.id * PIECES + pieces).tolist()))
-
-
-def _between(file: IndexFile, run: Run, first: int, last: int) -> Postings:
-    """The hashes in the pieces of a run from the first to the last, and the index of each text."""
-    sql = "SELECT id, entries, checksum FROM samples WHERE id BETWEEN ? AND ? ORDER BY id"
-    return _unpacked(file, run, sql, run.id * PIECES + first, run.id * PIECES + last)
-
-
-def _unpacked(file: IndexFile, run: Run, sql: str, *parameters: object) -> Postings:
-    """The hashes in the pieces that some SQL selects. Raises InputError for damaged ones."""
-    pieces, packed = list[int](), list[bytes]()
-    for piece_id, data, checksum in file.select(sql, *parameters, kinds=[(int, bytes, int)]):
+    asked = json.dumps((run.id * PIECES + pieces).tolist())
+    found, packed = list[int](), list[bytes]()
+    for piece_id, data, checksum in file.select(sql, asked, kinds=[(int, bytes, int)]):
         if checksum_of(piece_id, data) != checksum or not data or len(data) % ENTRY.itemsize:
             raise _broken(file, f"a piece of run {run.id}")
-        pieces.append(piece_id - run.id * PIECES)
+        found.append(piece_id - run.id * PIECES)
         packed.append(data)
     entries = np.frombuffer(b"".join(packed), ENTRY)
     sizes = [len(data) // ENTRY.itemsize for data in packed]
-    high = np.repeat(np.array(pieces, np.uint32), sizes)
+    high = np.repeat(np.array(found, np.uint32), sizes)
     owners = entries["text"].astype(np.int64)
     if len(owners) and owners.max() >= len(run.numbers):
         raise _broken(file, f"a piece of run {run.id}")
@@ -312,7 +300,7 @@ def _unpacked(file: IndexFile, run: Run, sql: str, *parameters: object) -> Posti
 
 def problems(file: IndexFile, known: Indices) -> Iterator[str]:
     """Yield a line for each fault of the samples of these documents, if any."""
-    if not file.has_samples:
+    if not has_samples(file.about):
         return
     listed, pieces = [np.empty(0, np.int64)], 0
     for (own,) in file.execute("SELECT id FROM runs ORDER BY low"):
@@ -320,7 +308,7 @@ def problems(file: IndexFile, known: Indices) -> Iterator[str]:
             run = run_of(file, own)
             counts = np.zeros(len(run.numbers), np.int64)
             for first in range(0, PIECES, PIECES_AT_ONCE):
-                _, owners = _between(file, run, first, first + PIECES_AT_ONCE - 1)
+                _, owners = _at(file, run, np.arange(first, first + PIECES_AT_ONCE))
                 counts += np.bincount(owners, minlength=len(counts))
         except InputError as error:
             yield str(error)

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ from numpy.typing import NDArray
 from simdup.arrays import Distances, Indices, Rows, Words
 from simdup.compute.compiled import load_kernels_if_worth, loaded_kernels
 from simdup.errors import InputError
-from simdup.index.connection import BLOCKED_BITS, BLOCKS, IndexFile
+from simdup.index.connection import BLOCKED_BITS, BLOCKS, IndexFile, checksum_of
 from simdup.search.hamming import words
 from simdup.search.pairs import iter_pairs_between
 
@@ -208,12 +207,7 @@ def pieces(
         if begin < end:
             is_few = end - begin <= MOST_IN_PIECE
             data = packed[size * begin : size * end] if is_few else None
-            yield piece_id, data, checksum_of(piece_id, low, data)
-
-
-def checksum_of(piece_id: int, low: int, entries: bytes | None) -> int:
-    """Return the checksum of a piece, its number, and the lowest number of its segment."""
-    return crc32(entries or b"", (piece_id ^ low) & 0xFFFFFFFF)
+            yield piece_id, data, checksum_of(piece_id ^ low, data or b"")
 
 
 def looked_up(file: IndexFile, queries: Rows, k: int) -> Indices | None:
@@ -267,7 +261,7 @@ def _candidates(file: IndexFile, block: int, query: Words) -> tuple[Words, Indic
     kinds: list[tuple[type, ...]] = [(int, int, bytes, int), (int, int, type(None), int)]
     lows, packed = [], []
     for piece_id, low, data, checksum in file.select(sql, piece, kinds=kinds):
-        is_sound = checksum_of(piece_id, low, data) == checksum
+        is_sound = checksum_of(piece_id ^ low, data or b"") == checksum
         if not is_sound or (data is not None and len(data) % ENTRY.itemsize):
             raise InputError(f"{file.path!r}: the table {table} is damaged; build it anew")
         if data is None:

@@ -16,6 +16,7 @@ from simdup.corpus.fingerprint import text_digests
 from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
+from simdup.fingerprint.sketch import LEVELS
 from simdup.recipe import Recipe
 from simdup.spark.arrow import Batches, Task, binary, sketch_column
 from simdup.spark.readers import Reader
@@ -98,7 +99,7 @@ def _columns(
 ) -> dict[str, pa.Array]:
     """COLUMNS, and SKETCH if asked, for the texts of a batch."""
     there = [text or "" for text in texts]
-    made = fingerprint_texts(there, recipe, is_sketched=is_sketched)
+    made = fingerprint_texts(there, recipe, LEVELS if is_sketched else None)
     reasons = np.full(len(texts), None, object)
     # If there are several reasons, the last one is given.
     reasons[are_degenerate(made.rows, bits)] = Fault.DEGENERATE.value

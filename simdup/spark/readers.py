@@ -13,11 +13,11 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from simdup.corpus.flaws import Fault, RowError
-from simdup.corpus.formats.csv import ROWS, header_of, records, with_line_end
+from simdup.corpus.formats.csv import ROWS, header_of, records
 from simdup.corpus.formats.jsonl import row_in, text_of, value_of
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long, unpacked
-from simdup.corpus.formats.table import LACKING, Record
+from simdup.corpus.formats.table import LACKING, Record, with_line_end
 from simdup.errors import InputError
 from simdup.report.json_csv import to_json
 from simdup.report.rows import id_as_json

@@ -64,17 +64,6 @@ def test_kernels_are_loaded_here():
     assert fast.loaded_kernels() is KERNELS
 
 
-@settings(max_examples=300)
-@given(texts)
-def test_kernels_and_numpy_give_equal_tokens(every):
-    expected = by_numpy(tokens.tokens, every, Recipe())
-
-    found = tokens.tokens(every, Recipe())
-
-    assert found.ids.tolist() == expected.ids.tolist()
-    assert found.offsets.tolist() == expected.offsets.tolist()
-
-
 @pytest.mark.parametrize("plane", range(17))
 def test_kernels_and_numpy_give_equal_tokens_for_every_character(plane):
     characters = map(chr, range(plane << 16, (plane + 1) << 16))
@@ -156,16 +145,6 @@ def test_a_buffer_that_is_full_loses_no_pair(monkeypatch, chunk):
     assert len(found) == len(np.unique(found[:, :2], axis=0)) == 150 * 149 // 2
 
 
-def test_kernels_and_numpy_give_equal_pairs_between_two_collections():
-    random = np.random.default_rng(2)
-    left, right = (random.integers(0, 256, (n, 16), np.uint8) for n in (70, 90))
-
-    def every():
-        return np.concatenate(list(search.iter_pairs_between(left, right, 60))).tolist()
-
-    assert sorted(every()) == sorted(by_numpy(every))
-
-
 def test_scan_search_and_scan_again_in_one_process(tmp_path, monkeypatch):
     # As it would go wrong if threads of the kernels were alive when processes are started.
     monkeypatch.setattr("simdup.compute.compiled.BYTES_WORTH_WORKERS", 0)
@@ -199,13 +178,6 @@ def test_a_small_job_loads_nothing_that_is_optional(tmp_path):
     script = f"import simdup; simdup.compare({path!r}, {path!r}); simdup.scan([{path!r}])"
 
     assert modules_after(script) == "[]"
-
-
-def test_a_large_job_loads_the_kernels():
-    script = "from simdup.compute import compiled; compiled.CHARACTERS_WORTH = 1\n"
-    script += "import simdup; simdup.fingerprint_texts(['one two three'])"
-
-    assert "simdup.compute.kernels" in modules_after(script)
 
 
 @pytest.mark.parametrize(

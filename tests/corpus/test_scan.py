@@ -35,7 +35,7 @@ from simdup.errors import ExtraMissingError, InputError, SimdupError
 from simdup.fingerprint import sketch
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import Collected
+from simdup.fingerprint.sketch import LEVELS, Collected
 from simdup.match import recall
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, least_similarity
@@ -288,7 +288,7 @@ def test_own_shares_of_rows_are_those_with_their_representative(write):
     texts = forms()
     groups = scan_rows([write("rows.jsonl", as_json(texts))]).groups
 
-    made = fingerprint_texts(texts, Recipe(), is_sketched=True)
+    made = fingerprint_texts(texts, Recipe(), levels=LEVELS)
     family = np.arange(14) - np.where(np.arange(14) > 11, 12, 0)
     own_shares = OwnShares(made.sketches, made.counts, family)
     first = np.repeat(groups.members[groups.offsets[:-1]], 2)
@@ -401,18 +401,6 @@ def test_no_rows_and_no_files_are_no_groups(write):
             as_json([""]).encode() if result.balance.kept else b""
         )
     assert len(group_texts([])) == len(group_texts(["!"])) == 0
-
-
-def test_one_text_is_no_sequence_of_texts():
-    with pytest.raises(TypeError, match="put it into a list"):
-        group_texts("a text")
-
-
-def test_the_same_text_is_known_whatever_its_line_ends(write):
-    write("a.jsonl", as_json([words(1) + "\r\nend", "\ufeff" + words(1) + "\nend"]))
-
-    ((group,),) = [scan_rows(["a.jsonl"]).groups]
-    assert group.kind.value == "identical text"
 
 
 def test_long_texts_are_compared_whole(write):
@@ -553,16 +541,6 @@ def test_ids_that_are_lists_are_read_again_however_deep(write, depth):
     assert second == []
 
 
-def test_another_field_than_the_id_is_read_again(write):
-    rows = "".join(f'r{i},x{i},"{text}"\n' for i, text in enumerate(TEXTS))
-    write("a.csv.gz", gzip.compress(f"id,other,text\n{rows}".encode()))
-    result = scan_rows(["a.csv.gz"], id_field="id")
-
-    for field, letter in (("id", "r"), ("other", "x")):
-        expected = [f"{letter}{row}" for row in result.groups.members]
-        assert identities(result, field) == expected
-
-
 @pytest.mark.parametrize("buffer", [0, 1 << 20])
 def test_no_room_for_copied_texts_is_one_line(write, monkeypatch, buffer):
     write("rows.jsonl.gz", gzip.compress(as_json(TEXTS).encode()))
@@ -646,20 +624,6 @@ def test_rows_without_text_are_no_trouble(write):
     assert (result.balance.kept, result.balance.dropped, result.balance.refused_rows) == (3, 1, 0)
 
 
-@pytest.mark.parametrize(
-    ("lost", "junk", "fault"), [(4, b"", Fault.CUT_SHORT), (0, b"junk\n" * 9, Fault.JUNK)]
-)
-def test_what_is_lost_at_the_end_of_a_packed_file_is_one_row_refused(write, lost, junk, fault):
-    data = gzip.compress(as_json(TEXTS).encode())
-    balance = (result := scan_rows([write("a.jsonl.gz", data[: len(data) - lost] + junk)])).balance
-
-    assert balance.has_trouble
-    assert result.faults == {fault: 1}
-    assert (balance.rows_in, balance.refused_rows) == (len(TEXTS) + 1, 1)
-    written = b"".join(rewritten(result, "representative")).splitlines()
-    assert len(written) == balance.kept
-
-
 def test_a_fingerprint_of_equal_bits_is_not_compared_and_stays(write):
     # Weights of keywords that are cut to whole numbers leave nothing of a long text.
     recipe = Recipe(features="keywords", hash="string", weights="int", bits=64, top=10)
@@ -737,7 +701,7 @@ def are_alike(texts, settings):
     n = len(texts)
     i, j = (each.ravel() for each in np.indices((n, n)))
     similarity = exact_similarities(texts, i, j, recipe).reshape(n, n)
-    made = fingerprint_texts(texts, recipe, is_sketched=True)
+    made = fingerprint_texts(texts, recipe, levels=LEVELS)
     if settings.verified:
         pairs = np.column_stack((i, j))
         least = least_similarity(settings.similarity, made.counts[pairs].min(axis=1))
@@ -906,10 +870,7 @@ def test_csv_has_one_header_and_the_same_records(write):
     )
 
 
-def test_parquet_keeps_its_schema_and_packing(folder):
-    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
-    from pyarrow import parquet  # noqa: PLC0415
-
+def test_parquet_keeps_its_schema_and_packing(pa, folder):
     schema = pa.schema(
         [
             pa.field("n", pa.int16(), nullable=False),
@@ -923,12 +884,12 @@ def test_parquet_keeps_its_schema_and_packing(folder):
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     whole = pa.Table.from_arrays(arrays, schema=schema)
     for name, rows in (("a.parquet", whole.slice(0, 10)), ("b.parquet", whole.slice(10))):
-        parquet.write_table(rows, name, row_group_size=4, compression="zstd")
+        pa.parquet.write_table(rows, name, row_group_size=4, compression="zstd")
 
     result = scan_rows(["a.parquet", "b.parquet"])
     (folder / "out.parquet").write_bytes(b"".join(rewritten(result, "longest", "out.parquet")))
-    written = parquet.ParquetFile("out.parquet")
-    before = parquet.ParquetFile("a.parquet").schema_arrow
+    written = pa.parquet.ParquetFile("out.parquet")
+    before = pa.parquet.ParquetFile("a.parquet").schema_arrow
     assert written.schema_arrow.equals(before, check_metadata=True)
     assert before.metadata[b"made"] == b"by hand"
     assert written.metadata.row_group(0).column(1).compression == "ZSTD"
@@ -937,17 +898,14 @@ def test_parquet_keeps_its_schema_and_packing(folder):
     assert written.read().to_pylist() == whole.take(stays).to_pylist()
 
 
-def test_large_parquet_files_are_written_in_row_groups(folder, monkeypatch):
-    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
-    from pyarrow import parquet  # noqa: PLC0415
-
+def test_large_parquet_files_are_written_in_row_groups(pa, folder, monkeypatch):
     monkeypatch.setattr("simdup.corpus.formats.parquet.GROUP_ROWS", 100)
     texts = [words(seed, length=20) for seed in range(5000)]
-    parquet.write_table(pa.table({"text": texts}), "a.parquet")
+    pa.parquet.write_table(pa.table({"text": texts}), "a.parquet")
 
     result = scan_rows(["a.parquet"])
     (folder / "out.parquet").write_bytes(b"".join(rewritten(result, "first")))
-    written = parquet.ParquetFile("out.parquet")
+    written = pa.parquet.ParquetFile("out.parquet")
     assert written.metadata.num_rows == result.balance.kept
     assert written.metadata.num_row_groups >= 5
 
@@ -973,10 +931,8 @@ def test_rows_that_cannot_go_into_one_file_are_refused(write):
         assert str(caught.value) == message
 
 
-def test_rows_of_parquet_are_written_as_parquet_and_never_packed_as_a_whole(folder):  # noqa: ARG001
-    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pa.table({"text": TEXTS}), "in.parquet")
+def test_rows_of_parquet_are_written_as_parquet_and_never_packed_as_a_whole(pa, folder):  # noqa: ARG001
+    pa.parquet.write_table(pa.table({"text": TEXTS}), "in.parquet")
     opened = tables.tables(["in.parquet"], "text")
 
     for target in ("out.parquet", "out"):
@@ -1063,27 +1019,15 @@ def test_workers_are_for_large_files(write, monkeypatch):
     asked = []
     monkeypatch.setattr("simdup.compute.compiled.cores", lambda: 7)
     monkeypatch.setattr(
-        collect, "results", lambda *arguments: asked.append(arguments[2]) or iter(())
+        collect, "results", lambda *arguments: asked.append(arguments[2]) or (x for x in ())
     )
     write("a.jsonl", as_json(TEXTS))
 
     scan_rows(["a.jsonl"], jobs=None)
     assert asked == []
     monkeypatch.setattr("simdup.compute.compiled.BYTES_WORTH_WORKERS", 10)
-    monkeypatch.setattr(collect, "closing", _Nothing)
     scan_rows(["a.jsonl"], jobs=None)
     assert asked == [7]
-
-
-class _Nothing:
-    def __init__(self, parts):
-        self.parts = parts
-
-    def __enter__(self):
-        return self.parts
-
-    def __exit__(self, *_):
-        pass
 
 
 def test_progress_counts_rows(write):
@@ -1123,7 +1067,7 @@ def peak(path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the most that was ever resident, from /proc")
 @pytest.mark.parametrize("name", ["rows.jsonl.gz", "rows.csv", "rows.parquet"])
-def test_memory_does_not_grow_with_the_texts(folder, name):
+def test_memory_does_not_grow_with_the_texts(request, folder, name):
     peaks = []
     for length in (1000, 5000):  # both enough for compiled kernels, where there are any
         rows = [words(seed, length=length) for seed in range(1500)]
@@ -1135,12 +1079,10 @@ def test_memory_does_not_grow_with_the_texts(folder, name):
         elif name.endswith("csv"):
             path.write_text("text\n" + "\n".join(rows) + "\n", "utf-8")
         else:
-            pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
-            from pyarrow import parquet  # noqa: PLC0415
-
+            pa = request.getfixturevalue("pa")
             # A row group is read as a whole.
             options = {"row_group_size": 300_000 // length, "use_dictionary": False}
-            parquet.write_table(pa.table({"text": rows}), path, **options)
+            pa.parquet.write_table(pa.table({"text": rows}), path, **options)
         peaks.append(peak(path))
     assert size > 35e6
     assert peaks[1] - peaks[0] < 0.4 * size
@@ -1169,15 +1111,3 @@ def test_parts_of_larger_rows_are_found_with_their_places(run, ending):
     cells = f",part,,1.000000,,,,{name},3,{name},1,{start},{figures['end']}"
     assert line.decode() == cells
     assert b'"part"' not in run("corpus", "scan", name, "--quiet").out
-
-
-@pytest.mark.parametrize(
-    "others",
-    [("--keep", "first", "-o", "kept.jsonl"), ("-k", "3"), ("--text-field", "text,id")],
-)
-def test_parts_do_not_go_with_what_has_none(run, write, others):
-    write("rows.jsonl", as_json(TEXTS))
-
-    ended = run("corpus", "scan", "rows.jsonl", "--parts", *others)
-    assert (ended.code, ended.out) == (2, b"")
-    assert b"parts" in ended.err

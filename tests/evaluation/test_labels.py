@@ -94,10 +94,11 @@ def test_a_table_of_pairs_worked_by_hand(pairs):
     assert found.clusters is None
 
 
-def test_the_kind_may_be_missing(pairs):
+def test_kind_and_collection_may_be_missing(pairs):
     found = pairs(BOTH)
 
     assert (found.kinds, found.kind.tolist()) == (("",), [0, 0])
+    assert (found.collections, found.collection.tolist()) == (1, [0, 0])
 
 
 def test_columns_may_stand_in_any_order_and_others_are_ignored(pairs):
@@ -165,14 +166,6 @@ def test_a_table_is_read_in_its_own_encoding(pairs, write, encoding, newline):
     assert found.labels.tolist() == [DUPLICATE, OTHER]
 
 
-def test_a_file_is_read_in_its_own_encoding(pairs, write, simplified):
-    write("gbk.txt", simplified.encode("gbk"))
-    write("utf-16.txt", simplified.replace("\n", "\r\n").encode("utf-16"))
-    found = pairs(BOTH + "gbk.txt,utf-16.txt,1\n")
-
-    assert found.texts[-2:] == (simplified, simplified)
-
-
 def test_the_text_of_a_document_is_what_is_compared(pairs, write, english):
     write("page.html", makers.html_page(english))
     write("letter.docx", makers.docx_of("<w:p><w:t>one thing</w:t></w:p>"))
@@ -212,13 +205,6 @@ def test_a_repeated_pair_counts_once_and_is_counted(pairs):
     assert found.repeated == 3
 
 
-def test_pairs_without_a_collection_are_of_one(pairs):
-    found = pairs(BOTH)
-
-    assert found.collection.tolist() == [0, 0]
-    assert found.collections == 1
-
-
 def test_each_name_is_a_collection_and_no_name_another_one(pairs):
     rows = ["a.txt,b.txt,1,north", "c.txt,d.txt,0,south ", "a.txt,c.txt,0,north", "b.txt,d.txt,,"]
 
@@ -248,16 +234,6 @@ def test_a_repeated_pair_of_another_kind_is_refused(pairs, again):
 
     expected = "'pairs.csv', line 4: the pair of line 2 with another kind"
     assert complaint(pairs, table) == expected
-
-
-def test_a_repeated_pair_of_the_same_kind_counts_once(pairs):
-    table = "left,right,duplicate,kind\na.txt,b.txt,1,x\nb.txt,a.txt,1,x\nc.txt,d.txt,0,z\n"
-    found = pairs(table)
-
-    assert found.pairs.tolist() == [[0, 1], [2, 3]]
-    assert found.kinds == ("x", "z")
-    assert found.kind.tolist() == [0, 1]
-    assert found.repeated == 1
 
 
 @pytest.mark.parametrize(
@@ -492,13 +468,6 @@ def test_a_file_that_is_not_a_table_is_refused(write, reading, table, message):
     assert complaint(reading, table) == message
 
 
-def test_a_file_that_may_not_be_read_is_refused(pairs, refused):
-    refused("b.txt")
-
-    expected = "'pairs.csv', line 2: 'b.txt': unreadable (Permission denied)"
-    assert complaint(pairs, BOTH) == expected
-
-
 # simdup's own
 
 
@@ -537,13 +506,6 @@ def test_a_missing_own_table_is_reported(monkeypatch, folder):
     assert str(raised.value) == (
         "simdup's own labelled pairs are not installed; name a table with --pairs"
     )
-
-
-def test_pairs_of_unjudged_clusters_are_unjudged(clusters):
-    found = clusters(HEADER + "a.txt,b.txt,1\nc.txt,d.txt,\n")
-
-    assert found.pairs.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
-    assert found.labels.tolist() == [1, 0, 0, 0, 0, -1]
 
 
 def test_one_pair_labelled_0_decides_for_its_two_clusters(clusters):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from simdup.compute.hashing import gram_hashes, span_hashes
 from simdup.fingerprint import features as module
 from simdup.fingerprint import tokens
-from simdup.fingerprint.features import UNIT, all_features, concatenated, features, merged, segments
+from simdup.fingerprint.features import UNIT, all_features, features, merged, segments
 from simdup.recipe import Recipe
 from simdup.text import chunking as pieces
 from simdup.text.jieba_words import cutter, idf
@@ -97,10 +97,6 @@ def test_several_lengths_vote_together():
     assert set(made) == shingles(text, 1) | shingles(text, 3)
 
 
-def test_a_text_of_one_token_has_a_feature():
-    assert features(["hello"], Recipe(ngram=3)).counts.tolist() == [1]
-
-
 def test_punctuation_width_case_and_layout_change_no_feature():
     plain = "第12条 the Quick brown fox, 各位同学：请 8:30 到"
     other = "第１２条\r\n　ＴＨＥ quick\tBROWN fox。各位同学 请（8 30）到！！"
@@ -140,23 +136,6 @@ def test_han_beside_latin_and_long_han_runs_lose_no_character(monkeypatch):
     made = features(["中国人民abc银行"], Recipe(features="words"))
     expected = [*cutter("jieba")("中国人"), *cutter("jieba")("民"), "abc", *cutter("jieba")("银行")]
     assert set(by_id(made)) == set(ids(expected).tolist())
-
-
-def test_stop_words_do_not_vote(tmp_path):
-    (tmp_path / "stop").write_text("\ufeff的\r\nTHE\r\n", "utf-8")
-    recipe = Recipe(features="words", stop_words=str(tmp_path / "stop"))
-
-    made = by_id(features(["the 我的 the"], recipe))
-    assert set(made) == set(ids(["我"]).tolist())
-
-
-@pytest.mark.slow
-def test_a_user_dictionary_decides_what_a_word_is(tmp_path):
-    (tmp_path / "dict").write_text("云原生架构 100 n\n", "utf-8")
-    recipe = Recipe(features="words", user_dict=str(tmp_path / "dict"))
-
-    made = by_id(features(["云原生架构"], recipe))
-    assert set(made) == set(ids(["云原生架构"]).tolist())
 
 
 SCRIPTS = ("圖書館後面的麵館發現頭髮乾了", "图书馆后面的面馆发现头发干了")
@@ -227,11 +206,6 @@ def test_no_text_and_empty_texts_have_no_features(kind):
     assert features(["", " \n\t"], recipe).counts.tolist() == [0, 0]
 
 
-def test_a_text_too_long_for_a_batch_is_refused():
-    with pytest.raises(ValueError, match="a text this long goes through `segments`"):
-        features(["x" * 200_001], Recipe())
-
-
 @pytest.fixture
 def small_segments(monkeypatch):
     monkeypatch.setattr(pieces, "PIECE", 64)
@@ -278,14 +252,6 @@ def test_long_and_short_texts_go_together(monkeypatch):
 
     made = all_features([long, "a b", ""], Recipe())
     assert [by_id(made, i) for i in range(3)] == expected
-
-
-def test_concatenated_keeps_documents_apart():
-    a, b = features(["x y", ""], Recipe()), features(["x y z"], Recipe())
-
-    both = concatenated([a, b])
-    assert both.counts.tolist() == [1, 0, 2]
-    assert by_id(both, 2) == by_id(b)
 
 
 @pytest.mark.usefixtures("small_segments")

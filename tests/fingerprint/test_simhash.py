@@ -27,7 +27,7 @@ from simdup.fingerprint.simhash import (
 from simdup.recipe import Recipe
 from simdup.search.hamming import hamming_distances
 from simdup.text import chunking as pieces
-from simdup.text.jieba_words import idf, keywords
+from simdup.text.jieba_words import keywords
 from simdup.text.unicode import code_points
 
 SEEDS = json.loads((Path(__file__).parents[2] / "fixtures/seed_vectors.json").read_text("utf-8"))
@@ -104,20 +104,10 @@ def test_the_bits_of_wide_fingerprints_are_balanced_and_independent():
     assert alike.max() < 0.35  # 400 coins: five standard deviations are 0.25
 
 
-@given(st.lists(st.sampled_from(["a b c", "中国", "", "x", "long " * 30]), max_size=8))
-def test_a_text_has_the_same_fingerprint_alone_and_in_any_batch(texts):
-    together = fingerprint_texts(texts, Recipe())
-
-    alone = [fingerprint_texts([text], Recipe()) for text in texts]
-    assert together.rows.tolist() == [each.rows[0].tolist() for each in alone]
-    assert together.digests.tolist() == [each.digests[0].tolist() for each in alone]
-    assert together.counts.tolist() == [int(each.counts[0]) for each in alone]
-
-
 @settings(max_examples=20)
 @given(st.integers(1, 300), st.integers(1, 40))
 def test_the_size_of_a_batch_changes_nothing(piece, batch):
-    texts = [f"文档 {i} says {i % 7} things 和 {i * i}" for i in range(40)]
+    texts = ["", *(f"文档 {i} says {i % 7} things 和 {i * i}" for i in range(40))]
     expected = fingerprint_texts(texts, Recipe())
     before = pieces.PIECE, pieces.BATCH
     try:
@@ -127,6 +117,8 @@ def test_the_size_of_a_batch_changes_nothing(piece, batch):
         pieces.PIECE, pieces.BATCH = before
 
     assert (found.rows == expected.rows).all()
+    assert (found.digests == expected.digests).all()
+    assert (found.counts == expected.counts).all()
 
 
 def test_a_long_text_is_the_sum_of_its_segments(monkeypatch):
@@ -162,19 +154,6 @@ def test_digests_tell_features_and_weights_apart_but_not_their_order():
     assert made[0].tolist() == made[1].tolist()
     assert len({tuple(row) for row in made.tolist()}) == 4
     assert made[4].tolist() == [0, 0]
-
-
-def test_more_edits_make_a_larger_distance():
-    words = [f"w{i}" for i in range(400)]
-    edited = [
-        [f"x{i}" if i % step == 0 else word for i, word in enumerate(words)]
-        for step in (401, 100, 10, 2)
-    ]
-    texts = [" ".join(each) for each in edited]
-
-    rows = fingerprint_texts(texts, Recipe(bits=256)).rows
-    near, middle, far = hamming_distances(rows[:1], rows[1:])[0]
-    assert near < middle < far
 
 
 @pytest.mark.parametrize(
@@ -218,10 +197,3 @@ def test_seed_hamming(seed):
     a, b = (np.packbits([list(map(int, seed[side].zfill(8)))], axis=1) for side in "ab")
 
     assert hamming_distances(a, b).tolist() == [[seed["distance"]]]
-
-
-def test_integer_weights_turn_a_long_text_into_nothing():
-    text = "，".join(idf()[0][1000:1300])
-
-    recipe = Recipe(features="keywords", hash="string", bits=64, weights="int")
-    assert bits_of(fingerprint_texts([text], recipe).rows[0]) == "0" * 64

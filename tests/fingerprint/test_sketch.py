@@ -19,7 +19,6 @@ from simdup.fingerprint.sketch import (
     LEVELS,
     Collected,
     Sketches,
-    SketchPile,
     is_dense,
     joined,
     levels,
@@ -79,16 +78,17 @@ def test_values_that_differ_only_in_their_low_half_are_one():
     assert made[0].tolist() == [5, 6]
 
 
-def test_a_long_text_has_the_sketch_of_all_its_segments(monkeypatch):
+@pytest.mark.parametrize("most", [LEVELS, DENSE_LEVELS])
+def test_a_long_text_has_the_sketch_of_all_its_segments(monkeypatch, most):
     monkeypatch.setattr(features_module, "SEGMENT", 1000)
     monkeypatch.setattr("simdup.text.chunking.PIECE", 3000)
     words = np.random.default_rng(2).integers(0, 300, 6000)
     text = " ".join(f"w{word}" for word in words.tolist())
 
-    made = fingerprint_texts([text], Recipe(), is_sketched=True)
+    made = fingerprint_texts([text], Recipe(), most)
 
     ids = all_features([text], Recipe()).ids
-    halvings = np.uint64(levels(made.counts)[0])
+    halvings = np.uint64(levels(made.counts, most)[0])
     kept = np.unique(ids[ids <= np.uint64((1 << 64) - 1) >> halvings] >> np.uint64(32))
     assert made.sketches[0].tolist() == kept.tolist()
     assert len(kept) > LEAST
@@ -126,16 +126,13 @@ def test_sketches_that_leave_out_values_are_joined_without_them():
 
 
 @pytest.mark.parametrize("limit", [0, 20, 1 << 24])
-def test_a_pile_holds_what_was_added_in_memory_or_in_a_file(monkeypatch, limit):
+def test_sketches_are_collected_in_memory_or_in_a_file(monkeypatch, limit):
     monkeypatch.setattr(sketch, "BYTES_IN_MEMORY", limit)
-    pile, begins, sizes = SketchPile(), [], []
+    collected = Collected(is_sketched=True)
     for number in range(1, 6):
-        batch = of_each([np.arange(number, dtype=np.uint32), np.uint32([7])])
-        begins.append(pile.add(batch))
-        sizes.append(batch.sizes)
+        collected.add(of_each([np.arange(number, dtype=np.uint32), np.uint32([7])]))
 
-    made = pile.pooled(np.concatenate(begins), np.concatenate(sizes))
-    again = pile.pooled(np.concatenate(begins), np.concatenate(sizes))
+    made, again = collected.sketches(), collected.sketches()
 
     assert (made.mapped is None) == (limit > 1000)
     for text in range(10):
@@ -174,14 +171,6 @@ def test_the_bytes_of_a_sketch_tell_whether_it_is_dense():
 
         assert is_dense(dense, size)
         assert is_dense(usual, size) == (dense == usual)
-
-
-def test_a_long_text_that_is_counted_in_segments_has_a_dense_sketch_too(monkeypatch):
-    monkeypatch.setattr(features_module, "SEGMENT", 5000)
-    text = " ".join(f"w{number}" for number in range(60_000))
-    made = fingerprint_texts([text], Recipe(), is_sketched=True, most_levels=DENSE_LEVELS)
-
-    assert made.sketches.sizes[0] == pytest.approx(made.counts[0] / 4, rel=0.05)
 
 
 @pytest.fixture

@@ -22,24 +22,25 @@ from hypothesis import strategies as st
 
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import read_back
+from simdup.index import contents as changes
 from simdup.index import segments as blocks
-from simdup.index import write as changes
-from simdup.index.connection import INDEX, IndexFile, create_file
-from simdup.index.index import Index
-from simdup.index.metadata import about, from_json, settings_of, with_bits
-from simdup.index.segments import BLOCKED_K, looked_up, pieces, within
-from simdup.index.snapshot import (
+from simdup.index.connection import INDEX, IndexFile, checksum_of, create_file
+from simdup.index.contents import (
     at_or_under,
-    checksum_of,
     documents,
     every_number,
     everything,
-    in_folder,
+    forget_empty_folders,
     places,
     problems,
+    put,
     segments,
+    set_places,
+    take_out,
 )
-from simdup.index.write import forget_empty_folders, put, set_places, take_out
+from simdup.index.index import Index
+from simdup.index.metadata import about, from_json, settings_of
+from simdup.index.segments import BLOCKED_K, looked_up, pieces, within
 from simdup.recipe import Recipe
 from simdup.records import Document, Source
 from simdup.settings import Converter, Settings
@@ -121,11 +122,6 @@ def held(connection):
     return {each.path: value for each, value in zip(known, values, strict=True)}
 
 
-def everyone(connection):
-    """Return all documents by ascending number."""
-    return list(dict(sorted(documents(connection, every_number(connection)).items())).values())
-
-
 def sizes(connection):
     return [len(each.documents) for each in segments(connection, {}).values()]
 
@@ -140,17 +136,6 @@ def by_sql(place, sql, *parameters):
 
 
 # Documents in and out
-
-
-def test_equal_names_in_two_folders_are_two_documents(place):
-    with made(place) as connection:
-        keep(connection, ["/in/a", "/in/in/a", "/a", "a", "in/a"], [1, 2, 3, 4, 5])
-
-        assert len(held(connection)) == 5
-        assert list(in_folder(connection, b"/in/")) == [b"a"]
-        assert list(in_folder(connection, b"")) == [b"a"]
-        assert in_folder(connection, b"/") != in_folder(connection, b"/in/")
-        assert in_folder(connection, b"/gone/") == {}
 
 
 @pytest.mark.usefixtures("small")
@@ -197,17 +182,6 @@ def test_removing_all_documents_leaves_empty_tables(place):
         assert by_sql(place, f"SELECT count(*) FROM {table}") == [(0,)]
 
 
-def test_folders_that_have_documents_are_not_forgotten(place):
-    with made(place) as connection:
-        keep(connection, ["/in/a", "/out/b", "name"], [1, 2, 3])
-        drop(connection, [1])
-        with connection.writing():
-            forget_empty_folders(connection)
-
-        assert held(connection) == {"/out/b": 2, "name": 3}
-    assert by_sql(place, "SELECT path FROM folders") == [(b"/out/",), (b"",)]
-
-
 @pytest.mark.usefixtures("small")
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
@@ -240,23 +214,6 @@ def test_an_index_file_holds_what_a_dictionary_would(tmp_path_factory, steps):
             assert all(size <= 5 for size in sizes(connection))
 
 
-@SHARED_FOLDER
-@given(
-    st.binary(min_size=1, max_size=255)
-    .filter(lambda name: b"\0" not in name and b"//" not in b"/" + name)
-    .map(os.fsdecode)
-)
-def test_any_name_comes_back(tmp_path_factory, name):
-    with made(str(tmp_path_factory.mktemp("catalogue") / "index")) as connection:
-        keep(connection, [name, f"/in/{name}", "z"], [1, 2, 3])
-
-        expected = {name: 1, f"/in/{name}": 2, "z": 3} if name != "z" else {"z": 3, "/in/z": 2}
-        assert held(connection) == expected
-        for path in {name, f"/in/{name}"}:
-            numbers = at_or_under(connection, os.fsencode(path))
-            assert path in {each.path for each in documents(connection, numbers).values()}
-
-
 def test_at_or_under_finds_a_document_and_all_in_a_folder(place):
     paths = ["/in", "/in/a", "/in/b/c", "/in/b/d/e", "in/a"]
     paths += ["/in0/a", "/in-/a", "/i/a", "/in\xff/a"]
@@ -275,31 +232,7 @@ def test_at_or_under_finds_a_document_and_all_in_a_folder(place):
         assert found(b"/in/gone") == found(b"a") == found(b"") == []
 
 
-def test_set_places_replaces_all_places(place):
-    with made(place) as connection:
-        with connection.writing():
-            set_places(connection, {b"/in": "{}", b"/in/\xff": None})
-        with connection.writing():
-            set_places(connection, {b"/in/\xff": None, b"/out": "{}"})
-
-        assert places(connection) == {b"/in/\xff": None, b"/out": "{}"}
-
-
 # Batches
-
-
-def test_a_batch_that_fails_half_way_leaves_nothing(place):
-    with made(place) as connection:
-        keep(connection, ["/a"], [1])
-        for error in (ZeroDivisionError, KeyboardInterrupt):
-            with suppress(error), connection.writing():
-                put(connection, [document("/b"), document("/a")], *printed(2, 3))
-                raise error
-
-        assert held(connection) == {"/a": 1}
-        assert connection.number("batches") == 1
-        assert keep(connection, ["/b"], [2]) == 0
-        assert whole(connection)
 
 
 def test_a_reader_sees_the_last_complete_batch(place):
@@ -395,20 +328,6 @@ def test_blocks_answer_as_comparing_with_all_does(tmp_path_factory, neighbourhoo
         assert looked_up(connection, rows_of(asked), BLOCKED_K + 1) is None
         both = rows_of(asked, values[0] if values else 5)
         assert looked_up(connection, both, 3).tolist() == within(every, both, 3).tolist()
-
-
-def test_every_way_to_differ_in_three_bits_is_found(place):
-    random = np.random.default_rng(5)
-    flips = [random.permutation(64)[: random.integers(0, 4)].tolist() for _ in range(500)]
-    middle = 0x0123456789ABCDEF
-    values = [flipped(middle, *bits) for bits in flips]
-    with made(place) as connection:
-        keep(connection, [f"/{i}" for i in range(500)], values)
-
-        found = looked_up(connection, rows_of(middle), 3)
-
-    assert sorted(found[:, 1].tolist()) == list(range(1, 501))
-    assert found[:, 2].tolist() == sorted(map(len, flips))
 
 
 @pytest.mark.usefixtures("small")
@@ -597,35 +516,6 @@ def test_a_value_of_a_wrong_type_is_an_error_that_names_the_file(filled, column,
         assert answer == right or (isinstance(answer, str) and answer.startswith(f"{filled!r}: "))
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("damage", ["flip", "cut", "wipe", "head"])
-def test_damaged_bytes_are_an_error_or_a_right_answer(filled, damage, seed):
-    expected = asked_for_everything(filled)
-    random = np.random.default_rng(seed)
-    sound = Path(filled).read_bytes()
-
-    for _ in range(10):
-        data = bytearray(sound)
-        if damage in {"flip", "head"}:
-            for at in random.integers(0, 100 if damage == "head" else len(data), 5):
-                data[at] ^= int(random.integers(1, 256))
-        elif damage == "cut":
-            del data[int(random.integers(0, len(data))) :]
-        else:
-            at = 4096 * int(random.integers(0, len(data) // 4096))
-            data[at : at + 4096] = bytes(4096)
-        Path(filled).write_bytes(data)
-        try:
-            found = asked_for_everything(filled)
-        except InputError as error:
-            found = [str(error)] * len(expected)
-
-        for answer, right in zip(found, expected, strict=True):
-            assert answer == right or (
-                isinstance(answer, str) and answer.startswith(f"{filled!r}: ")
-            )
-
-
 def test_a_batch_that_fails_at_any_statement_changes_nothing(filled):
     for left in count():
         with opened(filled) as connection:
@@ -740,37 +630,6 @@ def test_a_file_that_is_no_index_is_refused_by_name_and_unchanged(place, make, p
 def files_beside(place):
     folder = os.path.dirname(place)
     return sorted(os.path.join(folder, name) for name in os.listdir(folder))
-
-
-@pytest.mark.parametrize("make", [text_file, empty_file, os.mkdir, newer_index])
-def test_no_index_is_made_where_there_is_something(place, make):
-    make(place)
-    before, folder = os.stat(place), os.listdir(os.path.dirname(place))
-
-    with pytest.raises(InputError) as refused:
-        create_file(place, about(Settings()))
-
-    problem = "there is a file already; `simdup index add` and `update` go on with an index"
-    assert str(refused.value) == f"{place!r}: {problem}"
-    after = os.stat(place)
-    assert (after.st_mtime_ns, after.st_size, after.st_ino) == (
-        before.st_mtime_ns,
-        before.st_size,
-        before.st_ino,
-    )
-    assert os.listdir(os.path.dirname(place)) == folder
-
-
-def test_an_index_that_cannot_be_made_leaves_no_file(place, monkeypatch):
-    def failing(_connection):
-        raise sqlite3.OperationalError("database or disk is full")
-
-    monkeypatch.setattr("simdup.index.connection.DatabaseKind.sign", lambda *_: failing(None))
-    with pytest.raises(InputError) as refused:
-        create_file(place, about(Settings()))
-
-    assert str(refused.value) == f"{place!r}: database or disk is full"
-    assert files_beside(place) == []
 
 
 def test_an_index_in_a_folder_that_is_not_there_is_refused_by_name(place):
@@ -983,13 +842,6 @@ def test_reading_changes_neither_the_file_nor_its_folder(filled, mode, folder_mo
     os.chmod(os.path.dirname(filled), 0o755)
 
 
-def test_a_reader_cannot_write(filled):
-    with opened(filled, to_write=False) as connection, pytest.raises(InputError) as refused:
-        keep(connection, ["/new"], [1])
-
-    assert str(refused.value) == f"{filled!r}: attempt to write a readonly database"
-
-
 @pytest.mark.parametrize("last", ["reader", "writer"])
 def test_the_last_to_close_leaves_one_file_in_one_piece(filled, last):
     writer = IndexFile(filled, to_write=True)
@@ -1033,68 +885,10 @@ def test_settings_survive_being_noted_and_read():
     assert found == Settings(recipe, encoding="gbk", formats=("html", "pdf"), converters=converters)
 
 
-def test_dictionaries_are_compared_by_content(tmp_path):
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.write_text("the\n")
-    second.write_text("the\n")
-    written = about(Settings(Recipe(features="words", stop_words=str(first))))
-
-    given = Settings(Recipe(features="words", stop_words=str(second)))
-    assert settings_of("x", written, given).recipe.stop_words == str(second)
-    assert str(tmp_path) not in str(written)
-    second.write_text("and\n")
-    for other in (given, Settings()):
-        with pytest.raises(InputError) as refused:
-            settings_of("x", written, other)
-        assert str(refused.value) == "'x': made with another --stop-words, or none; give the same"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("unicode", "1.0", "made with unicode 1.0, and here it is {here}; build the index anew"),
-        ("format", 0, "made with format 0, and here it is {here}; build the index anew"),
-        ("else", 1, "made with else 1, and here it is None; build the index anew"),
-    ],
-)
-def test_another_recipe_is_refused_by_name(name, value, message):
-    written = about(Settings())
-    here = written["key"].get(name)
-    written["key"][name] = value
-
-    with pytest.raises(InputError) as refused:
-        settings_of("x", written, Settings())
-
-    assert str(refused.value) == f"'x': {message.format(here=here)}"
-
-
-def test_converters_must_be_given_again():
-    written = about(Settings(converters=(Converter.of("doc=antiword {}"),)))
-
-    with pytest.raises(InputError) as refused:
-        settings_of("x", written, Settings())
-    again = "doc=antiword '{}'"
-    assert str(refused.value) == f"'x': made with --convert {again!r}; give the same"
-    assert Converter.of(again) == Converter.of("doc=antiword {}")
-
+def test_converters_that_an_index_is_made_without_are_refused():
     with pytest.raises(InputError) as refused:
         settings_of("x", about(Settings()), Settings(converters=(Converter.of("doc=cat"),)))
     assert str(refused.value) == "'x': made with no --convert; give the same"
-
-
-def test_fewer_bits_are_the_first_where_the_hash_allows_it():
-    wide = Settings(Recipe(bits=256))
-    assert with_bits("x", wide, 64).recipe == Recipe(bits=64)
-    assert with_bits("x", wide, 256) == wide
-
-    with pytest.raises(InputError) as refused:
-        with_bits("x", wide, 264)
-    assert str(refused.value) == "'x': made with 256 bits; 264 are more than it has"
-    string = Settings(Recipe(features="keywords", hash="string", bits=128))
-    with pytest.raises(InputError) as refused:
-        with_bits("x", string, 64)
-    only = "made with 128 bits of hash 'string', of which 64 are no fingerprint"
-    assert str(refused.value) == f"'x': {only}"
 
 
 @pytest.mark.parametrize(

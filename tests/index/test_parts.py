@@ -14,8 +14,6 @@ import numpy as np
 import pytest
 
 from simdup.errors import InputError
-from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import joined
 from simdup.index.index import Index
 from simdup.settings import PARTS, Settings
 
@@ -51,18 +49,6 @@ def parts_of(index, text, settings=ASKED):
 
 def named(parts):
     return [(os.path.relpath(part.document.path), part.is_whole, part.share) for part in parts]
-
-
-def test_documents_that_are_too_many_to_be_read_are_counted(library, write, monkeypatch):
-    for number in range(4):
-        write(f"in/edition-{number}.txt", f"{BOOK}\n\n{words(f'e{number}', 900)}")
-    library.add("in")
-    page = " ".join(CHAPTERS[3].split()[70:120])
-    monkeypatch.setattr("simdup.index.parts.MOST_CANDIDATES", 3)
-
-    (answer,) = library.query_many([page], ASKED)
-
-    assert (len(answer.parts), answer.unread) == (3, 2)
 
 
 def test_only_documents_that_are_still_there_are_too_many(library, write, monkeypatch):
@@ -116,26 +102,6 @@ def test_texts_of_the_index_are_found_in_a_larger_question(library, write):
         ("in/first.txt", False, 1),
     ]
     assert [question[part.start : part.end] for part in found] == [BOOK, CHAPTERS[1], CHAPTERS[4]]
-
-
-def test_files_are_questions_too(library, write):
-    write("page.txt", CHAPTERS[2])
-    (answer,), skipped = library.query_files("page.txt", ASKED)
-
-    assert (named(answer.parts), skipped) == ([("in/book.txt", True, 1)], ())
-
-
-def test_only_those_who_ask_get_parts(library):
-    assert parts_of(library, CHAPTERS[2], Settings()) == ()
-
-
-@pytest.mark.parametrize(("share", "found"), [(0.5, True), (0.7, False)])
-def test_the_share_is_what_was_asked_for(library, share, found):
-    question = CHAPTERS[0] + " " + words("q", 270)
-    parts = parts_of(library, question, replace(ASKED, parts=share))
-
-    assert bool(parts) is found
-    assert all(part.share == pytest.approx(0.6, abs=0.01) for part in parts)
 
 
 def test_neither_a_copy_nor_a_version_is_a_part(library, write):
@@ -259,29 +225,11 @@ def test_a_scan_of_the_index_is_that_of_one_without_samples(library, write, tmp_
 # What is refused
 
 
-def test_an_index_without_samples_says_how_to_build_one_with_them(tmp_path):
-    with Index.create(tmp_path / "y") as index, pytest.raises(InputError) as refused:
-        index.query_many(["some words"], ASKED)
-
-    how = "`simdup index build --parts` makes an index that does"
-    assert str(refused.value) == (
-        f"{str(tmp_path / 'y')!r}: it keeps no samples to find parts by; {how}"
-    )
-
-
 def test_a_fingerprint_stands_in_nothing(library):
     row = np.ones((1, 32), np.uint8)
 
     with pytest.raises(ValueError, match="parts are found in texts, and a fingerprint is none"):
         library.query_rows(row, ASKED)
-
-
-def test_usual_sketches_are_refused(library):
-    made = fingerprint_texts([BOOK], library.settings.recipe, is_sketched=True)
-    (answer,) = library.query_many([BOOK])
-
-    with pytest.raises(ValueError, match="an index for parts needs dense sketches"):
-        library.put([answer.matches[0].document], made.rows, made.sketches or joined([]))
 
 
 # The labelled parts

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from simdup.index.segments import (
     QUERIES_WORTH_A_SEARCH,
     cut,
-    in_order,
     nearest,
     segment,
     within,
@@ -106,25 +105,6 @@ def test_many_queries_at_once_get_the_answers_of_each_alone(collection, k):
     segments, questions = collection
 
     assert within(segments, questions, k).tolist() == all_within(segments, questions, k)
-
-
-@pytest.mark.parametrize("number", [QUERIES_WORTH_A_SEARCH - 1, QUERIES_WORTH_A_SEARCH])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(("bits", "k"), [(64, 3), (64, 20), (128, 16), (512, 200)])
-def test_thousands_of_rows_lose_none(bits, k, shape, number):
-    random = np.random.default_rng(bits + k)
-    rows = shaped(random, 3000, bits // 8, shape)
-    questions = rows[random.integers(0, 3000, number)]
-    questions[:, 0] ^= 1
-    parts = np.split(np.arange(3000), [1000, 1001])
-    segments = [segment(1, rows[part], part) for part in parts]
-
-    found = within(segments, questions, k)
-
-    distances = np.bitwise_count(questions[:, None] ^ rows).sum(axis=2, dtype=np.int64)
-    i, j = np.nonzero(distances <= k)
-    assert found.tolist() == in_order(np.column_stack((i, j, distances[i, j]))).tolist()
-    assert len(found) >= number
 
 
 def test_among_equally_near_documents_the_lowest_numbers_come_first():

@@ -15,6 +15,7 @@ from simdup.errors import TooManyPairsError
 from simdup.files import group_files as documents
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.fingerprint.sketch import LEVELS
 from simdup.match import candidate_search, candidates, grouping, siblings
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import LocalEngine, find_groups
@@ -94,7 +95,7 @@ def matched(texts, settings, rank=None, excluded=(), cache=None, references=()):
 
 def engine_of(texts, settings, references=(), excluded=(), *, is_sketched=True):
     """What matches different texts, of which some pairs are excluded; nothing is cached."""
-    made = fingerprint_texts(texts, settings.recipe, is_sketched=is_sketched)
+    made = fingerprint_texts(texts, settings.recipe, LEVELS if is_sketched else None)
     is_reference = np.isin(np.arange(len(texts)), references)
     rank = np.arange(len(texts))
     items = Items(made.rows, made.counts, made.digests, rank, is_reference, made.sketches)

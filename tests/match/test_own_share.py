@@ -15,7 +15,7 @@ from simdup.compute import compiled
 from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import SketchPile, levels, of_each
+from simdup.fingerprint.sketch import LEVELS, Collected, levels, of_each
 from simdup.match import own_share
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import find_groups
@@ -176,8 +176,9 @@ def test_sketches_in_a_file_are_compared_part_by_part(monkeypatch):
     counts, family, pairs = counts_of(texts), np.arange(30), draw.sample(pairs_of(30).tolist(), 400)
     in_memory, pairs = sketched(texts), np.array(pairs)
     monkeypatch.setattr("simdup.fingerprint.sketch.BYTES_IN_MEMORY", 0)
-    pile = SketchPile()
-    in_a_file = pile.pooled(pile.add(in_memory), in_memory.sizes)
+    collected = Collected(is_sketched=True)
+    collected.add(in_memory)
+    in_a_file = collected.sketches()
     expected = estimated_cosines(in_memory, counts, pairs).tolist()
     expected_shares = OwnShares(in_memory, counts, family).of(pairs).tolist()
     monkeypatch.setattr(own_share, "PAIRS_AT_ONCE", 50)
@@ -540,7 +541,7 @@ def test_families_of_references_count_once(forms, tmp_path):
 def test_pairs_that_are_set_aside_are_told_once_with_both_numbers(linkage):
     texts = [*(form(number) for number in range(8)), version(2)]
     chosen = Settings(linkage=linkage)
-    made = fingerprint_texts(texts, chosen.recipe, is_sketched=True)
+    made = fingerprint_texts(texts, chosen.recipe, levels=LEVELS)
     n = len(texts)
     items = Items(
         made.rows, made.counts, made.digests, np.arange(n), np.zeros(n, bool), made.sketches

@@ -61,7 +61,7 @@ class Source:
 
 def found(texts, settings=SETTINGS, references=(), excluded=()):
     """The parts among some texts: of each pair share, start and end."""
-    made = fingerprint_texts(texts, Recipe(), is_sketched=True, most_levels=DENSE_LEVELS)
+    made = fingerprint_texts(texts, Recipe(), levels=DENSE_LEVELS)
     n, dense = len(texts), made.sketches
     is_reference = np.isin(np.arange(n), references)
     usual = thinned(dense, made.counts)
@@ -150,7 +150,7 @@ def test_parts_of_which_nothing_may_be_missing_are_found():
 
 def test_a_text_of_which_one_value_is_sampled_is_found():
     short = [text(words(parts.LEAST_FEATURES + 2, seed)) for seed in range(1, 200)]
-    sampled = fingerprint_texts(short, Recipe(), is_sketched=True, most_levels=DENSE_LEVELS)
+    sampled = fingerprint_texts(short, Recipe(), levels=DENSE_LEVELS)
     values = [sampled.sketches.take(np.array([n])).joined() for n in range(len(short))]
     kept = [(each < 1 << (32 - DENSE_LEVELS)).sum() for each in values]
     part = short[kept.index(1)]

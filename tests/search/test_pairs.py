@@ -91,22 +91,6 @@ def test_multi_index_hashing_agrees_with_all_against_all(rows, k, blocks):
     assert collected(multi_index(rows, k, blocks)) == collected(all_pairs(rows, k))
 
 
-@pytest.mark.parametrize(("bits", "k"), [(64, 3), (64, 6), (128, 10)])
-def test_every_planted_pair_among_thousands_of_rows_is_found(bits, k):
-    random = np.random.default_rng(bits + k)
-    rows = random.integers(0, 256, (4000, bits // 8), np.uint8)
-    rows[2000:] = rows[:2000]
-    for _ in range(k):
-        rows[np.arange(2000), random.integers(0, bits // 8, 2000)] ^= 1 << random.integers(
-            0, 8, 2000, np.uint8
-        )
-    blocks = plan(4000, bits, k) or 4
-
-    found = collected(multi_index(distinct_rows(rows).rows, k, blocks))
-    assert len(found) >= 2000
-    assert found == collected(all_pairs(distinct_rows(rows).rows, k))
-
-
 def test_a_hundred_thousand_equal_rows_are_one_row_to_the_search():
     rows = np.repeat(np.array([[1, 2], [1, 3]], np.uint8), (100_000, 1), axis=0)
 
@@ -163,15 +147,6 @@ def test_opposite_fingerprints_differ_in_every_bit(bits):
 
     assert pairs_within(rows, bits).tolist() == [[0, 1, bits]]
     assert pairs_within(rows, bits - 1).shape == (0, 3)
-
-
-def test_few_rows_and_large_k_are_compared_all_with_all():
-    assert plan(100, 64, 3) == 0
-    assert plan(100_000, 128, 40) == 0
-
-
-def test_many_rows_and_small_k_use_blocks_as_long_as_a_row_number():
-    assert 64 // plan(1_000_000, 64, 3) in range(16, 23)
 
 
 def cost_of_blocks(n, bits, k, blocks):
@@ -505,20 +480,19 @@ def compiled():
     fast.load_kernels()
 
 
+@pytest.fixture(params=["by_numpy", "compiled"])
+def each_way(request):
+    """Compare rows by numpy, and by kernels."""
+    request.getfixturevalue(request.param)
+
+
 CASES = [(8, 3, 9), (64, 12, 25), (64, 64, 128), (128, 30, 30), (16, 0, 40), (64, 5, 0)]
 
 
 @pytest.mark.parametrize(("bits", "k", "most"), CASES)
 @pytest.mark.parametrize("copies", [0, 5, 80])
-def test_numpy_finds_the_pairs_that_pass_both(by_numpy, bits, k, most, copies):  # noqa: ARG001
-    wide = few_bit_rows(bits + k, copies=copies)
-
-    assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
-
-
-@pytest.mark.parametrize(("bits", "k", "most"), CASES)
-@pytest.mark.parametrize("copies", [0, 5, 80])
-def test_kernels_find_the_pairs_that_pass_both(compiled, bits, k, most, copies):  # noqa: ARG001
+@pytest.mark.usefixtures("each_way")
+def test_the_pairs_that_pass_both_are_found(bits, k, most, copies):
     wide = few_bit_rows(bits + k, copies=copies)
 
     assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
@@ -541,16 +515,6 @@ def test_any_rows_are_sieved_like_those_of_the_oracle(n, bits, k, most):
     assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
 
 
-def test_few_distinct_fingerprints_are_searched_once_each():
-    wide = few_bit_rows(1, 200)
-    narrow = np.zeros((200, 1), np.uint8)
-
-    assert not search._is_fused(narrow, 0)  # noqa: SLF001
-    assert sieved(np.concatenate((narrow, wide), axis=1), 8, 0, 20) == sieved_oracle(
-        np.concatenate((narrow, wide), axis=1), 8, 0, 20
-    )
-
-
 def sieved_between(wide, left, bits, k, most):
     chunks = iter_near_pairs_between(wide[:left], wide[left:], Reach(bits, k, most))
     return collected(pairs + np.array([0, left, 0]) for pairs in chunks)
@@ -561,14 +525,8 @@ def oracle_between(wide, left, bits, k, most):
 
 
 @pytest.mark.parametrize(("bits", "k", "most"), CASES)
-def test_numpy_finds_the_pairs_between_two_sides(by_numpy, bits, k, most):  # noqa: ARG001
-    wide = few_bit_rows(bits + k, copies=9)
-
-    assert sieved_between(wide, 50, bits, k, most) == oracle_between(wide, 50, bits, k, most)
-
-
-@pytest.mark.parametrize(("bits", "k", "most"), CASES)
-def test_kernels_find_the_pairs_between_two_sides(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
+@pytest.mark.usefixtures("each_way")
+def test_the_pairs_between_two_sides_are_found(monkeypatch, bits, k, most):
     wide = few_bit_rows(bits + k, copies=9)
 
     for left, blocks in ((0, 0), (1, 0), (50, 0), (50, 1), (len(wide), 0)):
@@ -576,17 +534,6 @@ def test_kernels_find_the_pairs_between_two_sides(compiled, monkeypatch, bits, k
         assert sieved_between(wide, left, bits, k, most) == oracle_between(
             wide, left, bits, k, most
         )
-
-
-@pytest.mark.parametrize(("bits", "k"), [(8, 3), (64, 12), (128, 30)])
-def test_kernels_find_the_pairs_between_two_sides_without_a_sieve(compiled, monkeypatch, bits, k):  # noqa: ARG001
-    wide = few_bit_rows(bits + k, copies=9)
-    monkeypatch.setattr(search, "plan", lambda *_, **__: 0)
-
-    found = sieved_between(wide, 50, bits, k, None)
-
-    assert found == oracle_between(wide, 50, bits, k, 8 * wide.shape[1])
-    assert found
 
 
 @pytest.mark.parametrize("most", [None, 20])

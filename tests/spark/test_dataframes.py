@@ -160,7 +160,7 @@ def table_of(frame, *columns):
 def local_pairs(texts, settings):
     """Every near pair of texts: i, j, distance; similarity and own share if these decide."""
     recipe, k = settings.recipe, settings.distance
-    made = simhash.fingerprint_texts(texts, recipe, is_sketched=True)
+    made = simhash.fingerprint_texts(texts, recipe, levels=sketch.LEVELS)
     there = np.flatnonzero(made.counts)
     if settings.verified:
         k = search_distance(settings.similarity, recipe.bits)
@@ -295,7 +295,7 @@ def test_values_are_counted_as_the_local_engine_counts_them(on_spark):
     # More than 255 texts have the same words, and one family has many texts.
     texts = [f"common words {i} {i + 1}" for i in range(300)]
     texts += [" ".join(f"f{j}" for j in range(60) if j != i) for i in range(60)]
-    sketches = simhash.fingerprint_texts(texts, Settings().recipe, is_sketched=True).sketches
+    sketches = simhash.fingerprint_texts(texts, Settings().recipe, levels=sketch.LEVELS).sketches
     expected = Frequencies(sketches, np.append(np.arange(300), np.full(60, 300)))
     rows = [(0, 300, bytearray(each)) for each in sketches.each()]
     alone = on_spark.createDataFrame(rows[:300], "root int, family long, sketch binary")

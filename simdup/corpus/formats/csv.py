@@ -17,7 +17,14 @@ from typing import IO, ClassVar
 
 from simdup.corpus.flaws import Fault, Flaw, RowError
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, Packed, lines_of
-from simdup.corpus.formats.table import Chunk, Record, TextTable, batched, check_columns
+from simdup.corpus.formats.table import (
+    Chunk,
+    Record,
+    TextTable,
+    batched,
+    check_columns,
+    with_line_end,
+)
 from simdup.errors import InputError
 from simdup.text.fields import joined
 
@@ -143,8 +150,6 @@ def _with_last_line(detail: str, feed: _Feed) -> str:
 class CommaSeparated(TextTable):
     """A CSV file."""
 
-    header: bytes
-
     form: ClassVar[str] = "csv"
     delimiter: ClassVar[str] = ","
 
@@ -186,14 +191,6 @@ class CommaSeparated(TextTable):
         """Return a field of a record."""
         return row[self.columns.index(field)]
 
-    def line_of(self, record: Record) -> bytes:
-        """Return the bytes of a record, with a line end."""
-        return with_line_end(record.raw, self.header)
-
-    def head(self) -> bytes:
-        """Return the header."""
-        return self.header
-
 
 @dataclass(frozen=True, slots=True)
 class TabSeparated(CommaSeparated):
@@ -201,13 +198,6 @@ class TabSeparated(CommaSeparated):
 
     form: ClassVar[str] = "tsv"
     delimiter: ClassVar[str] = "\t"
-
-
-def with_line_end(raw: bytes, header: bytes) -> bytes:
-    """A record with its own line end, or with the header's where it lacks one."""
-    if raw.endswith(b"\n"):
-        return raw
-    return raw + (b"\r\n" if header.endswith(b"\r\n") else b"\n")
 
 
 def header_of(

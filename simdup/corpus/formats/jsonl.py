@@ -42,13 +42,9 @@ def _records(lines: Lines) -> Iterator[Record]:
     """Yield the lines that are not blank, unparsed."""
     begin = lines.offset
     for number, line in enumerate(lines.data.split(b"\n"), lines.number):
-        if not _is_blank(line):
+        if line and not line.isspace():
             yield Record(number, begin, [], line)
         begin += len(line) + 1
-
-
-def _is_blank(line: bytes) -> bool:
-    return not line or line.isspace()
 
 
 def text_of(row: dict[str, Any], fields: tuple[str, ...]) -> str:
@@ -160,10 +156,6 @@ class JsonLines(TextTable):
     def value(self, row: dict[str, Any], field: str) -> Any:  # noqa: ANN401
         """Return a field of an object, or LACKING."""
         return value_of(row, field)
-
-    def line_of(self, record: Record) -> bytes:
-        """Return the line with its end."""
-        return record.raw + b"\n"
 
 
 def _is_array(table: JsonLines) -> bool:

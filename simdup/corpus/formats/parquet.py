@@ -19,7 +19,7 @@ from pyarrow.parquet import ParquetFile, ParquetWriter
 
 from simdup.arrays import Indices
 from simdup.corpus.flaws import Fault, Flaw
-from simdup.corpus.formats.streams import UNPACKED, Packed, changed, status_of
+from simdup.corpus.formats.streams import Packed, changed, status_of
 from simdup.corpus.formats.table import Chunk, Parsed, Table, batched, check_columns
 from simdup.errors import InputError
 from simdup.text.fields import joined
@@ -50,11 +50,6 @@ class Parquet(Table):
     def is_seekable(self) -> bool:
         """False: rows are found by reading through their row group."""
         return False
-
-    @property
-    def size(self) -> int:
-        """About how many bytes the file has, unpacked."""
-        return UNPACKED * self.file.status.size
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, decoded; the rest of a row group that cannot be read is one flaw."""
@@ -320,12 +315,5 @@ def _inner(schema: pa.Schema, field: str) -> pa.Field | None:
 
 
 def _is_string(kind: pa.DataType) -> bool:
-    types = pa.types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-        or types.is_null(kind)
-    )
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return plain in {pa.string(), pa.large_string(), pa.string_view(), pa.null()}

@@ -30,9 +30,6 @@ from simdup.storage.opening import open_to_read, reason_of
 # Bytes handed on together, as one task for a worker: enough to outweigh sending them.
 BLOCK = 1 << 20
 
-# A guess: how many times larger a packed file becomes when it is unpacked.
-UNPACKED = 4
-
 # Longer rows are refused, so that a file without line ends needs bounded memory.
 LONGEST_ROW = 1 << 27
 
@@ -66,11 +63,6 @@ class Packed:
     status: Status
     copy: str = ""
     """The path of the copy of a stream, which can be read only once; `path` is what reports say."""
-
-    @property
-    def content_size(self) -> int:
-        """About how many bytes the file has, unpacked."""
-        return self.status.size * (UNPACKED if self.packing else 1)
 
     def open(self) -> IO[bytes]:
         """Open the file as it lies on the disk. Raises InputError if it changed."""

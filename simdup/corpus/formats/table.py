@@ -19,6 +19,9 @@ Item = TypeVar("Item")
 #: The value of a field that a row does not have; the value of null is None.
 LACKING = object()
 
+# A guess: how many times larger a packed file, or one of Parquet, becomes when it is unpacked.
+UNPACKED = 4
+
 # How many field names a message lists, and how many characters of each.
 MOST_NAMES, LONGEST_NAME = 10, 60
 
@@ -87,7 +90,7 @@ class Table(ABC):
     @property
     def size(self) -> int:
         """About how many bytes the file has, unpacked."""
-        return self.file.content_size
+        return self.file.status.size * (1 if self.is_seekable else UNPACKED)
 
     @abstractmethod
     def chunks(self) -> Iterator[Chunk]:
@@ -107,13 +110,9 @@ class Table(ABC):
         In a text file, a batch is the very bytes of its rows; in Parquet it is a record batch.
         """
 
-    def head(self) -> bytes:
-        """Return the bytes before the first row: the header of CSV."""
-        return b""
-
+    @abstractmethod
     def written(self, batches: Iterable[Any], packing: str) -> Iterator[bytes]:
         """Yield the content of a file that has these batches, as `kept` yields them."""
-        return pack(filter(None, chain((self.head(),), batches)), packing)
 
 
 class Record(NamedTuple):
@@ -129,6 +128,9 @@ class Record(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class TextTable(Table):
     """A text file of rows: its rows can be found by lines, and written again byte for byte."""
+
+    header: bytes = b""
+    """The bytes before the first row: the header of CSV."""
 
     @abstractmethod
     def records(self) -> Iterator[Record]:
@@ -149,10 +151,6 @@ class TextTable(Table):
     @abstractmethod
     def value(self, row: Any, field: str) -> Any:  # noqa: ANN401
         """Return a field of a parsed row, or LACKING."""
-
-    @abstractmethod
-    def line_of(self, record: Record) -> bytes:
-        """Return the bytes of a row, with a line end."""
 
     def parsed(self, records: Iterable[Record]) -> Parsed:
         """Return the texts of these rows, and their ids if these are kept."""
@@ -201,8 +199,20 @@ class TextTable(Table):
         """Yield the bytes of all rows except these (by number)."""
         gone = set(left_out.tolist())
         stay = (each for each in self.records() if each.raw and each.number not in gone)
-        for lines in batched(map(self.line_of, stay), lambda line: len(line) / BLOCK):
-            yield b"".join(lines), len(lines)
+        lines = (with_line_end(each.raw, self.header) for each in stay)
+        for batch in batched(lines, lambda line: len(line) / BLOCK):
+            yield b"".join(batch), len(batch)
+
+    def written(self, batches: Iterable[bytes], packing: str) -> Iterator[bytes]:
+        """Yield the content of a file that has these batches, as `kept` yields them."""
+        return pack(filter(None, chain((self.header,), batches)), packing)
+
+
+def with_line_end(raw: bytes, header: bytes) -> bytes:
+    """A row with its own line end, or with the header's where it lacks one."""
+    if raw.endswith(b"\n"):
+        return raw
+    return raw + (b"\r\n" if header.endswith(b"\r\n") else b"\n")
 
 
 def batched(items: Iterable[Item], share: Callable[[Item], float]) -> Iterator[list[Item]]:

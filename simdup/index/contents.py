@@ -1,6 +1,7 @@
-"""Reading an index: segments of fingerprints, documents, places, and whether they agree.
+"""The contents of an index: segments of fingerprints, documents and places, read and changed.
 
-A `ReaderPool` shares connections, and the segments read last, between threads.
+`problems` says whether they agree. A `ReaderPool` shares connections, and the segments read last,
+between threads.
 """
 
 from __future__ import annotations
@@ -12,22 +13,22 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
-from simdup.arrays import Indices
+from simdup.arrays import Indices, Rows
 from simdup.errors import InputError
 from simdup.files.fingerprint import Fingerprinted
-from simdup.fingerprint.sketch import Collected, read_back
+from simdup.fingerprint.sketch import Collected, Sketches, read_back, thinned
 from simdup.index import samples
-from simdup.index.connection import IndexFile
-from simdup.index.metadata import damaged, is_made_alike
-from simdup.index.segments import PIECES, SIZE, Segment, cut, segment, wrong_tables
+from simdup.index.connection import IndexFile, checksum_of
+from simdup.index.metadata import damaged, has_samples, is_made_alike
+from simdup.index.segments import PIECES, SIZE, Segment, cut, segment, write_pieces, wrong_tables
 from simdup.records import Document, Source
 from simdup.settings import FORMATS
-from simdup.storage.codec import STATUS_SIZE, outcome_in, status_in
+from simdup.storage.codec import STATUS_SIZE, entry, folder_of, outcome_in, status_in
 from simdup.text.encodings import encoding_named
 
 # Documents read at once.
@@ -72,7 +73,7 @@ def segment_of(file: IndexFile, number: int) -> Segment:
     lengths = size * file.width, 8 * size
     is_sound = 0 < number < SEGMENTS and 0 < size <= SIZE
     is_sound = is_sound and (len(packed), len(listed)) == lengths
-    if is_sound and crc32(listed, crc32(packed)) == checksum:
+    if is_sound and checksum_of(0, packed, listed) == checksum:
         numbers = np.frombuffer(listed, np.dtype("<i8")).astype(np.int64)
         if edges == [numbers.min(), numbers.max()]:
             rows = np.frombuffer(packed, np.uint8).reshape(size, file.width)
@@ -131,11 +132,6 @@ def everything(
     empty = np.empty((0, file.width), np.uint8)
     rows = np.concatenate([empty, *(each.rows for each in loaded)])[order]
     return Fingerprinted(tuple(known), rows, collected.sketches())
-
-
-def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:
-    """Return the checksum of all that is written of a document besides its fingerprint."""
-    return crc32(data, crc32(name, crc32(folder, number & 0xFFFFFFFF)))
 
 
 def _document(file: IndexFile, row: tuple[int, bytes, bytes, bytes, int]) -> tuple[Document, bytes]:
@@ -240,6 +236,136 @@ def _checked_segment(file: IndexFile, own: int) -> tuple[Indices, list[str]]:
         f"the table of block {block} does not agree with segment {own}"
         for block in wrong_tables(file, own, found)
     ]
+
+
+# Changing, within `IndexFile.writing`
+
+
+def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sketches) -> int:
+    """Add documents with fingerprints and sketches; return how many replace one of the same path.
+
+    Of several with one path the last is kept. Sketches are dense if the index has samples.
+    """
+    last = sorted({each.path: index for index, each in enumerate(documents)}.values())
+    documents, rows = [documents[index] for index in last], rows[last]
+    sketches = sketches.take(np.array(last, np.int64))
+    counts = np.array([each.features for each in documents], np.int64)
+    each_sketch = thinned(sketches, counts).each()
+    first = file.number("next")
+    entries = []
+    for name_of_folder, in_folder in groupby(
+        enumerate(documents, first), lambda each: folder_of(each[1].path)
+    ):
+        folder = os.fsencode(name_of_folder)
+        file.execute("INSERT OR IGNORE INTO folders (path) VALUES (?)", folder)
+        (parent,) = file.row("SELECT id FROM folders WHERE path = ?", folder, kinds=[(int,)])
+        for own, document in in_folder:
+            name = os.fsencode(document.path)[len(folder) :]
+            data = entry(document.source, document, b"", next(each_sketch))
+            entries.append((own, parent, name, data, checksum_of(own, folder, name, data)))
+    insert = "INSERT OR IGNORE INTO documents VALUES (?, ?, ?, ?, ?)"
+    new = file.execute_many(insert, entries) if entries else 0
+    if new < len(entries):
+        _make_way(file, entries)
+        if new + file.execute_many(insert, entries) < len(entries):
+            raise InputError(f"{file.path!r}: the next number is taken; build the index anew")
+    file.execute("UPDATE about SET value = ? WHERE name = 'next'", first + len(entries))
+    _pack(file, np.arange(first, first + len(entries)), rows)
+    if has_samples(file.about):
+        samples.add_run(file, np.arange(first, first + len(entries)), sketches)
+    _count(file, len(entries))
+    return len(entries) - new
+
+
+def _count(file: IndexFile, more: int) -> None:
+    file.execute("UPDATE about SET value = value + ? WHERE name = 'documents'", more)
+
+
+def _make_way(file: IndexFile, entries: Sequence[tuple[Any, ...]]) -> None:
+    """Take out the documents whose paths the new entries have."""
+    sql = "SELECT id FROM documents WHERE folder = ? AND name = ? AND id < ?"
+    found = (file.execute(sql, folder, name, own) for own, folder, name, *_ in entries)
+    take_out(file, np.array([old for olds in found for (old,) in olds], np.int64))
+
+
+def _pack(file: IndexFile, numbers: Indices, rows: Rows) -> None:
+    """Put fingerprints into segments, first into old ones that have room."""
+    batch = file.number("batches") + 1
+    while len(numbers):
+        sql = "SELECT id FROM segments WHERE size < ? ORDER BY id LIMIT 1"
+        found = file.execute(sql, SIZE)
+        own, old_rows, old_numbers = None, rows[:0], numbers[:0]
+        if found:
+            own = found[0][0]
+            old = segment_of(file, own)
+            old_rows, old_numbers = old.rows, old.documents
+        fit = SIZE - len(old_numbers)
+        _write(
+            file,
+            own,
+            batch,
+            np.concatenate((old_rows, rows[:fit])),
+            np.concatenate((old_numbers, numbers[:fit])),
+        )
+        numbers, rows = numbers[fit:], rows[fit:]
+
+
+def _write(file: IndexFile, own: int | None, batch: int, rows: Rows, numbers: Indices) -> None:
+    """Write a segment, a new one if it has no number yet; delete it if it is empty."""
+    if own is None:
+        ((last,),) = file.execute("SELECT coalesce(max(id), 0) FROM segments")
+        if last >= SEGMENTS - 1:
+            raise damaged(file.path, f"segment {last}")
+        own = int(last) + 1
+    write_pieces(file, own, rows, numbers)
+    if not len(numbers):
+        file.execute("DELETE FROM segments WHERE id = ?", own)
+        return
+    packed, listed = rows.tobytes(), numbers.astype("<i8").tobytes()
+    low, high, checksum = int(numbers.min()), int(numbers.max()), checksum_of(0, packed, listed)
+    values = (own, batch, len(numbers), low, high, packed, listed, checksum)
+    file.execute("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
+
+
+def take_out(file: IndexFile, numbers: Indices) -> None:
+    """Remove documents by their numbers; a number that is gone already does no harm."""
+    if not len(numbers):
+        return
+    taken = [np.empty(0, np.int64)]
+    batch, low, high = file.number("batches") + 1, int(numbers.min()), int(numbers.max())
+    sql = "SELECT id FROM segments WHERE low <= ? AND high >= ?"
+    for (own,) in file.execute(sql, high, low):
+        old = segment_of(file, own)
+        goes = np.isin(old.documents, numbers)
+        if goes.any():
+            taken.append(old.documents[goes])
+            _write(file, own, batch, old.rows[~goes], old.documents[~goes])
+    delete = "DELETE FROM documents WHERE id = ?"
+    gone = np.concatenate(taken)
+    if file.execute_many(delete, ((each,) for each in numbers.tolist())) != len(gone):
+        raise disagreement(file)
+    if has_samples(file.about) and len(gone):
+        samples.take_out_samples(file, gone)
+    _count(file, -len(gone))
+
+
+def forget_empty_folders(file: IndexFile) -> None:
+    """Drop folders that have no document any more."""
+    file.execute(
+        "DELETE FROM folders WHERE NOT EXISTS (SELECT 1 FROM documents WHERE folder = folders.id)"
+    )
+
+
+def set_places(file: IndexFile, places: dict[bytes, str | None]) -> None:
+    """Replace the paths that were added or removed, with their filters."""
+    file.execute("DELETE FROM places")
+    file.execute_many("INSERT INTO places VALUES (?, ?)", places.items())
+
+
+def set_about(file: IndexFile, about: dict[str, Any]) -> None:
+    """Replace the metadata of the index."""
+    file.execute("UPDATE about SET value = ? WHERE name = 'about'", json.dumps(about))
+    file.about = about
 
 
 class ReaderPool:
