@@ -9,7 +9,6 @@ import time
 from errno import ENOSPC
 from pathlib import Path
 
-from simdup.extract import sandbox as guarded
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.sniff import Format
 
@@ -82,7 +81,3 @@ READERS = dict(
         strict=False,
     )
 )
-
-
-def serve(*, is_tied):
-    guarded.serve(READERS, is_tied=is_tied)

@@ -76,7 +76,7 @@ class _Raw(Compat32):
         return found[1] if found else value
 
 
-def text(data: bytes) -> str:
+def eml(data: bytes) -> str:
     """The subject of a mail and its body. Raises NotReadable."""
     if data.count(b"\n--") > MOST_PARTS and data.count(b"boundary=") > MOST_PARTS // 10:
         raise NotReadable(f"more than {MOST_PARTS:,} parts")
@@ -88,7 +88,7 @@ def text(data: bytes) -> str:
         raise NotReadable(f"damaged mail: {error}") from None
 
 
-def mailbox(data: bytes) -> str:
+def mbox(data: bytes) -> str:
     """The subjects and bodies of all mails in a mailbox, without mails that cannot be read.
 
     Raises NotReadable if no mail can be read, or there is too much text.
@@ -96,7 +96,7 @@ def mailbox(data: bytes) -> str:
     texts, others = TextBuilder(), list[tuple[str, bytes]]()
     for place in mails(data):
         try:
-            found = text(data[place])
+            found = eml(data[place])
         except NotReadable:
             others.append(("mails without text", data[place]))
             continue

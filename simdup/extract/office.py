@@ -25,7 +25,7 @@ _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _LONGEST_INDEX = 9  # digits; more do not count shared strings
 
 
-def docx_text(data: bytes) -> str:
+def docx(data: bytes) -> str:
     """The text of a Word document, notes and charts at its end; no headers, footers or deletions.
 
     Raises NotReadable, like the other functions here.
@@ -74,13 +74,13 @@ def _page(data: bytes) -> str:
 # A document in a document may not take in documents, which could be the same one.
 _PAGES: dict[Format | None, Callable[[bytes], str]] = {
     Format.HTML: _page,
-    Format.EML: eml.text,
+    Format.EML: eml.eml,
     Format.RTF: rtf.text,
 }
 _CHUNKS = _PAGES | {Format.DOCX: lambda data: _docx(data, _PAGES)}
 
 
-def pptx_text(data: bytes) -> str:
+def pptx(data: bytes) -> str:
     """The text on the slides of a presentation, in their order, each before its charts."""
     package = Package(data)
     slides = _listed(package, "sldId")
@@ -88,7 +88,7 @@ def pptx_text(data: bytes) -> str:
     return _flowing(package, names, _DRAWING)
 
 
-def xlsx_text(data: bytes) -> str:
+def xlsx(data: bytes) -> str:
     """The cells of a workbook: a line for a row, in the order of its sheets."""
     package = Package(data)
     shared = _SharedStrings()
@@ -100,7 +100,7 @@ def xlsx_text(data: bytes) -> str:
     return _document(package, str(cells.text), [*shared.others, *cells.others])
 
 
-def odf_text(data: bytes) -> str:
+def odt(data: bytes) -> str:
     """The text of an OpenDocument file, with the notes and the values of forms at its end."""
     package = Package(data)
     if "encrypted-package" in package or elements(package, _MANIFEST, "encryption-data"):
@@ -110,7 +110,10 @@ def odf_text(data: bytes) -> str:
     return _document(package, str(flow), flow.others)
 
 
-def epub_text(data: bytes) -> str:
+ods = odp = odt
+
+
+def epub(data: bytes) -> str:
     """The chapters of a book in reading order, without the titles of their files."""
     package = Package(data)
     chapters = _chapters(package)

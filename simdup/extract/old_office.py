@@ -48,7 +48,7 @@ _TEXTS = {4000: "utf-16-le", 4008: "latin-1"}
 _CIPHERED_SLIDES = 0xF3D1C4DF
 
 
-def doc_text(data: bytes) -> str:
+def doc(data: bytes) -> str:
     """The text of a Word document, its notes and text boxes at the end; deleted text is in it.
 
     Raises NotReadable, like the other functions here.
@@ -125,7 +125,7 @@ def _shown(text: str) -> str:
     return text.translate(_SIGNS)
 
 
-def msg_text(data: bytes) -> str:
+def msg(data: bytes) -> str:
     """The subject of a mail and its body."""
     file = Compound(data)
     properties = file.read("__properties_version1.0")[32:]
@@ -152,7 +152,7 @@ def _encoding(data: bytes, label: str | None) -> Encoding:
     return found if isinstance(found, Encoding) else encoding_named("windows-1252")
 
 
-def ppt_text(data: bytes) -> str:
+def ppt(data: bytes) -> str:
     """The text on the slides of a presentation, in their order."""
     file, text = Compound(data), TextBuilder()
     main = file.read("powerpoint document")
@@ -221,7 +221,7 @@ def _on_slide(main: bytes, place: int, outline: list[str]) -> Iterator[str]:
             yield body.decode(_TEXTS[kind], "replace")
 
 
-def xls_text(data: bytes) -> str:
+def xls(data: bytes) -> str:
     """The cells of a workbook: a line for a row, in the order of its sheets."""
     from kreuzberg import ExtractionConfig, extract_bytes_sync  # noqa: PLC0415 an extra
 

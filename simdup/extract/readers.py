@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.extract.cleanup import NotReadable, ReaderFailed, with_unread
 from simdup.extract.packed import can_unpack, packing_of
@@ -19,45 +19,39 @@ if TYPE_CHECKING:
     from simdup.extract.sandbox import Guard
 
 
-def _late(module: str, name: str) -> Callable[[bytes], str]:
+# The formats that each module reads: one by its function `text`, several by functions with their
+# names.
+_MODULES = {
+    "html": "html",
+    "office": "epub docx odt ods odp pptx xlsx",
+    "old_office": "doc xls ppt msg",
+    "rtf": "rtf",
+    "pdf": "pdf",
+    "eml": "eml mbox",
+    "text_formats": "srt vtt ass md ipynb",
+    "tex": "tex",
+    "roff": "man",
+}
+# Readers of these formats do not say what they leave out: all of the source counts as unread.
+_LEFT_OUT = dict.fromkeys(("srt", "vtt", "ass"), "timings") | dict.fromkeys(
+    ("tex", "man"), "commands and comments"
+)
+
+
+def _reader(module: str, name: str, function: str) -> Callable[[bytes], str]:
     """A reader whose module is imported for the first document it reads."""
 
-    def reader(data: bytes) -> str:
-        text: str = getattr(import_module(f"simdup.extract.{module}"), name)(data)
-        return text
+    def read(data: bytes) -> str:
+        text: str = getattr(import_module(f"simdup.extract.{module}"), function)(data)
+        return with_unread(text, [(_LEFT_OUT[name], data)]) if name in _LEFT_OUT else text
 
-    return reader
-
-
-def _with_source(reader: Callable[[bytes], str], kind: str) -> Callable[[bytes], str]:
-    """A reader that does not say what it leaves out: all of the source counts as unread."""
-    return lambda data: with_unread(reader(data), [(kind, data)])
+    return read
 
 
-READERS: dict[Format, Callable[[bytes], str]] = {
-    Format.HTML: _late("html", "text"),
-    Format.EPUB: _late("office", "epub_text"),
-    Format.DOCX: _late("office", "docx_text"),
-    Format.ODT: _late("office", "odf_text"),
-    Format.ODS: _late("office", "odf_text"),
-    Format.ODP: _late("office", "odf_text"),
-    Format.PPTX: _late("office", "pptx_text"),
-    Format.XLSX: _late("office", "xlsx_text"),
-    Format.DOC: _late("old_office", "doc_text"),
-    Format.XLS: _late("old_office", "xls_text"),
-    Format.PPT: _late("old_office", "ppt_text"),
-    Format.MSG: _late("old_office", "msg_text"),
-    Format.RTF: _late("rtf", "text"),
-    Format.PDF: _late("pdf", "text"),
-    Format.EML: _late("eml", "text"),
-    Format.MBOX: _late("eml", "mailbox"),
-    Format.SRT: _with_source(_late("text_formats", "srt"), "timings"),
-    Format.VTT: _with_source(_late("text_formats", "vtt"), "timings"),
-    Format.ASS: _with_source(_late("text_formats", "ass"), "timings"),
-    Format.MD: _late("text_formats", "markdown"),
-    Format.IPYNB: _late("text_formats", "notebook"),
-    Format.TEX: _with_source(_late("tex", "text"), "commands and comments"),
-    Format.MAN: _with_source(_late("roff", "text"), "commands and comments"),
+READERS = {
+    Format(name): _reader(module, name, name if " " in names else "text")
+    for module, names in _MODULES.items()
+    for name in names.split()
 }
 # Formats read without a sandbox up to this size: one regular expression cuts them, in time and
 # memory proportional to the file, and the worst files of UNGUARDED_BYTES take some seconds. The
@@ -227,13 +221,6 @@ def _program(converter: Converter) -> str:
     from simdup.extract import convert  # noqa: PLC0415  few runs have converters
 
     return convert.edition(converter)
-
-
-def serve(*, is_tied: bool) -> NoReturn:
-    """Answer the questions of a `Guard`, as its process."""
-    from simdup.extract import sandbox  # noqa: PLC0415  few files want it
-
-    sandbox.serve(READERS, is_tied=is_tied)
 
 
 def _members(data: bytes) -> Sequence[str]:

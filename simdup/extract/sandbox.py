@@ -14,12 +14,11 @@ from __future__ import annotations
 import json
 import os
 import signal
-import struct
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from simdup.extract.cleanup import Extracted, Mangled, NotReadable, ReaderFailed, unread_of
 from simdup.extract.sniff import Format
@@ -40,27 +39,15 @@ MEMORY_BYTES = 2 << 30
 
 # The program of the process; it imports no reader before the first question.
 _PROGRAM = (
-    "import sys; sys.path[:] = sys.argv[2:]; from simdup.extract.readers import serve;"
-    " serve(is_tied=sys.argv[1] == 'tied')"
+    "import sys; sys.path[:] = sys.argv[2:]; from simdup.extract.sandbox import serve;"
+    " from simdup.extract.readers import READERS; serve(READERS, is_tied=sys.argv[1] == 'tied')"
 )
-# The name of a format, the seconds of processor time, and how many bytes follow.
-_QUESTION = struct.Struct(">8sdQ")
-_ANSWER = struct.Struct(">cQ")  # the kind of data that follows, and its length in bytes
-# A reason why there is no text, an error of the reader, a text, or a `Mangled` text. Texts follow a
-# line of JSON about the unread content.
-_REASON, _FAILURE, _TEXT, _MANGLED = b"r", b"f", b"t", b"m"
+# What an answer has: a text, a `Mangled` text, or why there is none.
+_TEXT, _MANGLED, _REASON, _FAILURE = "text", "mangled", "reason", "failure"
+_REFUSALS = {_REASON: NotReadable, _FAILURE: ReaderFailed}
 
 # Linux's prctl: the signal that a process gets when the thread that started it ends.
 _PR_SET_PDEATHSIG = 1
-
-
-class _Question(NamedTuple):
-    """A document to read."""
-
-    found: Format
-    seconds: float
-    """Processor time that it may take."""
-    data: bytes
 
 
 class Guard:
@@ -78,17 +65,16 @@ class Guard:
         timer.daemon = True
         timer.start()
         try:
-            kind, answer = _asked(self._process, _Question(found, self._seconds, data))
-        except (EOFError, OSError):
+            kind, answer, unread = _asked(self._process, found, self._seconds, data)
+        except (ValueError, OSError):
             is_late = not timer.is_alive()
             raise ReaderFailed(self._cause(self._process, is_late=is_late)) from None
         finally:
             timer.cancel()
-        if kind in {_REASON, _FAILURE}:
-            raise (NotReadable if kind == _REASON else ReaderFailed)(answer)
-        line, _, text = answer.partition("\n")
-        made = Mangled(text) if kind == _MANGLED else Extracted(text)
-        made.unread = tuple(Unread(*each) for each in json.loads(line))
+        if kind in _REFUSALS:
+            raise _REFUSALS[kind](answer)
+        made = Mangled(answer) if kind == _MANGLED else Extracted(answer)
+        made.unread = tuple(Unread(*each) for each in unread)
         return made
 
     def _cause(self, process: subprocess.Popen[bytes], *, is_late: bool) -> str:
@@ -122,24 +108,22 @@ def _started() -> subprocess.Popen[bytes]:
     )
 
 
-def _asked(process: subprocess.Popen[bytes], question: _Question) -> tuple[bytes, str]:
-    """The answer of the process. Raises EOFError or OSError when it is gone."""
+def _asked(
+    process: subprocess.Popen[bytes], found: Format, seconds: float, data: bytes
+) -> tuple[str, str, list[Any]]:
+    """The answer of the process: its kind, the text or reason, and what the text leaves out.
+
+    A question is a line of JSON and the data, and an answer is a line of JSON. Raises ValueError or
+    OSError when the process is gone.
+    """
     if process.stdin is None or process.stdout is None:
-        raise EOFError
-    found, seconds, data = question
-    process.stdin.write(_QUESTION.pack(found.value.encode(), seconds, len(data)))
+        raise ValueError("no pipes")
+    head = json.dumps([found.value, seconds, len(data)])
+    process.stdin.write(f"{head}\n".encode())
     process.stdin.write(data)
     process.stdin.flush()
-    kind, size = _ANSWER.unpack(_exactly(process.stdout, _ANSWER.size))
-    return kind, _exactly(process.stdout, size).decode("utf-8", "surrogatepass")
-
-
-def _exactly(source: IO[bytes], size: int) -> bytes:
-    """Read exactly `size` bytes. Raises EOFError if there are fewer."""
-    data = source.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
+    kind, answer, unread = json.loads(process.stdout.readline().decode("utf-8", "surrogatepass"))
+    return kind, answer, unread
 
 
 def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) -> NoReturn:
@@ -155,28 +139,26 @@ def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) ->
     _limit_memory()
     from queue import Queue  # noqa: PLC0415  only here, in the process that reads
 
-    questions = Queue[_Question]()
+    questions = Queue[tuple[Format, float, bytes]]()
     threading.Thread(target=_listen, args=(questions,), daemon=True).start()
     try:
         while True:
             found, seconds, data = questions.get()
             _end_after(seconds)
-            kind, answer = _answer(readers[found], data)
+            answer = json.dumps(_answer(readers[found], data), ensure_ascii=False)
             _end_after(0)
-            content = answer.encode("utf-8", "surrogatepass")
-            answers.write(_ANSWER.pack(kind, len(content)) + content)
+            answers.write(f"{answer}\n".encode("utf-8", "surrogatepass"))
             answers.flush()
     finally:
         os._exit(1)  # the parent is gone, or there is no memory for the answer
 
 
-def _listen(questions: Queue[_Question]) -> NoReturn:
+def _listen(questions: Queue[tuple[Format, float, bytes]]) -> NoReturn:
     """Receive questions; end this process, even if it is busy, when no more can come."""
     try:
         while True:
-            name, seconds, size = _QUESTION.unpack(_exactly(sys.stdin.buffer, _QUESTION.size))
-            found = Format(name.rstrip(b"\0").decode())
-            questions.put(_Question(found, seconds, _exactly(sys.stdin.buffer, size)))
+            name, seconds, size = json.loads(sys.stdin.buffer.readline())
+            questions.put((Format(name), seconds, sys.stdin.buffer.read(size)))
     finally:
         os._exit(1)
 
@@ -192,20 +174,19 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[bytes, str]:
-    """The kind of an answer, and its content: the text, or the reason why there is none."""
+def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[str, str, tuple[Unread, ...]]:
+    """The answer about a document; see `_asked`."""
     try:
         text = reader(data)
     except NotReadable as trouble:
-        return _REASON, trouble.reason
+        return _REASON, trouble.reason, ()
     except MemoryError:
-        return _FAILURE, "takes too much memory to read"
+        return _FAILURE, "takes too much memory to read", ()
     except (OSError, ImportError) as error:  # of the reader: documents are in memory
-        return _FAILURE, f"its reader failed: {error}"
+        return _FAILURE, f"its reader failed: {error}", ()
     except Exception as error:  # noqa: BLE001  (one file must not end the scan)
-        return _REASON, f"damaged: {type(error).__name__}"
-    answer = f"{json.dumps(unread_of(text))}\n{text}"
-    return _MANGLED if isinstance(text, Mangled) else _TEXT, answer
+        return _REASON, f"damaged: {type(error).__name__}", ()
+    return _MANGLED if isinstance(text, Mangled) else _TEXT, text, unread_of(text)
 
 
 def _limit_memory() -> None:

@@ -156,12 +156,12 @@ def pairs(words: Sequence[str]) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-def markdown(data: bytes) -> str:
+def md(data: bytes) -> str:
     r"""The text after the front matter, which is YAML or TOML between two rulers.
 
     Raises NotReadable for a file without front matter.
 
-    >>> markdown(b"---\ntitle: Tea\ntags: [a, b]\n---\n\nWarm the pot.\n")
+    >>> md(b"---\ntitle: Tea\ntags: [a, b]\n---\n\nWarm the pot.\n")
     'Warm the pot.\n'
     """
     source = characters(data).lstrip()
@@ -177,7 +177,7 @@ def markdown(data: bytes) -> str:
     return with_unread(found, [("metadata", source[: end.end()].encode("utf-8", "surrogatepass"))])
 
 
-def notebook(data: bytes) -> str:
+def ipynb(data: bytes) -> str:
     """The source of all cells of a Jupyter notebook, of version 3 or 4. Raises NotReadable."""
     try:
         found = json.loads(characters(data))

@@ -9,13 +9,13 @@ import pytest
 from patience import grows_evenly, patient
 
 from simdup.extract.cleanup import NotReadable
-from simdup.extract.eml import mailbox, text
+from simdup.extract.eml import eml, mbox
 from simdup.extract.sniff import HEAD, Format, format_of
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "gb18030", "big5"])
 def test_subject_and_plain_text_without_attachments(charset):
-    assert text(makers.eml("明天見。\n四點。", "下午茶", charset)) == "下午茶\n明天見。\n四點。"
+    assert eml(makers.eml("明天見。\n四點。", "下午茶", charset)) == "下午茶\n明天見。\n四點。"
 
 
 @pytest.mark.parametrize(
@@ -40,10 +40,10 @@ def test_subject_and_plain_text_without_attachments(charset):
 )
 def test_what_a_mail_shows(source, expected):
     if expected:
-        assert text(source) == expected
+        assert eml(source) == expected
     else:
         with pytest.raises(NotReadable, match="^no text in it$"):
-            text(source)
+            eml(source)
 
 
 PLAIN, HTML = "Content-Type: text/plain\n\n", "Content-Type: text/html\n\n<p>"
@@ -87,7 +87,7 @@ def with_parts(kind, *parts):
     ],
 )
 def test_which_parts_are_the_text_of_a_mail(source, expected):
-    assert text(source.encode()) == expected.strip()
+    assert eml(source.encode()) == expected.strip()
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_which_parts_are_the_text_of_a_mail(source, expected):
     ],
 )
 def test_parts_that_are_not_the_text_of_a_mail_are_accounted_for(kind, parts):
-    found = [text(with_parts(kind, *parts).format(word).encode()) for word in ("a", "b")]
+    found = [eml(with_parts(kind, *parts).format(word).encode()) for word in ("a", "b")]
 
     assert found == ["one", "one"]
     assert found[0].unread != found[1].unread
@@ -123,7 +123,7 @@ def test_a_raw_subject_is_utf_8_or_in_the_encoding_of_the_body_or_detected(
     head = f"Content-Type: text/plain; charset={label}\nSubject: {before}".encode()
     shown = before.replace("=?utf-8?q?Re:?=", "Re:").replace("=?utf-8?b?w7w=?=", "ü")
 
-    assert text(head + subject.encode(charset) + b"\n\n" + body).startswith(f"{shown}{subject}\n")
+    assert eml(head + subject.encode(charset) + b"\n\n" + body).startswith(f"{shown}{subject}\n")
 
 
 @pytest.mark.parametrize(
@@ -136,13 +136,13 @@ def test_a_raw_subject_is_utf_8_or_in_the_encoding_of_the_body_or_detected(
     ],
 )
 def test_encoded_words_of_a_subject(subject, expected):
-    assert text(f"Subject: {subject}\n\n".encode()) == expected
+    assert eml(f"Subject: {subject}\n\n".encode()) == expected
 
 
 def test_senders_and_file_names_that_differ_beyond_ascii_are_other_content():
     source = f"From: 王@b\n{ATTACHED}Content-Type: image/png\n\n".replace("a.txt", "小.png")
     made = [
-        text(b"Subject: a\n" + source.replace(*pair).encode("gbk"))
+        eml(b"Subject: a\n" + source.replace(*pair).encode("gbk"))
         for pair in (("", ""), ("王", "李"), ("小", "大"))
     ]
 
@@ -164,7 +164,7 @@ def test_senders_and_file_names_that_differ_beyond_ascii_are_other_content():
     ],
 )
 def test_a_transfer_encoding_with_blanks_and_comments(encoding):
-    assert text(f"Content-Transfer-Encoding: {encoding}\n\nYQo=".encode()) == "a"
+    assert eml(f"Content-Transfer-Encoding: {encoding}\n\nYQo=".encode()) == "a"
 
 
 @pytest.mark.parametrize("label", ["us-ascii", "utf-8"])
@@ -180,7 +180,7 @@ def test_a_transfer_encoding_with_blanks_and_comments(encoding):
 def test_a_false_charset_does_not_count(label, body, charset):
     head = f"Content-Type: text/plain; charset={label}\n\n".encode()
 
-    assert text(head + body.encode(charset)) == body
+    assert eml(head + body.encode(charset)) == body
 
 
 TO = "To: " + ",\n ".join(f"member {n} <m{n}@example.org>" for n in range(3000)) + "\n"
@@ -202,7 +202,7 @@ def test_a_mail_may_have_long_headers(head, name, is_mail):
 
     assert len(data) > HEAD
     assert (format_of(data[:HEAD], name) is Format.EML) == is_mail
-    assert not is_mail or text(data) == "s\nbody"
+    assert not is_mail or eml(data) == "s\nbody"
 
 
 @pytest.mark.parametrize("cut", range(30))
@@ -216,7 +216,7 @@ def test_the_first_mail_of_a_mailbox_may_have_long_headers():
     data = f"From - \n{TO}Date: today\nSubject: s\n\nbody\n\nFrom - \nSubject: t\n\nend\n".encode()
 
     assert format_of(data[:HEAD], "sent") is Format.MBOX
-    assert mailbox(data) == "s\nbody\nt\nend"
+    assert mbox(data) == "s\nbody\nt\nend"
 
 
 def forwarded(own=None, disposition="inline"):
@@ -233,19 +233,19 @@ def forwarded(own=None, disposition="inline"):
 
 @pytest.mark.parametrize("disposition", ["inline", "attachment"])
 def test_a_mail_within_a_mail_is_not_its_text(disposition):
-    assert text(forwarded("See below.", disposition)) == "Fwd: lunch\nSee below."
+    assert eml(forwarded("See below.", disposition)) == "Fwd: lunch\nSee below."
 
 
 @pytest.mark.parametrize("own", [None, "", " \n"])
 @pytest.mark.parametrize("disposition", ["inline", "attachment"])
 def test_a_mail_without_a_body_is_read_as_the_mail_within_it(own, disposition):
-    assert text(forwarded(own, disposition)) == "Fwd: lunch\nlunch\nAt noon."
+    assert eml(forwarded(own, disposition)) == "Fwd: lunch\nlunch\nAt noon."
 
 
 def test_a_mail_that_is_nothing_but_another_mail():
     source = b"Subject: a\nContent-Type: message/rfc822\n\nSubject: b\n\nc"
 
-    assert text(source) == "a\nb\nc"
+    assert eml(source) == "a\nb\nc"
 
 
 def test_parts_of_an_attachment_are_not_the_text_of_a_mail():
@@ -274,7 +274,7 @@ own
 --b--
 """
 
-    assert text(source) == "a\nown"
+    assert eml(source) == "a\nown"
 
 
 def nested(depth):
@@ -286,10 +286,10 @@ def nested(depth):
 def test_parts_in_parts(depth):
     begin = process_time()
     if depth == 50:
-        assert text(nested(depth)) == "a\ntext"
+        assert eml(nested(depth)) == "a\ntext"
     else:
         with pytest.raises(NotReadable):
-            text(nested(depth))
+            eml(nested(depth))
 
     assert process_time() - begin < patient(5)
 
@@ -303,7 +303,7 @@ def test_a_mailbox_has_the_texts_of_all_its_mails(end):
     mails = [b"Subject: a\n\nb\n\n", b"Subject: q\n\n" + quoted + b"\n", b"Subject: e\n\nf"]
     data = b"".join(SENT + mail for mail in mails)
 
-    assert mailbox(data.replace(b"\n", end)) == "a\nb\nq\nc\n>From here on\nFrom now on: d\ne\nf"
+    assert mbox(data.replace(b"\n", end)) == "a\nb\nq\nc\n>From here on\nFrom now on: d\ne\nf"
 
 
 @pytest.mark.parametrize("first", ["From ", "From - ", "From a@b Mon Jan 1 2024", "From - Mon"])
@@ -312,16 +312,16 @@ def test_mails_of_a_mailbox_begin_with_less_than_a_date(first, second):
     head = "Subject: a\nFrom: a@b\nDate: today\n\n"
     data = f"{first}\n{head}b\n{second}\n{head}c".encode()
 
-    assert mailbox(data) == "a\nb\na\nc"
+    assert mbox(data) == "a\nb\na\nc"
     assert format_of(data, "sent") is Format.MBOX
 
 
 def test_a_damaged_mail_costs_a_mailbox_that_mail_alone():
     data = SENT + b"Subject: a\n\nb\n\n" + SENT + nested(1000) + b"\n\n" + SENT + b"Subject: c\n\nd"
 
-    assert mailbox(data) == "a\nb\nc\nd"
+    assert mbox(data) == "a\nb\nc\nd"
     with pytest.raises(NotReadable, match="^no text in it$"):
-        mailbox(SENT + nested(1000))
+        mbox(SENT + nested(1000))
 
 
 @pytest.mark.parametrize(
@@ -330,4 +330,4 @@ def test_a_damaged_mail_costs_a_mailbox_that_mail_alone():
 def test_time_grows_with_a_hostile_mailbox_and_no_faster(piece):
     head = SENT + b"Subject: a\n\nb\n\n"
 
-    assert grows_evenly(lambda n: mailbox(head + piece * n), 8000)
+    assert grows_evenly(lambda n: mbox(head + piece * n), 8000)

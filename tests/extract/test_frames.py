@@ -10,7 +10,7 @@ import pytest
 from patience import grows_evenly
 
 from simdup import exact_similarities
-from simdup.extract.eml import text as mail_text
+from simdup.extract.eml import eml
 from simdup.extract.html import text
 
 TEA = "Warm the pot. " * 12 + "Pour."
@@ -89,7 +89,7 @@ def test_pages_of_one_site_are_as_alike_as_their_texts():
 def test_a_mail_has_no_frame():
     mail = f"Subject: a\nContent-Type: text/html\n\n<nav>yes</nav><main>{TEA}</main>"
 
-    assert mail_text(mail.encode()) == f"a\nyes\n{TEA}"
+    assert eml(mail.encode()) == f"a\nyes\n{TEA}"
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import old_office as made
 import pytest
 
 from simdup.extract.cleanup import NotReadable, unread_of
-from simdup.extract.old_office import doc_text, msg_text, ppt_text, xls_text
+from simdup.extract.old_office import doc, msg, ppt, xls
 from simdup.extract.readers import READERS, Readers, kind
 from simdup.extract.sniff import Format
 from simdup.settings import FORMATS
@@ -66,11 +66,11 @@ def test_other_compound_files_are_binary():
     ],
 )
 def test_a_word_document_shows_the_results_of_fields(text, expected):
-    assert doc_text(made.doc(text)) == expected
+    assert doc(made.doc(text)) == expected
 
 
 def test_notes_and_boxes_follow_the_text_and_the_rest_is_unread():
-    found = doc_text(made.doc("text\r", "note\r", "head\r", "macro", "said\r", "end\r", "box\r"))
+    found = doc(made.doc("text\r", "note\r", "head\r", "macro", "said\r", "end\r", "box\r"))
 
     assert found == "text\nnote\nend\nbox"
     assert {"headers and footers", "comments"} < {each.kind for each in unread_of(found)}
@@ -79,7 +79,7 @@ def test_notes_and_boxes_follow_the_text_and_the_rest_is_unread():
 @pytest.mark.parametrize("change", [{"head": "other\r"}, {"said": "other\r"}, {"Data": b"picture"}])
 def test_what_a_word_document_does_not_show_tells_it_from_another(change):
     def unread(head="head\r", said="said\r", **streams):
-        return unread_of(doc_text(made.doc("text\r", "", head, "", said, **streams)))
+        return unread_of(doc(made.doc("text\r", "", head, "", said, **streams)))
 
     assert unread() != unread(**change)
 
@@ -97,22 +97,22 @@ def test_what_a_word_document_does_not_show_tells_it_from_another(change):
     ],
 )
 def test_a_document_of_word_6_is_read_in_the_encoding_of_its_bytes(encoding, text):
-    assert doc_text(made.word_6(text, encoding, " end")) == f"{text.strip()}\nend"
+    assert doc(made.word_6(text, encoding, " end")) == f"{text.strip()}\nend"
 
 
 def test_a_presentation_has_its_slides_once_in_their_order():
-    found = ppt_text(made.ppt(("一", "first box"), ("two", "二"), stale="an older slide"))
+    found = ppt(made.ppt(("一", "first box"), ("two", "二"), stale="an older slide"))
 
     assert found == "一\nfirst box\ntwo\n二"
 
 
 @pytest.mark.parametrize("encoding", [None, 1251, 65001])
 def test_a_mail_is_its_subject_and_body(encoding):
-    assert msg_text(made.msg("Завтра в три.", "Встреча", encoding)) == "Встреча\nЗавтра в три."
+    assert msg(made.msg("Завтра в три.", "Встреча", encoding)) == "Встреча\nЗавтра в три."
 
 
 def test_a_mail_without_plain_text_is_read_from_its_page():
-    assert msg_text(made.msg("", "Tea", html="<p>at <b>three</b>")) == "Tea\nat three"
+    assert msg(made.msg("", "Tea", html="<p>at <b>three</b>")) == "Tea\nat three"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_mail_without_plain_text_is_read_from_its_page():
     ],
 )
 def test_mails_with_other_attachments_have_other_unread_content(one, other):
-    first, second = (msg_text(made.msg("see there", attachments=each)) for each in (one, other))
+    first, second = (msg(made.msg("see there", attachments=each)) for each in (one, other))
 
     kinds = {each.kind for each in {*first.unread} ^ {*second.unread}}
     assert first == second
@@ -135,25 +135,25 @@ def test_mails_with_other_attachments_have_other_unread_content(one, other):
 def test_the_same_mail_has_the_same_words_in_outlook_and_elsewhere():
     eml = READERS[Format.EML](makers.eml(NOTICE, "会议"))
 
-    assert msg_text(made.msg(NOTICE, "会议")) == eml
+    assert msg(made.msg(NOTICE, "会议")) == eml
 
 
 def test_a_workbook_has_a_line_for_each_row():
     pytest.importorskip("kreuzberg", reason="needs the extra 'legacy'")
 
-    assert xls_text(made.xls("one thing\n预算")) == "one thing\n预算"
+    assert xls(made.xls("one thing\n预算")) == "one thing\n预算"
 
 
 @pytest.mark.parametrize(
     ("reader", "data", "reason"),
     [
-        (doc_text, made.doc("x", flags=0x100), "encrypted"),
-        (ppt_text, made.ppt(("a", "b"), token=0xF3D1C4DF), "encrypted"),
-        (doc_text, made.doc(""), "no text in it"),
-        (doc_text, made.doc("x")[:600], "damaged"),
-        (doc_text, made.compound({"WordDocument": b"x" * 30}), "damaged"),
-        (ppt_text, made.compound({"PowerPoint Document": b"x"}), "damaged, or of PowerPoint 95"),
-        (msg_text, made.compound({"__properties_version1.0": b""}), "no text in it"),
+        (doc, made.doc("x", flags=0x100), "encrypted"),
+        (ppt, made.ppt(("a", "b"), token=0xF3D1C4DF), "encrypted"),
+        (doc, made.doc(""), "no text in it"),
+        (doc, made.doc("x")[:600], "damaged"),
+        (doc, made.compound({"WordDocument": b"x" * 30}), "damaged"),
+        (ppt, made.compound({"PowerPoint Document": b"x"}), "damaged, or of PowerPoint 95"),
+        (msg, made.compound({"__properties_version1.0": b""}), "no text in it"),
     ],
 )
 def test_a_file_that_cannot_be_read_has_one_reason(reader, data, reason):
@@ -183,4 +183,4 @@ def test_chains_that_bite_their_tail_end():
         if number == place // 4:
             struct.pack_into("<I", data, place, 1)
 
-    assert msg_text(bytes(data)) == "x"
+    assert msg(bytes(data)) == "x"

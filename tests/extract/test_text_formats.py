@@ -12,7 +12,7 @@ from patience import grows_evenly
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.readers import READERS, UNGUARDED, Readers
 from simdup.extract.sniff import TEXTS, Format
-from simdup.extract.text_formats import ass, markdown, notebook, srt, vtt
+from simdup.extract.text_formats import ass, ipynb, md, srt, vtt
 from simdup.settings import FORMATS
 
 MAKERS = {
@@ -121,7 +121,7 @@ def test_the_encoding_that_is_named_decides():
 def test_what_follows_is_the_text_as_it_stands(front):
     body = "\n# Tea\n\n    warm the pot\n\n---\na: b\n---\n"
 
-    assert markdown((front + body).encode()) == body[1:]
+    assert md((front + body).encode()) == body[1:]
 
 
 @pytest.mark.parametrize(
@@ -137,12 +137,12 @@ def test_what_follows_is_the_text_as_it_stands(front):
 )
 def test_rules_are_no_front_matter(source):
     with pytest.raises(NotReadable, match="^no front matter$"):
-        markdown(source.encode())
+        md(source.encode())
 
 
 def test_a_file_that_is_nothing_else():
     with pytest.raises(NotReadable, match="^nothing but front matter$"):
-        markdown(b"---\ntitle: a\n---\n \n")
+        md(b"---\ntitle: a\n---\n \n")
 
 
 # --- notebooks: the cells ---
@@ -159,13 +159,13 @@ def test_prose_and_code_without_output():
         {"cell_type": "raw", "source": "raw"},
     )
 
-    assert notebook(source) == "# Tea\nWarm *it*.\nboil(1)\nraw"
+    assert ipynb(source) == "# Tea\nWarm *it*.\nboil(1)\nraw"
 
 
 def test_version_3_has_worksheets():
     sheet = {"cells": [{"cell_type": "code", "input": ["a\n", "b"], "outputs": [{"text": "no"}]}]}
 
-    assert notebook(json.dumps({"worksheets": [sheet], "nbformat": 3}).encode()) == "a\nb"
+    assert ipynb(json.dumps({"worksheets": [sheet], "nbformat": 3}).encode()) == "a\nb"
 
 
 @pytest.mark.parametrize(
@@ -182,13 +182,13 @@ def test_version_3_has_worksheets():
 )
 def test_no_notebook(data):
     with pytest.raises(NotReadable, match=r"^no(t text: .*| notebook)$"):
-        notebook(data)
+        ipynb(data)
 
 
 @pytest.mark.parametrize("cells", [7, {}, [7, None, "a"], [{"source": 7}], [{"source": [7, []]}]])
 def test_cells_of_wrong_types(cells):
     with pytest.raises(NotReadable, match="^no text in it$"):
-        notebook(json.dumps({"cells": cells, "worksheets": cells, "nbformat": 4}).encode())
+        ipynb(json.dumps({"cells": cells, "worksheets": cells, "nbformat": 4}).encode())
 
 
 # --- subtitles, without numbers, times and marks ---
