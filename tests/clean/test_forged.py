@@ -61,37 +61,6 @@ def test_no_path_of_a_plan_leads_anywhere_else(home, path, act):
     assert tree(".") == before
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        (("act",), "exec"),
-        (("act",), "rm -rf /"),
-        (("command",), "rm"),
-        (("file", "path"), "docs/b"),
-        (("file", "path"), "/docs/../secret"),
-        (("file", "id"), [1, 2, 3]),
-        (("file", "id"), [1, 2, 3, 4, 5.5]),
-        (("file", "bytes"), "xyz"),
-        (("keep",), None),
-        (("similarity",), 7),
-        (("kind",), "same pattern"),
-    ],
-)
-def test_a_plan_with_anything_unknown_is_refused_as_a_whole(run, place, value):
-    lines = [json.loads(line) for line in plan_lines(plan(("docs/a", "docs/b"), roots=["docs"]))]
-    *above, last = place
-    inner = lines[1]
-    for key in above:
-        inner = inner[key]
-    inner[last] = value
-    Path("plan.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    before = tree("docs")
-
-    assert run("clean", "plan.jsonl", "--apply").code == 2
-
-    assert tree("docs") == before
-
-
 LAW = "The two parties agree on a yearly price of {} thousand euros, paid in advance. Signed.\n"
 FRAME = " ".join(f"frame{n}" for n in range(900))
 PAGE = f'<html><body><!-- {FRAME} --><p id="x">{{}}</p></body></html>'

@@ -66,6 +66,13 @@ def test_a_plan_is_read_from_a_file(tmp_path):
     assert read_plan(str(tmp_path / "plan.jsonl")) == PLAN
 
 
+def test_a_file_that_is_kept_for_itself_is_refused():
+    itself = Plan((action(2, "a", keep="a"),), (), HEADER)
+
+    with pytest.raises(InputError, match="'p', line 2: keeps the file that line 2 takes away"):
+        parsed_plan(written(itself), "p")
+
+
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_any_line_but_the_first_may_be_deleted(cut):
     lines = written()
@@ -113,9 +120,12 @@ def changed(line, **fields):
         (1, {"kind": "same pattern"}, "kind is none that may be acted on"),
         (1, {"file__mode": 7}, "file.mode is unknown"),
         (1, {"file__id": [1, 2, 3, 4]}, "file.id must be device"),
+        (1, {"file__id": [1, 2, 3, 4, 5.5]}, "file.id"),
         (1, {"file__id": [1, -2, 3, 4, 5]}, "file.id is out of range"),
         (1, {"file__id": [1, 2, 3, 4, 1 << 70]}, "file.id is out of range"),
         (1, {"file__bytes": "6162"}, "file.bytes must be 32 hexadecimal digits"),
+        (1, {"file__bytes": "", "keep__bytes": ""}, "file.bytes must be 32 hexadecimal digits"),
+        (1, {"keep": None}, "keep"),
         (1, {"keep__text": None}, "keep.bytes and text must be 32 hexadecimal digits"),
         (3, {"file__path": "docs/a"}, "file.path must be absolute, without '.' and '..'"),
         (3, {"file__path": "/docs/../a"}, "file.path must be absolute, without '.' and '..'"),

@@ -175,30 +175,6 @@ def test_plain_texts_with_the_same_words_and_other_signs_go_only_as_near(tree, s
     assert left(plan)["d"] == SHORT
 
 
-def test_a_packed_copy_goes_only_with_the_consent_for_documents(tree):
-    root = tree({"a.txt": text(1), "b.txt.gz": gzip.compress(text(1).encode())})
-
-    result = saved(root)
-
-    assert names(planned(result, text=True)) == {}
-    assert left(planned(result, text=True)) == {"b.txt.gz": FORMATS_ASKS}
-    assert names(planned(result, text=True, formats=True)) == {"b.txt.gz": "a.txt"}
-
-
-def test_a_doubtful_file_is_neither_kept_nor_acted_on(tree):
-    bad = text(1).replace(" ", " \ufffd")
-    root = tree({"a.txt": bad, "b.txt": bad, "c.txt": text(1)})
-
-    plan = planned(saved(root), text=True, formats=True, near=0.5)
-
-    assert names(plan) == {}
-    doubt = "doubtful: damaged characters"
-    assert {name: why for name, why in left(plan).items() if why == doubt} == {
-        "a.txt": doubt,
-        "b.txt": doubt,
-    }
-
-
 def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_one(tree):
     contents = {"a": text(1), "b": text(1, changed=6), "c": text(1, changed=60)}
     result = saved(tree(contents))
@@ -221,9 +197,6 @@ def test_a_similar_document_wants_both_consents(tree):
     assert left(planned(result, "oldest", near=0.9)) == {"b.html": NEAR_FORMATS_ASKS}
     plan = planned(result, "oldest", near=0.9, formats=True)
     assert names(plan) == {"b.html": "a"}
-
-    refused = apply(plan, Consents(near=0.9)).refused
-    assert [why for _, why in refused] == [f"not allowed on the command line ({NEAR_FORMATS_ASKS})"]
 
 
 def test_a_similar_file_goes_for_another_copy_of_the_preferred_text_if_consent_is_lacking(tree):
@@ -351,20 +324,22 @@ def test_a_protected_file_stays_and_is_kept_whatever_ranks(tree):
     assert left(plan) == {"c": "protected"}
 
 
-def test_a_protected_folder_protects_what_is_deep_below_it_and_no_neighbour(tree):
-    root = tree({"a": text(1), "old/deep/er/b": text(1), "older/c": text(1)})
+@pytest.mark.parametrize(
+    ("contents", "protected", "expected"),
+    [
+        (["a", "old/deep/er/b", "older/c"], "old", {"a": "b", "c": "b"}),
+        (["a", "b", "c"], "b", {"a": "b", "c": "b"}),
+        (["a", "really/b"], "link", {"a": "b"}),
+    ],
+    ids=["what is deep in a folder, and no neighbour", "a file", "what a link leads to"],
+)
+def test_a_path_protects(tree, contents, protected, expected):
+    root = tree(dict.fromkeys(contents, text(1)))
+    (root / "link").symlink_to("really")
 
-    plan = planned(saved(root), "oldest", protection=Protection((str(root / "old"),)))
+    plan = planned(saved(root), "oldest", protection=Protection((str(root / protected),)))
 
-    assert names(plan) == {"a": "b", "c": "b"}
-
-
-def test_a_file_may_be_protected_by_its_path(tree):
-    root = tree({"a": text(1), "b": text(1), "c": text(1)})
-
-    plan = planned(saved(root), "oldest", protection=Protection((str(root / "b"),)))
-
-    assert names(plan) == {"a": "b", "c": "b"}
+    assert names(plan) == expected
 
 
 def test_a_group_of_protected_files_is_left(tree):
@@ -399,15 +374,6 @@ def test_a_similar_file_that_the_rules_prefer_does_not_go_for_a_protected_one(tr
 
     assert names(planned(saved(root), "newest", protection=protection, near=0.8)) == {}
     assert names(planned(saved(root), "oldest", protection=protection, near=0.8)) == {"b": "a"}
-
-
-def test_a_protected_folder_is_known_by_what_it_is_and_not_by_its_name(tree):
-    root = tree({"a": text(1), "really/b": text(1)})
-    (root / "link").symlink_to(root / "really")
-
-    plan = planned(saved(root), "oldest", protection=Protection((str(root / "link"),)))
-
-    assert names(plan) == {"a": "b"}
 
 
 def test_a_folder_that_does_not_exist_cannot_be_protected(tree):

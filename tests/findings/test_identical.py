@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from random import Random
-from shutil import which
-from subprocess import run
 
 import pytest
 from hypothesis import given
@@ -207,13 +205,3 @@ def test_every_format_shows_the_sets_that_comparing_bytes_finds(tree, settings):
     for member in (m for group in objects["groups"] for m in group["members"] if m["set"]):
         sets.setdefault((member["set"], member["set_kind"]), set()).add(member["byte_digest"])
     assert all((kind == "bytes") == (len(digests) == 1) for (_, kind), digests in sets.items())
-
-
-@pytest.mark.skipif(which("fdupes") is None, reason="fdupes is not installed")
-def test_fdupes_lists_the_same_sets(tree):
-    found = run(["fdupes", "-r", "-q", "."], capture_output=True, text=True, check=True)
-
-    assert paragraphs(found.stdout) == paragraphs(
-        "\n".join(text.names(identical_bytes(scan(["."]).groups)))
-    )
-    assert paragraphs(found.stdout) == copies_in(tree)

@@ -142,6 +142,8 @@ def test_where_no_result_is_kept_all_files_are_known_and_none_is_read(
     with closing(Store(place, pytest.fail)) as store:
         store.execute("DELETE FROM results")
     monkeypatch.setattr("simdup.files.workers.fingerprint_sources", pytest.fail)
+    if options != OPTIONS["parts"]:  # these are looked for in the texts again
+        monkeypatch.setattr("simdup.files.group_files._RereadDocuments.features", pytest.fail)
 
     again = scanned(place, tree, **options)
 
@@ -450,14 +452,6 @@ def test_equal_digests_are_one_object_which_takes_less_memory(place, tree):
     assert plain.text_digest != plain.features_digest
 
 
-def test_nothing_is_taken_from_code_that_is_not_known(place, tree, lookups, monkeypatch):
-    monkeypatch.setattr(scanning, "CODE", b"")
-    for _ in range(2):
-        scanned(place, tree)
-
-    assert len(lookups) == 2 * len(set(lookups))
-
-
 def test_other_code_believes_nothing(place, tree, lookups, monkeypatch):
     scanned(place, tree)
     lookups.clear()
@@ -465,21 +459,6 @@ def test_other_code_believes_nothing(place, tree, lookups, monkeypatch):
 
     scanned(place, tree)
 
-    assert lookups
-
-
-def test_a_damaged_result_is_not_believed(place, tree, lookups):
-    first = scanned(place, tree)
-    with closing(Store(place, pytest.fail)) as store:
-        ((data, number),) = store.execute(
-            "SELECT entry, number FROM results ORDER BY length(entry) DESC LIMIT 1"
-        )
-        middle = np.frombuffer(data, np.uint8).copy()
-        middle[len(middle) // 2] ^= 1
-        store.execute("UPDATE results SET entry = ? WHERE number = ?", middle.tobytes(), number)
-    lookups.clear()
-
-    assert told(scanned(place, tree)) == told(first)
     assert lookups
 
 
