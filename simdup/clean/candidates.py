@@ -106,7 +106,9 @@ def candidates(
             document = _at(member.document, path)
             file = _id(document)
             unfit = NOISE if is_noisy(folder_of(folder)) else ""
-            if not any(is_under(path, root) for root in roots):
+            inside = (number for number, root in enumerate(roots) if is_under(path, root))
+            root = next(inside, len(roots))
+            if root == len(roots):
                 unfit = unfit or OUTSIDE
             if reason := document.untouchable or unfit:
                 left.append(Left(0, group.id, file, reason))
@@ -114,7 +116,7 @@ def candidates(
             is_changed = bool(changed_since(file))
             file = file if is_changed else as_it_is(file)
             reference = "protected: --against" if document.source.is_reference else ""
-            key = rules.key(_ranked(document, roots, reasons, is_first=not place))
+            key = rules.key(Ranked(document, root, not place, reasons))
             stay = reference or stays(path)
             how = is_changed, is_newest(group, reasons)
             found.append(Candidate(document, file, key, stay, scanned, *how))
@@ -133,19 +135,3 @@ def _id(document: Document) -> FileId:
     content = document.words_digest, document.is_whole_text
     is_packed = document.packing is not None
     return FileId(*where, *times, *digests, source.links, *content, is_packed=is_packed)
-
-
-def _ranked(document: Document, roots: tuple[str, ...], reasons: Key, *, is_first: bool) -> Ranked:
-    source = document.source
-    inside = (place for place, root in enumerate(roots) if is_under(source.path, root))
-    return Ranked(
-        source.path,
-        source.size,
-        source.mtime_ns,
-        document.features,
-        document.format,
-        document.encoding,
-        next(inside, len(roots)),
-        is_representative=is_first,
-        reasons=reasons,
-    )

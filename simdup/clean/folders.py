@@ -8,19 +8,19 @@ folders with the same files the one stays that the rules prefer more often.
 from __future__ import annotations
 
 import os
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from functools import cache
 from pathlib import PurePath
 
 from simdup.clean.candidates import Candidate
 from simdup.clean.decide import text_refusal
 from simdup.clean.plan import Act, Action, Consents
 from simdup.fields import printable
-from simdup.records import FolderPair, Kind
+from simdup.findings.keeper import copies_in
+from simdup.records import Kind, ScanResult
 
-Copies = Sequence[tuple[Candidate, Candidate]]
+Copies = list[tuple[Candidate, Candidate]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,53 +61,38 @@ def whole_folder(action: Action) -> tuple[str, str] | None:
 
 
 def whole_folders(
-    pairs: Iterable[FolderPair],
-    pools: Sequence[Sequence[Candidate]],
-    consents: Consents,
-    act: Act,
+    result: ScanResult, pools: Iterable[Sequence[Candidate]], consents: Consents, act: Act
 ) -> WholeFolders:
     """The folders that go: each of their files has a copy in a folder that stays.
 
     A folder goes unless the rules prefer more of its files than of the other's.
     """
     found = WholeFolders()
-    files = {
-        each.scanned: (place, each)
-        for place, pool in enumerate(pools)
-        for each in pool
-        if not each.is_changed
-    }
-    paths = sorted(files)
-    for pair in pairs:
-        copies = _going(pair, _copies(pair, files, paths))
-        if copies and all(_may_go(file, copy, consents, act) for file, copy in copies):
-            found.copy_of.update((file.id.path, copy.id.path) for file, copy in copies)
-            why = _why(*_folders(pair, copies))
-            found.folders.append((why, tuple(file.id.path for file, _ in copies)))
+    real = cache(lambda folder: os.path.realpath(os.path.join(result.base or os.curdir, folder)))
+    for pair, copies in zip(result.folders, _copies(result, pools), strict=True):
+        if pair.not_compared or not 0 < pair.files == pair.identical == len(copies):
+            continue
+        is_turned = sum((one.key < two.key) - (two.key < one.key) for one, two in copies) > 0
+        if is_turned and pair.files < pair.other_files:
+            continue
+        going = [(two, one) for one, two in copies] if is_turned else copies
+        if all(_may_go(file, copy, consents, act) for file, copy in going):
+            found.copy_of.update((file.id.path, copy.id.path) for file, copy in going)
+            names = (pair.other, pair.path) if is_turned else (pair.path, pair.other)
+            why = _why(*map(real, names))
+            found.folders.append((why, tuple(file.id.path for file, _ in going)))
     return found
 
 
-def _going(pair: FolderPair, copies: Copies) -> Copies:
-    """The files of the folder that goes, each with its copy in the other; none if neither goes."""
-    if pair.not_compared or not pair.files == pair.identical == len(copies):
-        return ()
-    if sum((one.key < two.key) - (two.key < one.key) for one, two in copies) <= 0:
-        return copies
-    return [(two, one) for one, two in copies] if pair.files == pair.other_files else ()
-
-
-def _copies(
-    pair: FolderPair, files: Mapping[str, tuple[int, Candidate]], paths: Sequence[str]
-) -> Copies:
-    """The files of a folder, each with the file of its group at the same place in the other."""
-    beginning, found = os.path.join(pair.path, ""), list[tuple[Candidate, Candidate]]()
-    for path in islice(paths, bisect_left(paths, beginning), None):
-        if not path.startswith(beginning):
-            break
-        place, file = files[path]
-        there, copy = files.get(os.path.join(pair.other, path[len(beginning) :]), (-1, file))
-        if place == there:
-            found.append((file, copy))
+def _copies(result: ScanResult, pools: Iterable[Sequence[Candidate]]) -> list[Copies]:
+    """For each pair of folders the unchanged files of the first one, each with its copy."""
+    files = {each.scanned: each for pool in pools for each in pool if not each.is_changed}
+    found: list[Copies] = [[] for _ in result.folders]
+    for each in copies_in(result.folders, result.groups):
+        members = result.groups[each.group].members
+        file, copy = (files.get(members[at].document.path) for at in (each.file, each.other))
+        if file is not None and copy is not None:
+            found[each.pair].append((file, copy))
     return found
 
 
@@ -117,13 +102,3 @@ def _may_go(file: Candidate, copy: Candidate, consents: Consents, act: Act) -> b
         return False
     is_same = kind is Kind.IDENTICAL_BYTES
     return is_same or not text_refusal(file.document, copy.document, consents, act)
-
-
-def _folders(pair: FolderPair, copies: Copies) -> list[str]:
-    """The absolute path of the folder that goes and of the one that stays."""
-    beginning = os.path.join(pair.path, "")
-    paths = [each.scanned for each in copies[0]]
-    # Both files have the same path below their folders, and one of these is `pair.path`.
-    inside = next(path for path in paths if path.startswith(beginning))
-    below = os.sep + inside[len(beginning) :]
-    return [each.id.path.removesuffix(below) for each in copies[0]]

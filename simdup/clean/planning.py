@@ -54,7 +54,7 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     stays = reason_with(wishes.protection, header)
     pools = list(candidates(result, wishes.rules, stays, left))
     consents, act = wishes.consents, wishes.act
-    whole = whole_folders(result.folders, pools, consents, act)
+    whole = whole_folders(result, pools, consents, act)
     pools, alike = _compared(pools, consents, act)
     for group, pool, near in zip(result.groups, pools, alike, strict=True):
         decided = decide_group(pool, whole.copy_of, near, consents, act)

@@ -13,25 +13,19 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from simdup.errors import BadValueError
 from simdup.findings.keeper import Key, is_name_of_copy, is_under, reason
-from simdup.settings import FORMAT_ORDER, FORMATS
+from simdup.records import Document
+from simdup.settings import FORMATS
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """The facts about a file that the rules use."""
 
-    path: str
-    """Absolute."""
-    size: int
-    mtime_ns: int
-    features: int
-    """The number of distinct shingles: how long the text is, whatever its encoding."""
-    format: str
-    """As `Document.format`."""
-    encoding: str
+    document: Document
+    """With an absolute path."""
     root: int
     """The place of the folder it was found in, among the folders that were scanned."""
     is_representative: bool
@@ -63,26 +57,26 @@ class Rule:
 
 
 _PLAIN: dict[str, Callable[[Ranked], int]] = {
-    "newest": lambda file: -file.mtime_ns,
-    "oldest": lambda file: file.mtime_ns,
-    "longest": lambda file: -file.features,
-    "largest": lambda file: -file.size,
-    "shortest-path": lambda file: len(file.path),
-    "shallowest": lambda file: file.path.count(os.sep),
-    "deepest": lambda file: -file.path.count(os.sep),
+    "newest": lambda file: -file.document.source.mtime_ns,
+    "oldest": lambda file: file.document.source.mtime_ns,
+    "longest": lambda file: -file.document.features,
+    "largest": lambda file: -file.document.source.size,
+    "shortest-path": lambda file: len(file.document.path),
+    "shallowest": lambda file: file.document.path.count(os.sep),
+    "deepest": lambda file: -file.document.path.count(os.sep),
     "first": lambda file: file.root,
     "representative": lambda file: not file.is_representative,
-    "original-name": lambda file: is_name_of_copy(os.path.basename(file.path)),
-    "format": lambda file: _among(file.format, FORMAT_ORDER),
+    "original-name": lambda file: is_name_of_copy(os.path.basename(file.document.path)),
+    "format": lambda file: file.document.format_place,
 }
 
 _TAKING: dict[str, Callable[[Ranked, Sequence[str]], int]] = {
-    "format": lambda file, names: _among(file.format, names),
-    "encoding": lambda file, names: _among(file.encoding, names),
+    "format": lambda file, names: _among(file.document.format, names),
+    "encoding": lambda file, names: _among(file.document.encoding, names),
     "name": lambda file, globs: (
-        not any(fnmatchcase(os.path.basename(file.path), glob) for glob in globs)
+        not any(fnmatchcase(os.path.basename(file.document.path), glob) for glob in globs)
     ),
-    "under": lambda file, folders: not any(is_under(file.path, each) for each in folders),
+    "under": lambda file, folders: not any(is_under(file.document.path, each) for each in folders),
 }
 
 #: The names of all rules; a rule with a value is followed by an example or the kind of value.

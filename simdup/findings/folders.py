@@ -8,14 +8,14 @@ pairs of files show which folders to compare, and only these are then compared f
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from functools import cache
+from itertools import chain, combinations, pairwise
 
 import numpy as np
 
-from simdup.arrays import Indices
 from simdup.match.groups import components
 from simdup.records import Document, FolderPair, Group, Reason, Skipped
 
@@ -375,43 +375,23 @@ def _behind(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[
     All files of such a group lie in folders that are joined by pairs, and each has its copy under
     the same relative path in another one. A folder inside a folder of a pair is joined with it.
     """
-    group_of_file = np.repeat(np.arange(len(groups)), [len(group.members) for group in groups])
-    group, file, folder, chain, spot = _spots(tree, groups, best)
-    has_copy = np.zeros(len(group_of_file), bool)
-    has_copy[file[np.bincount(spot)[spot] > 1]] = True
-    lacking = np.bincount(group_of_file[~has_copy], minlength=len(groups))
-    chain_of_group = np.unique(np.column_stack((group, chain)), axis=0)
-    chains = np.bincount(chain_of_group[:, 0], minlength=len(groups))
-    is_behind = ((lacking == 0) & (chains == 1))[group]
-    behind: dict[int, set[int]] = defaultdict(set)
-    for number, each in np.column_stack((group, folder))[is_behind].tolist():
-        behind[number].add(each)
-    return behind
-
-
-def _spots(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> Iterable[Indices]:
-    """For each file and each folder of a pair above it: group, file, folder, chain and spot.
-
-    Files are numbered in the order of the groups. Files of a group have the same spot if they lie
-    under the same relative path in folders of one chain of pairs.
-    """
     last = {folder: _last(folder, best) for pair in best.items() for folder in pair}
     joined = _joined(tree, last)
-    paths = [
-        (number, each.document.path) for number, of in enumerate(groups) for each in of.members
-    ]
-    spots: dict[tuple[int, int, str], int] = {}
-    rows = list[tuple[int, int, int, int, int]]()
-    above: dict[int | None, list[int]] = {}
-    for file, (number, path) in enumerate(paths):
-        folder, _ = tree.locate(path)
-        if folder not in above:
-            above[folder] = [each for each in tree.ancestors(folder) if each in last]
-        for each in above[folder]:
-            spot = number, last[each], path[len(tree.paths[each]) :].lstrip(os.sep)
-            own = spots.setdefault(spot, len(spots))
-            rows.append((number, file, each, joined[last[each]], own))
-    return np.array(rows, np.int64).reshape(-1, 5).T
+    paired = cache(lambda folder: [each for each in tree.ancestors(folder) if each in last])
+    behind: dict[int, set[int]] = {}
+    for number, group in enumerate(groups):
+        paths = [member.document.path for member in group.members]
+        folders = [paired(tree.locate(path)[0]) for path in paths]
+        # Two files are at the same spot if they have one path below folders of one chain of pairs.
+        spots = [
+            [(last[each], path[len(tree.paths[each]) :].lstrip(os.sep)) for each in above]
+            for path, above in zip(paths, folders, strict=True)
+        ]
+        files = Counter(chain.from_iterable(spots))
+        is_joined = len({joined[end] for end, _ in files}) == 1
+        if is_joined and all(any(files[spot] > 1 for spot in of_file) for of_file in spots):
+            behind[number] = set(chain.from_iterable(folders))
+    return behind
 
 
 def _last(folder: int, best: dict[int, int]) -> int:

@@ -236,7 +236,7 @@ def _ages(group: Group) -> list[int]:
     ]
 
 
-class _Copy(NamedTuple):
+class Copy(NamedTuple):
     """A file in the first folder of a pair, and its copy at the same place in the other one."""
 
     pair: int
@@ -253,7 +253,7 @@ def _add_folders(
     The folder with fewer files goes. Of two with equally many, the one that has fewer of the files
     which all other reasons keep.
     """
-    copies, votes = [*_copies_in(pairs, groups)], Counter[int]()
+    copies, votes = [*copies_in(pairs, groups)], Counter[int]()
     for each in copies:
         one, other = keys[each.group][each.file], keys[each.group][each.other]
         votes[each.pair] += (one < other) - (other < one)
@@ -267,7 +267,7 @@ def _add_folders(
             _put(of_group, _FOLDER, of_files)
 
 
-def _copies_in(pairs: Sequence[FolderPair], groups: Sequence[Group]) -> Iterator[_Copy]:
+def copies_in(pairs: Sequence[FolderPair], groups: Sequence[Group]) -> Iterator[Copy]:
     """Yield the copies with the same words, at the same place in both folders of a pair."""
     first = {pair.path: number for number, pair in enumerate(pairs)}
     for number, group in enumerate(groups) if pairs else ():
@@ -275,9 +275,10 @@ def _copies_in(pairs: Sequence[FolderPair], groups: Sequence[Group]) -> Iterator
         for at, member in enumerate(group.members):
             path = member.document.path
             for folder in first.keys() & set(_folders_above(path)):
-                other = place.get(pairs[first[folder]].other + path[len(folder) :])
+                inside = path[len(folder) + 1 :]
+                other = place.get(os.path.join(pairs[first[folder]].other, inside))
                 if other is not None and _are_same(member, group.members[other]):
-                    yield _Copy(first[folder], number, at, other)
+                    yield Copy(first[folder], number, at, other)
 
 
 def _folders_above(path: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from simdup.clean.rules import NAMES, Ranked, Rules, is_under, rule_of
 from simdup.findings.keeper import WORDS
+from simdup.records import Document, Source
 
 VECTORS = json.loads(Path(__file__).with_name("rules.json").read_text("utf-8"))
 CASES = VECTORS["cases"]
@@ -22,8 +23,11 @@ def reasons(fields):
 
 def ranked(fields):
     key = (*reasons(fields), fields["path"].encode())
-    fields = VECTORS["defaults"] | fields | {"reasons": key}
-    return Ranked(is_representative=fields.pop("representative"), **fields)
+    given = VECTORS["defaults"] | fields
+    source = Source(given["path"], given["size"], given["mtime_ns"], 0, 0, 0)
+    encoding = given["encoding"] if given["format"] == "text" else given["format"]
+    document = Document(source, encoding, 1, 0, given["features"], b"", b"", b"")
+    return Ranked(document, given["root"], given["representative"], key)
 
 
 def test_there_is_a_vector_for_every_rule():
@@ -37,7 +41,7 @@ def test_there_is_a_vector_for_every_rule():
 def test_the_rules_keep_the_file_that_the_vectors_say(case, is_reversed):
     rules = Rules([rule_of(each) for each in case["rules"]])
     files = [ranked(each) for each in case["files"]]
-    keys = {each.path: rules.key(each) for each in files[:: -1 if is_reversed else 1]}
+    keys = {each.document.path: rules.key(each) for each in files[:: -1 if is_reversed else 1]}
 
     order = sorted(keys, key=keys.__getitem__)
 
