@@ -1,0 +1,45 @@
+# What `import simdup` offers, with types. __init__.py reads this file when the first of these
+# names is used, so that they stand in one list. A stub exports what it imports as itself (PEP 484).
+
+from simdup.corpus.records import CorpusResult as CorpusResult
+from simdup.corpus.records import RowGroups as RowGroups
+from simdup.corpus.rewrite import rewritten as rewritten
+from simdup.corpus.scan import group_texts as group_texts
+from simdup.corpus.scan import identities as identities
+from simdup.corpus.scan import scan_rows as scan_rows
+from simdup.errors import ExtraMissingError as ExtraMissingError
+from simdup.errors import InputError as InputError
+from simdup.errors import InterruptedScan as InterruptedScan
+from simdup.errors import SimdupError as SimdupError
+from simdup.errors import TooManyPairsError as TooManyPairsError
+from simdup.evaluation.evaluate import evaluate as evaluate
+from simdup.evaluation.metrics import Evaluated as Evaluated
+from simdup.evaluation.metrics import Evaluation as Evaluation
+from simdup.files.compare import compare as compare
+from simdup.files.library import exact_similarities as exact_similarities
+from simdup.files.library import fingerprint_files as fingerprint_files
+from simdup.files.library import fingerprint_texts as fingerprint_texts
+from simdup.files.scan import scan as scan
+from simdup.files.walk import Filters as Filters
+from simdup.index.index import Index as Index
+from simdup.index.records import Answer as Answer
+from simdup.index.records import Changes as Changes
+from simdup.index.records import Match as Match
+from simdup.match.groups import group as group
+from simdup.recipe import Recipe as Recipe
+from simdup.records import Comparison as Comparison
+from simdup.records import Document as Document
+from simdup.records import FolderPair as FolderPair
+from simdup.records import Group as Group
+from simdup.records import Kind as Kind
+from simdup.records import Member as Member
+from simdup.records import Reason as Reason
+from simdup.records import ScanResult as ScanResult
+from simdup.records import Skipped as Skipped
+from simdup.records import Source as Source
+from simdup.records import Stats as Stats
+from simdup.search.hamming import hamming_distances as hamming_distances
+from simdup.search.pairs import iter_pairs as iter_pairs
+from simdup.search.pairs import pairs_within as pairs_within
+from simdup.settings import Settings as Settings
+from simdup.storage.store import Store as Store
