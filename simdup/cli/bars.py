@@ -133,17 +133,10 @@ def bar(
     total: float | None,
     amount: Callable[[Item], float] | None = None,
 ) -> Iterable[Item]:
-    """Return the items; a bar on stderr shows how many of them have been taken."""
-    return items if total == 0 else _counted(items, label, total, amount)
-
-
-def _counted(
-    items: Iterable[Item],
-    label: str,
-    total: float | None,
-    amount: Callable[[Item], float] | None,
-) -> Iterable[Item]:
-    """Yield the items; when the next one is asked for, count what the last one amounts to."""
+    """Yield the items; a bar on stderr shows how many are done when the next one is asked for."""
+    if total == 0:
+        yield from items
+        return
     bar = _Bar(label, total)
     try:
         for item in items:

@@ -5,21 +5,16 @@ from __future__ import annotations
 import os
 
 import click
-from click.shell_completion import (
-    BashComplete,
-    FishComplete,
-    ShellComplete,
-    ZshComplete,
-    shell_complete,
-)
+from click.shell_completion import ShellComplete, get_completion_class, shell_complete
 
+from simdup.errors import InputError
 from simdup.interrupt import COMPLETING
 
-SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
+SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice([*SHELLS]))
+@click.argument("shell", type=click.Choice(SHELLS))
 @click.pass_context
 def completion_command(context: click.Context, shell: str) -> int:
     """Print the script that makes SHELL complete simdup's commands and options.
@@ -35,10 +30,10 @@ def completion_command(context: click.Context, shell: str) -> int:
       simdup completion bash
       simdup completion fish
     """
-    asking = SHELLS[shell](context.find_root().command, {}, "simdup", COMPLETING)
+    kind = get_completion_class(shell) or ShellComplete
     # The base class's `source`: the class for bash would start a bash to ask for its version.
-    script = ShellComplete.source(asking)
-    click.echo(script, nl=False)
+    asking = kind(context.find_root().command, {}, "simdup", COMPLETING)
+    click.echo(ShellComplete.source(asking), nl=False)
     return 0
 
 
@@ -50,7 +45,7 @@ def asked() -> str | None:
 def answer(commands: click.Command, instruction: str) -> int:
     """Print the completions that a script asked for and return the exit code.
 
-    Raises UsageError if the request cannot come from a script of ours.
+    Raises InputError if the request cannot come from a script of ours.
     """
     shell, _, action = instruction.partition("_")
     try:
@@ -58,6 +53,6 @@ def answer(commands: click.Command, instruction: str) -> int:
             return shell_complete(commands, {}, "simdup", COMPLETING, instruction)
     except (LookupError, ValueError):  # without the other variables, or with broken ones
         pass
-    raise click.UsageError(
+    raise InputError(
         f"{COMPLETING} is set, as by a completion script; see `simdup completion --help`"
     )

@@ -20,7 +20,6 @@ from simdup.settings import KEEPS, ROW_FORMATS, Settings
 
 if TYPE_CHECKING:  # these load numpy
     from simdup.corpus.records import Balance, CorpusResult
-    from simdup.corpus.rewrite import Dropped
 
 #: The most characters of texts that are read for a page. More would not fit, even compressed well.
 MOST_CHARACTERS = 4 * LARGEST_PAGE
@@ -141,7 +140,7 @@ def scan_command(asked: CorpusScan) -> int:
         thresholds = matching.thresholds._replace(similarity=KEPT_FROM)
         matching = matching._replace(thresholds=thresholds)
     settings = matching.settings(linkage=asked.linkage, parts=asked.parts)
-    balance = (_on_this_machine if is_local else _on_spark)(asked, settings)
+    balance = (_scanned if is_local else _on_spark)(asked, settings)
     if not asked.quiet:
         warnings = [f"simdup: {each}" for each in rows.warnings(balance)]
         for line in [*warnings, *rows.summary(balance)]:
@@ -149,39 +148,32 @@ def scan_command(asked: CorpusScan) -> int:
     return options.exit_code(balance, fail_on_found=asked.fail_on_found)
 
 
-def _on_this_machine(asked: CorpusScan, settings: Settings) -> Balance:
+def _scanned(asked: CorpusScan, settings: Settings) -> Balance:
     """Scan, write the report or the rows that stay, and return what became of the rows."""
-    from simdup.corpus.formats.streams import copy_of
-
-    if "-" not in asked.files:
-        return _scanned(asked, settings, None)
-    with copy_of(options.stdin_for("-")) as place:
-        return _scanned(asked, settings, (place, asked.input_format or ROW_FORMATS[0]))
-
-
-def _scanned(asked: CorpusScan, settings: Settings, stdin: tuple[str, str] | None) -> Balance:
     from simdup.corpus.formats.open import tables
     from simdup.corpus.rewrite import check_target
     from simdup.corpus.scan import scan_tables, with_fields
     from simdup.report import rows
 
     names, settings = with_fields(settings, asked.text_field)
-    opened = tables(asked.files, names, asked.id_field, stdin)
-    if asked.keep and asked.target:
-        check_target(opened, asked.target)
-    write, write_page = writer(asked.target, as_utf8=asked.form == "jsonl"), asked.page.writer()
-    write_dropped = writer(asked.dropped, as_utf8=True) if asked.dropped is not None else None
-    bar = progress(quiet=asked.quiet)
-    result = scan_tables(opened, settings, asked.jobs, bar)
-    if asked.keep is not None:
-        return _kept(result, asked, write, write_dropped)
-    renders = {"jsonl": rows.render_jsonl, "csv": rows.render_csv, "text": rows.render}
-    ids = _ids(result, asked.id_field, quiet=asked.quiet)
-    try:
-        write(renders[asked.form](result, ids))
-    finally:  # whoever reads the output may have enough of it
-        write_page(_page(result, ids, asked, bar))
-    return result.balance
+    with options.stdin_copied(asked.files) as copy:
+        stdin = copy and (copy, asked.input_format or ROW_FORMATS[0])
+        opened = tables(asked.files, names, asked.id_field, stdin or None)
+        if asked.keep and asked.target:
+            check_target(opened, asked.target)
+        write, write_page = writer(asked.target, as_utf8=asked.form == "jsonl"), asked.page.writer()
+        write_dropped = writer(asked.dropped, as_utf8=True) if asked.dropped is not None else None
+        bar = progress(quiet=asked.quiet)
+        result = scan_tables(opened, settings, asked.jobs, bar)
+        if asked.keep is not None:
+            return _kept(result, asked, write, write_dropped)
+        renders = {"jsonl": rows.render_jsonl, "csv": rows.render_csv, "text": rows.render}
+        ids = _ids(result, asked.id_field, quiet=asked.quiet)
+        try:
+            write(renders[asked.form](result, ids))
+        finally:  # whoever reads the output may have enough of it
+            write_page(_page(result, ids, asked, bar))
+        return result.balance
 
 
 def _kept(
@@ -196,7 +188,7 @@ def _kept(
     bar = progress(quiet=asked.quiet)
     gone = dropped_for(result, keep, bar, is_measured=is_measured)
     if write_dropped is not None:
-        write_dropped(rows.render_dropped(result, gone, _ids_of(result, gone, asked.id_field)))
+        write_dropped(rows.render_dropped(result, gone, asked.id_field))
     write(without(result, gone.rows, target))
     if not asked.quiet and len(gone.rows):
         for line in rows.losses(result, gone):
@@ -217,16 +209,6 @@ def _page(
         return
     with member_texts(result, MOST_CHARACTERS) as read:
         yield from render_rows(result, ids, bar, read=read, **about)
-
-
-def _ids_of(result: CorpusResult, gone: Dropped, field: str | None) -> list[Any] | None:
-    """Return the names of the rows that go, then the names of the rows that stay for them."""
-    from numpy import concatenate
-
-    from simdup.corpus.scan import identities_of
-
-    rows = concatenate((gone.rows, gone.like))
-    return None if field is None else identities_of(result, field, rows)
 
 
 def _on_spark(asked: CorpusScan, settings: Settings) -> Balance:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
+import simdup
 from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.output import progress, refuse_same_files, tell, writer
 from simdup.cli.shown import Page
+from simdup.errors import BadValueError
 from simdup.recipe import MAX_STRING_HASH_BITS, SIZES, FeatureKind, HashKind, Recipe
 from simdup.settings import OWN_SHARE, SIMILARITY
-
-if TYPE_CHECKING:  # loads numpy
-    from simdup.evaluation.metrics import Evaluation
 
 
 class Evaluate(NamedTuple):
@@ -114,7 +113,7 @@ def evaluate_command(asked: Evaluate) -> int:
         write(renders.get(asked.form, accuracy.render)(result, curve=asked.curve))
     finally:  # whoever reads the output may have enough of it
         draw(result)
-        write_page(_page(result, asked.page.lang))
+        write_page(accuracy.render_page(result, asked.page.lang, time.time()))
     if not asked.quiet:
         for reason in left_out:
             tell(f"left out: {reason}")
@@ -122,14 +121,7 @@ def evaluate_command(asked: Evaluate) -> int:
     return 0
 
 
-def _page(result: Evaluation, language: str | None) -> Iterator[str]:
-    """Return the lines of the page."""
-    from simdup.report.accuracy import render_page
-
-    return render_page(result, language, time.time())
-
-
-def _drawer(picture: str | None) -> Callable[[Evaluation], None]:
+def _drawer(picture: str | None) -> Callable[[simdup.Evaluation], None]:
     """Return a function that draws a picture, or does nothing without one.
 
     Raises ExtraMissingError and InputError now if it could not be drawn or written.
@@ -146,7 +138,7 @@ def _drawer(picture: str | None) -> Callable[[Evaluation], None]:
 def _recipes(asked: Evaluate) -> tuple[list[int], list[Recipe], list[str]]:
     """Return sizes, a recipe for each possible pair of features and hash, and what was left out.
 
-    Raises UsageError when no combination is possible.
+    Raises BadValueError when no combination is possible.
     """
     k = asked.k
     sizes = [size for size in asked.bits if k is None or k <= size] or [*asked.bits]
@@ -164,7 +156,7 @@ def _recipes(asked: Evaluate) -> tuple[list[int], list[Recipe], list[str]]:
                 Recipe(FeatureKind(kind), hash=HashKind(name), bits=min(sizes), **details)
             )
     if not recipes:
-        raise click.UsageError(f"nothing is left: {left_out[0]}")
+        raise BadValueError(f"nothing is left: {left_out[0]}")
     for recipe in recipes:
         recipe.key()  # reads the dictionary and the stop words: better now than later
     if len(sizes) < len(asked.bits):

@@ -177,7 +177,7 @@ def _texts_of(asked: Add) -> dict[str, str]:
     """
     from simdup.storage.shown_groups import MOST_TEXTS
 
-    path, settings = _path(asked.ignored), Settings(**asked.reading.settings())
+    path, settings = _path(asked.ignored), Settings(**asked.reading._asdict())
     found, read = dict[str, str](), list[str]()
     for each in asked.files:
         if each.isascii() and each.isdecimal():
@@ -272,7 +272,7 @@ def remove_command(asked: Remove) -> int:
     """
     from simdup.files.ignored import lines_in
 
-    settings, path = Settings(**asked.reading.settings()), _path(asked.ignored)
+    settings, path = Settings(**asked.reading._asdict()), _path(asked.ignored)
     if not os.path.exists(path):
         raise InputError(f"{path!r}: there is no such list; `simdup ignore add` makes one")
     with _locked(os.path.dirname(path) or os.curdir):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
+import simdup
 from simdup.cli import options
 from simdup.cli.command import Group
 from simdup.cli.output import progress, tell, warn_of, writer
@@ -16,10 +17,6 @@ from simdup.errors import SimdupError
 from simdup.interrupt import INTERRUPTED
 from simdup.report.wording import count
 from simdup.settings import PARTS, Settings
-
-if TYPE_CHECKING:  # these load numpy
-    from simdup.index.index import Index
-    from simdup.index.records import Changes
 
 DAMAGED = 1
 
@@ -112,12 +109,10 @@ def build_command(asked: Build) -> int:
       simdup index build pages.simdup crawl/ --bits 64 --include '*.html'
       simdup index build library.simdup ~/books --parts
     """
-    from simdup.index.index import Index
-
     parts = PARTS if asked.parts else None
-    settings = Settings(asked.fingerprint.recipe(), parts=parts, **asked.reading.settings())
+    settings = Settings(asked.fingerprint.recipe(), parts=parts, **asked.reading._asdict())
     filters, file = asked.filtering.filters(), asked.file
-    with Index.create(file, settings) as index:
+    with simdup.Index.create(file, settings) as index:
         try:
             return _change(index, asked, partial(index.add, asked.paths, filters, **_work(asked)))
         except SimdupError:
@@ -137,10 +132,8 @@ def add_command(asked: Add) -> int:
       simdup index add library.simdup ~/more-books
       simdup index add library.simdup notes/today.md
     """
-    from simdup.index.index import Index
-
     filters = asked.filtering.filters()
-    with Index(asked.file, asked.companions.settings()) as index:
+    with simdup.Index(asked.file, asked.companions.settings()) as index:
         return _change(index, asked, partial(index.add, asked.paths, filters, **_work(asked)))
 
 
@@ -155,9 +148,7 @@ def remove_command(asked: Remove) -> int:
       simdup index remove library.simdup ~/books/lent
       simdup index remove library.simdup notes/today.md
     """
-    from simdup.index.index import Index
-
-    with Index(asked.file, asked.companions.settings()) as index:
+    with simdup.Index(asked.file, asked.companions.settings()) as index:
         return _change(index, asked, partial(index.remove, asked.paths))
 
 
@@ -170,9 +161,7 @@ def update_command(asked: Update) -> int:
       simdup index update library.simdup
       simdup index update library.simdup --quiet
     """
-    from simdup.index.index import Index
-
-    with Index(asked.file, asked.companions.settings()) as index:
+    with simdup.Index(asked.file, asked.companions.settings()) as index:
         if index.is_outdated and not asked.quiet:
             tell(f"simdup: {index.path!r}: reading everything again, with newer readers of text")
         return _change(index, asked, partial(index.update, **_work(asked)))
@@ -187,10 +176,9 @@ def info_command(asked: IndexInfo) -> int:
       simdup index info library.simdup
       simdup index info library.simdup --format json
     """
-    from simdup.index.index import Index
     from simdup.report.query import render_info, render_info_json
 
-    with Index(asked.file) as index:
+    with simdup.Index(asked.file) as index:
         info = index.info()
     render = render_info_json if asked.form == "json" else render_info
     writer(None, as_utf8=asked.form == "json")(render(info))
@@ -208,9 +196,7 @@ def verify_command(asked: Verify) -> int:
       simdup index verify library.simdup
       simdup index verify library.simdup || simdup index build new.simdup ~/books
     """
-    from simdup.index.index import Index
-
-    with Index(asked.file) as index:
+    with simdup.Index(asked.file) as index:
         found, documents = index.problems(), len(index)
     writer(None, as_utf8=False)(found or [f"whole: {count(documents, 'document')}"])
     return DAMAGED if found else 0
@@ -222,7 +208,7 @@ def _work(asked: Build | Add | Update) -> dict[str, Any]:
 
 
 def _change(
-    index: Index, asked: Build | Add | Remove | Update, change: Callable[[], Changes]
+    index: simdup.Index, asked: Build | Add | Remove | Update, change: Callable[[], simdup.Changes]
 ) -> int:
     """Change the index and say what was done; after Ctrl-C, say what the index contains."""
     from simdup.report.text import left_out
@@ -248,7 +234,7 @@ def _change(
     return options.TROUBLE_WITH_INPUT if has_trouble else 0
 
 
-def _summary(changes: Changes, documents: int) -> str:
+def _summary(changes: simdup.Changes, documents: int) -> str:
     """Return the line that says what was changed, and what the index contains now."""
     from simdup.report.text import skipped_in_words
 

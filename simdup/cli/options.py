@@ -29,6 +29,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from functools import partial
 from inspect import getdoc
@@ -37,6 +38,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
+import simdup
 from simdup.cli.output import COLOR
 from simdup.cli.relations import Argument, Option
 from simdup.errors import InputError
@@ -53,8 +55,6 @@ from simdup.settings import FORMATS, LINKAGES, OWN_SHARE, PARTS, SIMILARITY, Con
 
 if TYPE_CHECKING:  # these load numpy
     from simdup.corpus.records import Balance
-    from simdup.files.walk import Filters
-    from simdup.records import ScanResult
 
 Record = TypeVar("Record")
 
@@ -448,19 +448,14 @@ parts = option(
 )
 
 
-class Converters(NamedTuple):
-    """The programs that print the text of files.
-
-    converters: Run COMMAND on files that end in .EXT, and take what it prints as their text. {} in
-        COMMAND is replaced by the file's path; without {}, COMMAND reads the file from stdin. No
-        shell is used; a file may take 60 s of processor time.
-    """
-
-    converters: tuple[Converter, ...] = option(
-        "--convert", type=ParsedValue("ext=command", _converter), multiple=True
-    )
-
-
+converters = option(
+    "--convert",
+    "Run COMMAND on files that end in .EXT, and take what it prints as their text. {} in COMMAND is"
+    " replaced by the file's path; without {}, COMMAND reads the file from stdin. No shell is used;"
+    " a file may take 60 s of processor time.",
+    type=ParsedValue("ext=command", _converter),
+    multiple=True,
+)
 encoding = option(
     "--encoding",
     "Read every plain text in this encoding instead of detecting it.",
@@ -469,7 +464,7 @@ encoding = option(
 
 
 class Reading(NamedTuple):
-    """How the text of a file is read."""
+    """How the text of a file is read; the fields are those of `Settings`."""
 
     encoding: str | None = encoding
     formats: tuple[str, ...] = option(
@@ -479,11 +474,7 @@ class Reading(NamedTuple):
         type=ParsedValue("names", _formats),
         default="all",
     )
-    programs: Converters = part(Converters)
-
-    def settings(self) -> dict[str, Any]:
-        """Return the fields of the settings that say how files are read."""
-        return {"encoding": self.encoding, "formats": self.formats, **self.programs._asdict()}
+    converters: tuple[Converter, ...] = converters
 
 
 class Matching(NamedTuple):
@@ -508,7 +499,7 @@ class Matching(NamedTuple):
             thresholds.k,
             not thresholds.no_verify,
             own_share=self.own_share,
-            **({} if reading is None else reading.settings()),
+            **({} if reading is None else reading._asdict()),
             **others,
         )
 
@@ -517,13 +508,13 @@ class Companions(NamedTuple):
     """What an index refers to but does not contain."""
 
     dictionaries: Dictionaries = part(Dictionaries)
-    programs: Converters = part(Converters)
+    converters: tuple[Converter, ...] = converters
 
     def settings(self) -> Settings:
         """Return settings with nothing but the dictionaries and converters."""
         is_named = any(self.dictionaries)
         recipe = Recipe(FeatureKind.WORDS, **self.dictionaries._asdict()) if is_named else Recipe()
-        return Settings(recipe, converters=self.programs.converters)
+        return Settings(recipe, converters=self.converters)
 
 
 class Priorities(NamedTuple):
@@ -565,13 +556,11 @@ class Filtering(NamedTuple):
     follow_symlinks: bool = flag("--follow-symlinks")
     one_file_system: bool = flag("--one-file-system")
 
-    def filters(self) -> Filters:
+    def filters(self) -> simdup.Filters:
         """Return the filters. Raises UsageError if no file can pass them."""
-        from simdup.files.walk import Filters
-
         if self.max_size is not None and self.max_size < self.min_size:
             raise click.UsageError("--max-size is less than --min-size: no file is both")
-        return Filters(**self._asdict())
+        return simdup.Filters(**self._asdict())
 
 
 linkage = choice(
@@ -610,7 +599,7 @@ def is_set(name: str) -> bool:
     return source is not ParameterSource.DEFAULT
 
 
-def exit_code(result: ScanResult | Balance, *, fail_on_found: bool) -> int:
+def exit_code(result: simdup.ScanResult | Balance, *, fail_on_found: bool) -> int:
     """Return 3 if some input was unreadable, 1 with --fail-on-found if there are groups, or 0."""
     if result.has_trouble:
         return TROUBLE_WITH_INPUT
@@ -618,7 +607,19 @@ def exit_code(result: ScanResult | Balance, *, fail_on_found: bool) -> int:
 
 
 def stdin_for(option: str) -> BinaryIO:
-    """Return standard input as bytes. Raises UsageError naming the option if it is closed."""
+    """Return standard input as bytes. Raises InputError naming the option if it is closed."""
     if not sys.stdin.readable():
-        raise click.UsageError(f"{option} reads stdin, which is closed")
+        raise InputError(f"{option} reads stdin, which is closed")
     return sys.stdin.buffer
+
+
+@contextmanager
+def stdin_copied(paths: Collection[str]) -> Iterator[str | None]:
+    """Give the path of a copy of standard input, if - is among the paths, else None."""
+    if "-" not in paths:
+        yield None
+        return
+    from simdup.corpus.formats.streams import copy_of
+
+    with copy_of(stdin_for("-")) as copy:
+        yield copy

@@ -6,7 +6,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -111,8 +111,10 @@ def query_command(asked: Query) -> int:
     _refuse_same_files(asked)
     is_json = asked.form.startswith("json") and not asked.null
     write, write_page = writer(asked.target, as_utf8=is_json), asked.page.writer()
-    with Index(asked.file, asked.companions.settings()) as index, _copied(asked.paths) as files:
-        run = _ask(index, files, asked)
+    companions, stdin = asked.companions.settings(), options.stdin_copied(asked.paths)
+    with Index(asked.file, companions) as index, stdin as copy:
+        # Standard input is copied, so that it is read as any file is.
+        run = _ask(index, [copy or path if path == "-" else path for path in asked.paths], asked)
         try:
             write(_rendered(run, asked))
         finally:  # whoever reads the output may have enough of it
@@ -254,18 +256,6 @@ def _searched(settings: Settings, documents: int, top: int | None) -> Searched:
     bits, similarity = settings.recipe.bits, settings.similarity
     chance = recall(similarity, bits, k)
     return Searched(settings, documents, top, k, search_distance(similarity, bits), chance)
-
-
-@contextmanager
-def _copied(paths: Sequence[str]) -> Iterator[list[str]]:
-    """Replace the path - by a copy of standard input, so that it is read as any file is."""
-    if "-" not in paths:
-        yield [*paths]
-        return
-    from simdup.corpus.formats.streams import copy_of
-
-    with copy_of(options.stdin_for("-")) as copy:
-        yield [copy if path == "-" else path for path in paths]
 
 
 def _in_order(

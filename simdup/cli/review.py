@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import click
 
@@ -51,30 +52,23 @@ class _Pairs:
 
     def __init__(self, encoding: str | None) -> None:
         self._settings = Settings(encoding=encoding)
-        self._similarity: dict[tuple[str, str], float | None] = {}
-        self._last: tuple[tuple[str, str], Comparison | InputError] | None = None
+        self.comparison = lru_cache(1)(self._comparison)  # it has both texts
+        self.alike = cache(self._alike)
 
-    def comparison(self, keep: FileId, file: FileId) -> Comparison | InputError:
+    def _comparison(self, keep: FileId, file: FileId) -> Comparison | InputError:
         """The comparison of both files as they are now, or why they cannot be compared."""
-        pair = keep.path, file.path
-        if self._last is None or self._last[0] != pair:
-            changed = [
-                f"{each.path!r}: {why}" for each in (keep, file) if (why := changed_since(each))
-            ]
-            made: Comparison | InputError
-            try:
-                made = InputError(changed[0]) if changed else compare(*pair, self._settings)
-            except InputError as trouble:
-                made = trouble
-            self._last = pair, made
-            self._similarity[pair] = None if isinstance(made, InputError) else made.similarity
-        return self._last[1]
+        for each in (keep, file):
+            if why := changed_since(each):
+                return InputError(f"{each.path!r}: {why}")
+        try:
+            return compare(keep.path, file.path, self._settings)
+        except InputError as trouble:
+            return trouble
 
-    def alike(self, keep: FileId, file: FileId) -> float | None:
+    def _alike(self, keep: FileId, file: FileId) -> float | None:
         """The similarity of two files; None if they cannot be compared now."""
-        if (keep.path, file.path) not in self._similarity:
-            self.comparison(keep, file)
-        return self._similarity[keep.path, file.path]
+        found = self.comparison(keep, file)
+        return None if isinstance(found, InputError) else found.similarity
 
 
 def review(
@@ -90,10 +84,10 @@ def review(
     """Ask about the files of a plan, and write the plan to `target`; None if it was not written.
 
     `stays` says why a file must stay. `ignore` notes that two files are not duplicates. Plain
-    texts are in this `encoding`; None: it is detected. Raises UsageError without a terminal.
+    texts are in this `encoding`; None: it is detected. Raises InputError without a terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise click.UsageError("--review asks at a terminal, and this is none")
+        raise InputError("--review asks at a terminal, and this is none")
     part = f"{target}.part"
     pairs = _Pairs(encoding)
     answers = Review(_begun(plan, part), pairs.alike, stays, act)

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
+import simdup
 from simdup.cli import options
 from simdup.cli.cache import open_store, store_files
 from simdup.cli.command import Command
@@ -31,10 +32,6 @@ from simdup.progress import Progress
 from simdup.report.wording import count
 from simdup.settings import Settings
 
-if TYPE_CHECKING:  # these load numpy and sqlite3
-    from simdup.records import ScanResult
-    from simdup.storage.store import Store
-
 # The formats that can say that a result is incomplete, and those that list names.
 FORMATS_OF_PARTS, _NAMES = ("json", "jsonl"), ("names", "fdupes")
 
@@ -48,10 +45,10 @@ _BESIDE_INDEX = (
 class _Task(NamedTuple):
     """A scan whose options were checked, ready to run."""
 
-    find_groups: Callable[..., ScanResult]
+    find_groups: Callable[..., simdup.ScanResult]
     """Does the work, given `progress`."""
-    store: Store | None
-    render: Callable[[ScanResult], Lines]
+    store: simdup.Store | None
+    render: Callable[[simdup.ScanResult], Lines]
     write: Write
     write_page: Callable[[Iterable[str]], None]
 
@@ -193,7 +190,7 @@ def _refuse_same_files(asked: Scan) -> None:
     refuse_same_files([("--html", asked.page.html), ("--output", asked.target)], inputs)
 
 
-def _store(asked: Scan) -> Store | None:
+def _store(asked: Scan) -> simdup.Store | None:
     """Open the store, unless the user wants none or has no home folder to keep it in."""
     from simdup.storage.home import NoHomeError
 
@@ -206,7 +203,7 @@ def _store(asked: Scan) -> Store | None:
         return None
 
 
-def _interruption(store: Store | None) -> str:
+def _interruption(store: simdup.Store | None) -> str:
     """Return what to say after Ctrl-C."""
     if store is None or not store.kept:
         return "interrupted"
@@ -228,7 +225,7 @@ def _paths(asked: Scan) -> tuple[str, ...]:
     return tuple(os.fsdecode(name) for name in names if name)
 
 
-def _renderer(asked: Scan) -> Callable[[ScanResult], Lines]:
+def _renderer(asked: Scan) -> Callable[[simdup.ScanResult], Lines]:
     """Return the function that renders the result; -0 without --format makes it list names."""
     form = asked.form
     if asked.null and not options.is_given("form"):
@@ -241,19 +238,15 @@ def _renderer(asked: Scan) -> Callable[[ScanResult], Lines]:
 
 def _features_of(file: str) -> str:
     """Return the features of an index."""
-    from simdup.index.index import Index
-
-    with Index(file) as index:
+    with simdup.Index(file) as index:
         return str(index.info().about["recipe"].get("features"))
 
 
 def _scan_index(
     file: str, settings: Settings, ignored: Iterable[tuple[bytes, bytes]], progress: Progress
-) -> ScanResult:
+) -> simdup.ScanResult:
     """Group the documents of an index. Raises InputError if options ask for another recipe."""
-    from simdup.index.index import Index
-
-    with Index(file, settings) as index:
+    with simdup.Index(file, settings) as index:
         own = index.settings.recipe
         for name in ("features", "ngram", "top", "weights", "hash"):
             there, here = getattr(own, name), getattr(settings.recipe, name)

@@ -187,7 +187,7 @@ def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]
 def render_page(
     evaluation: Evaluation, language: str | None, day: float | None = None
 ) -> Iterator[str]:
-    """The lines of the page; `language` is one of LANGUAGES, None follows the reader's browser.
+    """Yield the lines of the page; `language` is one of LANGUAGES, None follows the browser.
 
     `day` is when the evaluation was, in seconds since 1970; None if that is unknown.
     """
@@ -200,7 +200,7 @@ def render_page(
         "kinds": [[printable(each.kind), each.duplicate, each.pairs] for each in evaluation.kinds],
         "rows": list(map(_page_row, evaluation.rows)),
     }
-    return page_lines(ACCURACY, data, {})
+    yield from page_lines(ACCURACY, data, {})
 
 
 def _page_row(row: Evaluated) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from simdup.corpus.flaws import Faulty
 from simdup.corpus.records import Balance, CorpusResult, RowGroup
 from simdup.corpus.reread import values
 from simdup.corpus.rewrite import Dropped
+from simdup.corpus.scan import identities_of
 from simdup.records import Kind, Part
 from simdup.report.json_csv import Report, as_jsonl, csv_table, part_cells, settings_fields, to_json
 from simdup.report.text import closeness, likeness, narrowed, part_lines, recall
@@ -46,13 +47,12 @@ class NamedGroup(NamedTuple):
     names: Sequence[Any]
     """Ids, or the places as text."""
 
-    def members(self) -> Iterator[tuple[Any, str, int, Kind, float | None, float | None, int]]:
-        """Name, file, row number, kind, similarity, own share and distance of each member."""
-        group = self.group
-        alike = group.similarities, group.own_shares
-        figures = zip(group.kinds, *alike, group.distances, strict=True)
-        for name, place, figure in zip(self.names, self.places, figures, strict=True):
-            yield (name, *place, *figure)
+    def members(
+        self,
+    ) -> Iterator[tuple[Any, tuple[str, int], Kind, float | None, float | None, int]]:
+        """Name, file and row number, kind, similarity, own share and distance of each member."""
+        _, _, _, kinds, alike, distances, shares = self.group
+        return zip(self.names, self.places, kinds, alike, shares, distances, strict=True)
 
 
 def render(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
@@ -123,8 +123,7 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
     farthest = max(group.distances)
     spread = f", at most {farthest} of {bits} bits from the first" if farthest else ""
     yield f"Group {group.id}: {group.kind.value}, {count(len(group.rows), 'row')}{spread}"
-    for position, member in enumerate(named.members()):
-        name, path, row, kind, similarity, _, distance = member
+    for position, (name, (path, row), kind, similarity, _, distance) in enumerate(named.members()):
         alike = likeness(similarity, distance, bits) if position else ""
         close = closeness(kind, distance, is_verbose=True) if position else ""
         place = "" if name == f"{path}:{row}" else f"  ({printable(path)}:{row})"
@@ -141,7 +140,7 @@ def group_fields(named: NamedGroup) -> dict[str, Any]:
 
 def _member_fields(named: NamedGroup) -> Iterator[dict[str, Any]]:
     for position, member in enumerate(named.members()):
-        name, path, row, kind, similarity, own_share, distance = member
+        name, (path, row), kind, similarity, own_share, distance = member
         yield {
             "id": id_as_json(name),
             **path_fields(path),
@@ -163,14 +162,15 @@ def member_cells(named: NamedGroup) -> Iterator[dict[str, object]]:
         yield each | about | name | {"representative": first}
 
 
-def render_dropped(result: CorpusResult, gone: Dropped, ids: Sequence[Any] | None) -> Iterator[str]:
+def render_dropped(result: CorpusResult, gone: Dropped, field: str | None) -> Iterator[str]:
     """Dropped rows as JSON Lines, each with the row that stays for it.
 
-    `ids` has the ids of the dropped rows, and then the ids of the rows that stay for them.
+    `field` has the ids of rows; None names rows by place.
     """
     rows = np.concatenate((gone.rows, gone.like))
     places = result.rows.places(rows)
-    names = [f"{path}:{row}" for path, row in places] if ids is None else ids
+    by_place = [f"{path}:{row}" for path, row in places]
+    names = by_place if field is None else identities_of(result, field, rows)
     named = [
         {"id": id_as_json(name), **path_fields(path), "row": row}
         for name, (path, row) in zip(names, places, strict=True)

@@ -29,7 +29,7 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.order import WHOLE, View, ranked, repeated
+from simdup.report.order import WHOLE, Pile, View, ranked, repeated
 from simdup.report.terminal import (
     ASIDE,
     HEADING,
@@ -77,6 +77,7 @@ _UNFINISHED = re.compile(r"[A-Za-z\d第]$|\d[-._年月 ]$")
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z\d]{0,5}$|[-_ ][^\W\d]")
 
 _DAY = "%Y-%m-%d"
+_COLOUR = re.compile("\x1b\\[[0-9]*m")
 
 # The most names in a line of `left_out` or `doubtful`.
 _MOST_NAMES = 5
@@ -97,10 +98,11 @@ def render(
         yield from (look.painted(_SECTION, HEADING), "")
     for pattern in _last_is_best(families, view):
         yield from (*_group(pattern, settings, look, view), "")
-    parts, folders = _parts(result, look, view), _folders(result, look, view)
+    parts = list(part_lines(result.parts, look, MOST_PARTS if view.is_brief else None))
+    folders = _folders(result, look, view)
     if parts:
         yield from (*parts, "")
-    groups = _shown(result, look, view, siblings=siblings)
+    groups = _shown(result, look, view, (parts, folders), siblings=siblings)
     for group in _last_is_best(groups, view):
         yield from _group(group, settings, look, view)
         if not view.is_brief:
@@ -125,18 +127,13 @@ def _more(result: ScanResult, shown: int, view: View) -> str:
     return f"{said}: --all, --html page.html, or --format json"
 
 
-def _parts(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
-    """The lines for files that stand in larger ones."""
-    return list(part_lines(result.parts, look, MOST_PARTS if view.is_brief else None))
-
-
 def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
     """The lines for pairs of folders, the pair with the most copies last."""
     shown = [*result.folders]
     if view.is_brief:
         shown = [each for each in shown if not _is_inside(each, shown)]
         shown = shown if len(shown) <= MOST_FOLDERS + 1 else shown[:MOST_FOLDERS]
-    lines = folder_lines(shown, look)
+    lines = [_folder_line(pair, look) for pair in shown]
     if left := len(result.folders) - len(shown):
         lines.append(f"and {count(left, 'more pair')} of folders")
     return lines[::-1]
@@ -151,13 +148,8 @@ def _is_inside(pair: FolderPair, pairs: Iterable[FolderPair]) -> bool:
     )
 
 
-def folder_lines(pairs: Iterable[FolderPair], look: TerminalStyle = PLAIN) -> list[str]:
-    """A line for each pair of folders: how many files are copies, and which folder is newer."""
-    return [_folder_line(pair, look) for pair in pairs]
-
-
 def _folder_line(pair: FolderPair, look: TerminalStyle) -> str:
-    """What is so of two folders, in a sentence; of two equal ones the backup is the copy."""
+    """How many files of a folder are copies; of two equal folders the backup is the copy."""
     names, end = (pair.path, pair.other), ""
     if pair.files == pair.other_files and places(pair.other) > places(pair.path):
         names = pair.other, pair.path
@@ -238,18 +230,29 @@ def containments(group: Group, place: int, settings: Settings) -> tuple[float | 
     return contained_in(member.document, first, alike), contained_in(first, member.document, alike)
 
 
-def _shown(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool) -> list[Group]:
-    """The groups that a report shows, the most useful first."""
+def _shown(
+    result: ScanResult,
+    look: TerminalStyle,
+    view: View,
+    above: Sequence[Sequence[str]],
+    *,
+    siblings: bool,
+) -> list[Group]:
+    """The groups that a report shows, the most useful first.
+
+    A terminal also has to hold the blocks of lines `above`, the line about hidden groups, the
+    summary, and four lines: the command, the next prompt and two empty ones.
+    """
     inside = result.in_folders if view.is_folded else ()
     groups = ranked((each for each in result.groups if each.id not in inside), view.sort)
     groups = groups[: view.limit]
-    if view.lines is not None:
-        plain, settings = look._replace(is_coloured=False), result.settings
-        columns = look.columns or 80
-        blocks = (_rows(_group(group, settings, plain, view), columns) for group in groups)
-        room = _room(result, plain, view, siblings=siblings)
-        groups = groups[: max(FEWEST_GROUPS, _fitting(blocks, room))]
-    return groups
+    if view.lines is None:
+        return groups
+    settings, columns = result.settings, look.columns or 80
+    blocks = (_rows(_group(group, settings, look, view), columns) for group in groups)
+    others = *above, [_more(result, 0, view)], closing(result, siblings=siblings)
+    room = view.lines - _rows(chained(*others), columns) - 4 - sum(map(bool, above))
+    return groups[: max(FEWEST_GROUPS, sum(end <= room for end in accumulate(blocks)))]
 
 
 def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:
@@ -258,26 +261,8 @@ def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:
 
 
 def _rows(lines: Iterable[str], columns: int) -> int:
-    """How many rows of a terminal the lines take."""
-    return sum(max(1, -(-width(line) // columns)) for line in lines)
-
-
-def _fitting(blocks: Iterable[int], rows: int) -> int:
-    """How many blocks, given the rows that each one takes, fit one after the other into `rows`."""
-    ends = accumulate(blocks)
-    return sum(1 for _ in takewhile(lambda end: end <= rows, ends))
-
-
-def _room(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool) -> int:
-    """How many rows of a terminal are left for groups.
-
-    The command, parts, folders, the line about hidden groups, the summary, the next
-    prompt and empty lines take the others.
-    """
-    parts, folders = _parts(result, look, view), _folders(result, look, view)
-    others = [*parts, *folders, _more(result, 0, view), *closing(result, siblings=siblings)]
-    empty = 4 + bool(parts) + bool(folders)
-    return (view.lines or 0) - _rows(others, look.columns or 80) - empty
+    """How many rows of a terminal the lines take; their colours take no room."""
+    return sum(max(1, -(-width(_COLOUR.sub("", line)) // columns)) for line in lines)
 
 
 def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
@@ -376,10 +361,7 @@ def _heading(group: Group, bits: int, look: TerminalStyle) -> str:
 def _alike(group: Group, bits: int) -> str:
     """How much the near-duplicates in a group are like its first file, as "62 to 82 % alike"."""
     near = [each for each in group.members if each.kind is Kind.NEAR]
-    alike = [
-        max(0.0, similarity_at(each.distance, bits)) if each.similarity is None else each.similarity
-        for each in near
-    ]
+    alike = [estimate(each.similarity, each.distance, bits) for each in near]
     least, most = whole_percent(min(alike)), whole_percent(max(alike))
     about = "~" if any(each.similarity is None for each in near) else ""
     return f"{about}{least} % alike" if least == most else f"{about}{least} to {most} % alike"
@@ -393,12 +375,10 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
     """
     lines, number, bits = list[str](), len(group.members), settings.recipe.bits
     look = beside(look, [each.document for each in group.members])
-    place_of = {id(member): place for place, member in enumerate(group.members)}
     is_cut = view.is_brief and number > MOST_FILES + 1
-    left = MOST_FILES if is_cut else number
     copies = list[int]()
-    for place, entry in enumerate(entries(group.members)):
-        first, size_of_set = entry[0][0], sum(map(len, entry))
+    for entry in entries(group.members):
+        first, size_of_set, place = entry[0][0], sum(map(len, entry)), len(copies)
         copies += [len(piece) for piece in entry for _ in piece]
         is_mixed = 1 < len(entry) < size_of_set
         is_headed = is_mixed or 1 < size_of_set < number
@@ -408,11 +388,11 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
             look,
             heading="the first" if is_headed else None,
             same="same" if place else likeness(first.similarity, 0, bits),
-            remark=_inside(group, place_of[id(first)], settings),
+            remark=_inside(group, place, settings),
         )
+        left = (MOST_FILES if is_cut else number) - place
         if left > 0:
             lines += islice(made, left + is_headed)
-        left -= size_of_set
     return [*lines, _more_files(copies[MOST_FILES:])] if is_cut else lines
 
 
@@ -555,11 +535,14 @@ def document_line(  # noqa: PLR0913, PLR0917  (a column each)
     )
 
 
+def estimate(similarity: float | None, distance: float, bits: int) -> float:
+    """The exact similarity if it is known, else the one estimated from the distance, from 0 on."""
+    return max(0.0, similarity_at(distance, bits)) if similarity is None else similarity
+
+
 def likeness(similarity: float | None, distance: int, bits: int) -> str:
     """The exact similarity, or "~" and the similarity estimated from the distance."""
-    if similarity is not None:
-        return percent(similarity)
-    return "~" + percent(max(0.0, similarity_at(distance, bits)))
+    return "~" * (similarity is None) + percent(estimate(similarity, distance, bits))
 
 
 def closeness(kind: Kind, distance: int, *, is_verbose: bool) -> str:
@@ -602,8 +585,12 @@ def null_names(lists: Iterable[Iterable[str]]) -> Iterator[bytes]:
 
 def skips(skipped: Iterable[Skipped]) -> dict[str, int]:
     """The number of files skipped for each reason, most frequent first."""
-    counts = Counter(each.reason.value for each in skipped)
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return _most_first(each.reason.value for each in skipped)
+
+
+def _most_first(words: Iterable[str]) -> dict[str, int]:
+    """How often each word is there, most frequent first."""
+    return dict(sorted(Counter(words).items(), key=lambda item: (-item[1], item[0])))
 
 
 def missing_extras(skipped: Iterable[Skipped]) -> dict[str, int]:
@@ -623,19 +610,15 @@ def left_out(skipped: Iterable[Skipped], option: str = "--noise") -> list[str]:
 
     The option `option` reads them; a folder whose name begins with a dot needs `--hidden` too.
     """
-    names = Counter(os.path.basename(each.path) for each in skipped if _is_noise(each))
+    names = _most_first(os.path.basename(each.path) for each in skipped if _is_noise(each))
     if not names:
         return []
-    ordered = sorted(names.items(), key=lambda item: (-item[1], item[0]))
-    shown = ", ".join(
-        f"{n:,} x {printable(name)}" if n > 1 else printable(name)
-        for name, n in ordered[:_MOST_NAMES]
-    )
-    if others := sum(n for _, n in ordered[_MOST_NAMES:]):
-        shown += f" and {count(others, 'more folder')}"
+    numbers = [*names.values()]
+    shown = [f"{n:,} x " * (n > 1) + printable(name) for name, n in names.items()]
+    some = _some(shown, sum(numbers[_MOST_NAMES:]), "more folder")
     if any(name.startswith(".") for name in names):
         option += " --hidden"
-    return [f"left out: {shown} ({option} reads {'it' if names.total() == 1 else 'them'})"]
+    return [f"left out: {some} ({option} reads {'it' if numbers == [1] else 'them'})"]
 
 
 def _is_noise(skipped: Skipped) -> bool:
@@ -680,31 +663,23 @@ def closing(result: ScanResult, *, siblings: bool = False) -> list[str]:
 def what_to_do(result: ScanResult) -> list[str]:
     """Lines on the files that can go unseen, and on the files that need a look first."""
     found = repeated(result.groups)
-    copies = [
-        f"{size(pile.bytes)} in {words}"
-        for pile, words in (
-            (found.identical, count(found.identical.files, "identical copy")),
-            (found.text, f"{count(found.text.files, 'copy')} of the same text"),
-        )
+    same_text, same_words = " of the same text", " with the same words"
+    copies = _piled((found.identical, "identical copy", ""), (found.text, "copy", same_text))
+    others = _piled((found.words, "file", same_words), (found.near, "near-duplicate", ""))
+    if others and (versions := sum(bool(group.versions) for group in result.groups)):
+        others += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"
+    if copies and skipped_in_words(result.skipped):
+        copies += "; copies among skipped files are not counted"
+    return [f"can go: {copies}"] * bool(copies) + [f"needs a look: {others}"] * bool(others)
+
+
+def _piled(*piles: tuple[Pile, str, str]) -> str:
+    """The bytes and the number of files in each pile that has any; what they are called follows."""
+    return ", ".join(
+        f"{size(pile.bytes)} in {count(pile.files, noun)}{rest}"
+        for pile, noun, rest in piles
         if pile.files
-    ]
-    versions = sum(bool(group.versions) for group in result.groups)
-    others = [
-        f"{size(pile.bytes)} in {words}"
-        for pile, words in (
-            (found.words, f"{count(found.words.files, 'file')} with the same words"),
-            (found.near, count(found.near.files, "near-duplicate")),
-        )
-        if pile.files
-    ]
-    uncounted = "; copies among skipped files are not counted" * bool(
-        skipped_in_words(result.skipped)
     )
-    lines = [f"can go: {', '.join(copies)}{uncounted}"] if copies else []
-    look = ", ".join(others)
-    if versions:
-        look += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"
-    return [*lines, f"needs a look: {look}"] if others else lines
 
 
 def _work(stats: Stats) -> str:
@@ -742,19 +717,17 @@ def doubtful(result: ScanResult) -> list[str]:
     """A line that counts the doubtful files for each reason, and names some, if there are any."""
     if not result.doubtful:
         return []
-    named: dict[str, list[str]] = {}
-    for each in result.doubtful:
-        named.setdefault(each.doubt, []).append(each.path)
-    kinds = sorted(named.items(), key=lambda item: (-len(item[1]), item[0]))
-    shown = "; ".join(f"{doubt} in {_some(paths)}" for doubt, paths in kinds)
-    return [f"{count(len(result.doubtful), 'doubtful text')}: {shown}"]
+    shown = list[str]()
+    for doubt, number in _most_first(each.doubt for each in result.doubtful).items():
+        names = [printable(each.path) for each in result.doubtful if each.doubt == doubt]
+        shown.append(f"{doubt} in {_some(names, number - _MOST_NAMES, 'more file')}")
+    return [f"{count(len(result.doubtful), 'doubtful text')}: {'; '.join(shown)}"]
 
 
-def _some(paths: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    shown = ", ".join(printable(path) for path in paths[:_MOST_NAMES])
-    more = len(paths) - _MOST_NAMES
-    return f"{shown} and {count(more, 'more file')}" if more > 0 else shown
+def _some(names: Sequence[str], more: int, noun: str) -> str:
+    """The first names, and how many `more` there are."""
+    shown = ", ".join(names[:_MOST_NAMES])
+    return f"{shown} and {count(more, noun)}" if more > 0 else shown
 
 
 def recall(candidates: Candidates | None) -> list[str]:
@@ -810,13 +783,13 @@ def render_comparison(
 def _distance(comparison: Comparison) -> Iterator[str]:
     """How far apart the fingerprints are, and the similarity estimated from that."""
     bits, distance = comparison.settings.recipe.bits, comparison.distance
-    error = standard_error(max(0.0, similarity_at(distance, bits)), bits)
-    estimate, low, high = (
-        percent(max(0.0, similarity_at(min(bits, max(0, each)), bits)))
+    error = standard_error(estimate(None, distance, bits), bits)
+    alike, low, high = (
+        percent(estimate(None, min(bits, max(0, each)), bits))
         for each in (distance, distance + error, distance - error)
     )
     yield f"distance     {distance} of {bits} bits"
-    yield f"estimate     {estimate} alike ({low} to {high} within one standard error)"
+    yield f"estimate     {alike} alike ({low} to {high} within one standard error)"
 
 
 def _verdict(comparison: Comparison) -> str:

@@ -17,7 +17,6 @@ from simdup.records import Kind, Part, Skipped
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, Page, page_bytes, page_lines
 from simdup.report.wording import printable
-from simdup.theory import similarity_at
 from simdup.versions import version
 
 #: The most parts of larger files that a page lists; all are counted.
@@ -133,11 +132,6 @@ def sets_of(found: Sequence[Found]) -> list[list[int]]:
 
 def _is_other_text(one: Found, other: Found) -> bool:
     return identity_of(one).kind_with(identity_of(other)) is Kind.SAME_WORDS
-
-
-def estimate(distance: int, bits: int) -> float:
-    """The similarity estimated from a distance, never below 0."""
-    return max(0.0, similarity_at(distance, bits))
 
 
 def skipped_fields(skipped: Iterable[Skipped]) -> list[list[str]]:

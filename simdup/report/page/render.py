@@ -28,14 +28,20 @@ from simdup.report.page.groups import (
     MOST_PARTS,
     MOST_SKIPPED,
     Names,
-    estimate,
     group_page,
     member_fields,
     part_fields,
     sets_of,
     skipped_fields,
 )
-from simdup.report.text import chain_parts, family_figures, missing_extras, newer_name, skips
+from simdup.report.text import (
+    chain_parts,
+    estimate,
+    family_figures,
+    missing_extras,
+    newer_name,
+    skips,
+)
 from simdup.report.wording import printable, sharing
 
 #: Reads the text of a document for the page, or says why it cannot be read.
@@ -126,9 +132,8 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
 
 
 def _member(member: Member, bits: int, names: Names) -> list[Any]:
-    alike = member.similarity
-    known = estimate(member.distance, bits) if alike is None else alike
-    is_exact = alike is not None
+    alike, is_exact = member.similarity, member.similarity is not None
+    known = estimate(alike, member.distance, bits)
     return member_fields(member, known, names, is_exact=is_exact, fingerprint=member.fingerprint)
 
 

@@ -15,15 +15,9 @@ from simdup.records import SHORT
 from simdup.report.json_csv import settings_fields
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import ROWS, page_bytes
-from simdup.report.page.groups import (
-    MOST_PARTS,
-    MOST_SKIPPED,
-    Names,
-    estimate,
-    group_page,
-    part_fields,
-)
+from simdup.report.page.groups import MOST_PARTS, MOST_SKIPPED, Names, group_page, part_fields
 from simdup.report.rows import id_as_text, named_parts
+from simdup.report.text import estimate
 from simdup.report.wording import printable
 
 #: The most bytes of a page that its list of groups takes; texts take the rest.
@@ -139,7 +133,7 @@ class _Listed:
         path, row = named
         result = self.result
         known, distance = group.similarities[place], group.distances[place]
-        alike = estimate(distance, result.settings.recipe.bits) if known is None else known
+        alike = estimate(known, distance, result.settings.recipe.bits)
         own, count = group.own_shares[place], int(result.prints.counts[begin + place])
         fields = [
             *(self.names.folder(path), str(row), int(result.rows.lengths[group.rows[place]])),
