@@ -35,6 +35,15 @@ def test_a_topic_is_printed_with_lines_that_fit(run, topic):
     assert lines[0].startswith("# ")
 
 
+@pytest.mark.parametrize("topic", [*TOPICS[:9], "json", "library"])
+def test_a_page_begins_with_how_the_program_is_called(topic):
+    before, code, _ = manual_page(topic).partition("```")
+
+    assert code
+    assert len(wrapped(before, 88)) < 25
+    assert not re.search(r"^(\||- |\d+\. )", before, re.MULTILINE)
+
+
 def test_an_unknown_topic_is_one_line_that_names_the_pages(run):
     ended = run("help", "acuracy")
 
