@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -79,6 +80,11 @@ def filled_form(number, *, edits=0):
     """
     own = (f"{'e' if place < edits else 'w'}{number}x{place}" for place in range(60))
     return " ".join((*(f"t{place}" for place in range(140)), *own))
+
+
+def alike(number, *, edits=0):
+    """One of many texts of 60 words; `edits` of its words are edited."""
+    return " ".join(f"{'e' if place < edits else 'w'}{number}x{place}" for place in range(60))
 
 
 @pytest.fixture(scope="session")
@@ -229,6 +235,18 @@ def run(folder, capfdbinary):  # noqa: ARG001 (runs are in `folder`)
         return Ended(ended.value.code, out, err)
 
     return running
+
+
+@pytest.fixture
+def report(run):
+    """`report(*arguments)`: the JSON of a scan that went well, or with trouble (code 3)."""
+
+    def reporting(*arguments, code=0):
+        ended = run("scan", *arguments, "--format", "json")
+        assert ended.code == code, ended.err.decode()
+        return json.loads(ended.out.decode("utf-8"))
+
+    return reporting
 
 
 @pytest.fixture

@@ -22,14 +22,11 @@ import signal
 import socket
 import sqlite3
 import stat
-import struct
 import subprocess
 import sys
-import termios
 import time
 import tracemalloc
 import tty
-from base64 import b64decode
 from errno import EIO
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -41,6 +38,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from patience import LONG, SOON
+from reports import grouped, raw, reasons
+from terminals import drained, terminal
 
 import simdup as package
 from simdup.compute.compiled import load_kernels
@@ -72,18 +71,6 @@ SHARED_FOLDER = settings(
 
 
 # Ways to run the program
-
-
-@pytest.fixture
-def report(run):
-    """`report(*arguments)`: the JSON of a scan that went well, or with trouble (code 3)."""
-
-    def reporting(*arguments, code=0):
-        ended = run("scan", *arguments, "--format", "json")
-        assert ended.code == code, ended.err.decode()
-        return json.loads(ended.out.decode("utf-8"))
-
-    return reporting
 
 
 CALL = "\nimport sys\nimport simdup.cli\nsimdup.cli.main(sys.argv[1:])\n"
@@ -174,22 +161,6 @@ def mounted(folder, script, *arguments):
 # What is in a report
 
 
-def raw(member):
-    """The very bytes of a member's name."""
-    if "path_base64" in member:
-        return b64decode(member["path_base64"])
-    return member["path"].encode()
-
-
-def grouped(found):
-    """The paths of each group."""
-    return [[member["path"] for member in group["members"]] for group in found["groups"]]
-
-
-def reasons(found):
-    return {each["path"]: each["reason"] for each in found["skipped"]}
-
-
 def timeless(report, form="json"):
     """A report without what may differ from run to run."""
     if form not in {"json", "jsonl"}:
@@ -263,12 +234,6 @@ def test_short_texts_are_not_grouped_by_distance_alone(report, write):
 # 2: fingerprints that say nothing
 
 
-@pytest.fixture
-def chinese(write, simplified, traditional):
-    """Two texts that have nothing to do with each other."""
-    return write("a", simplified), write("b", traditional)
-
-
 def test_a_fingerprint_of_equal_bits_is_refused_and_listed(report, write):
     for name, begin in (("a", 1000), ("b", 1500)):
         write(name, "，".join(idf()[0][begin : begin + 300]))
@@ -278,17 +243,6 @@ def test_a_fingerprint_of_equal_bits_is_refused_and_listed(report, write):
     assert found["groups"] == []
     assert set(reasons(found).values()) == {"fingerprint all 0 or all 1"}
     assert len(found["skipped"]) == 2
-
-
-@pytest.mark.parametrize("bits", ["32", "64", "128", "256"])
-@pytest.mark.parametrize("features", ["shingles", "words", "keywords"])
-def test_two_chinese_texts_have_two_fingerprints(run, chinese, features, bits):
-    ended = run("compare", *chinese, "--features", features, "--bits", bits, "--format", "json")
-
-    first, second = (each["fingerprint"] for each in json.loads(ended.out)["files"])
-    assert ended.code == 1
-    assert first != second
-    assert not {first, second} & {"0" * len(first), "f" * len(first)}
 
 
 # 3: the same answer everywhere
@@ -347,22 +301,6 @@ def test_groups_have_the_same_order_whatever_the_order_of_the_directory(report, 
 
 
 # 4: what a group is
-
-
-@pytest.mark.parametrize(
-    "options",
-    [("-k", "0"), ("-k", "0", "--linkage", "components"), ("--similarity", "1"), ("--bits", "8")],
-    ids=str,
-)
-def test_distance_0_is_always_grouped(report, write, simplified, options):
-    write("a", simplified)
-    write("b", simplified.replace("，", ", ").replace("。", "!"))
-    write("c", simplified.replace("\n", "\r\n").encode("utf-16"))
-
-    (group,) = report(".", *options)["groups"]
-
-    assert [member["distance"] for member in group["members"]] == [0, 0, 0]
-    assert group["diameter"] == 0
 
 
 def test_a_chain_is_whole_with_components_and_cut_by_star_and_its_diameter_is_told(report, write):
@@ -463,19 +401,6 @@ def test_a_file_reached_twice_is_no_copy_of_itself(report, write, english, argum
     assert found["groups"] == []
     assert found["stats"]["found"] == 1
     assert "same file again" in found["stats"]["skipped"]
-
-
-@mounts
-def test_a_file_of_a_bind_mount_is_no_copy_of_itself(folder, write, english):
-    write("in/a", english)
-    Path("again").mkdir()
-
-    script = 'mount --bind in again; exec "$0" -m simdup "$@"'
-    ended = mounted(folder, script, "scan", ".", "--format", "json")
-
-    found = json.loads(ended.stdout)
-    assert found["groups"] == []
-    assert found["stats"]["found"] == 1
 
 
 # 7: encodings
@@ -602,27 +527,6 @@ def test_a_fifo_a_socket_and_a_device_are_skipped_and_never_opened(watched, fold
     assert set(opened_in(events, folder)) == {"in/a", "in/b"}
 
 
-SWAP = """
-import os, simdup.files.workers
-real = simdup.files.workers.fingerprint_sources
-def swapped(*arguments):
-    os.unlink("in/b")
-    os.mkfifo("in/b")
-    return real(*arguments)
-simdup.files.workers.fingerprint_sources = swapped
-"""
-
-
-def test_a_fifo_that_takes_the_place_of_a_file_does_not_hang(driven, write, english):
-    for name in "abc":
-        write(f"in/{name}", english)
-
-    ended = driven(SWAP, "scan", "in", "--format", "json", "--jobs", "1")
-
-    assert grouped(json.loads(ended.stdout)) == [["in/a", "in/c"]]
-    assert reasons(json.loads(ended.stdout)) == {"in/b": "not a regular file"}
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -685,30 +589,8 @@ def shrinks(path):
     os.truncate(path, 10)
 
 
-def is_replaced(path):
-    shutil.copy(path, "other")
-    os.utime("other", ns=(0, 0))
-    os.replace("other", path)
-
-
-def becomes_a_folder(path):
-    os.unlink(path)
-    os.mkdir(path)
-
-
 def fails(_path):
     raise OSError(EIO, os.strerror(EIO))
-
-
-BEFORE = [
-    (os.unlink, "not found"),
-    (grows, "changed while read"),
-    (shrinks, "changed while read"),
-    (is_replaced, "changed while read"),
-    (becomes_a_folder, "not a regular file"),
-    (fails, "unreadable"),
-]
-HALF_WAY = [each for each in BEFORE if each[0] in {grows, shrinks, fails}]
 
 
 @pytest.fixture
@@ -726,29 +608,10 @@ def in_parts(request, monkeypatch):
         monkeypatch.setattr(reading_room, "WHOLE", 1000)
 
 
-@pytest.mark.usefixtures("three")
-@pytest.mark.parametrize(("happens", "reason"), BEFORE, ids=[each.__name__ for each, _ in BEFORE])
-def test_what_happens_to_a_file_before_it_is_read_is_told_and_the_rest_is_done(
-    report, monkeypatch, happens, reason
-):
-    real = os.open
-
-    def opening(path, *arguments, **options):
-        if path == "./b":
-            happens(path)
-        return real(path, *arguments, **options)
-
-    monkeypatch.setattr(reading_room.os, "open", opening)
-    found = report(".", code=0 if reason == "not a regular file" else 3)
-
-    assert grouped(found) == [["./a", "./c"]]
-    assert reasons(found) == {"./b": reason}
-    assert found["stats"]["skipped"] == {reason: 1}
-
-
 @pytest.mark.usefixtures("three", "in_parts")
 @pytest.mark.parametrize(
-    ("happens", "reason"), HALF_WAY, ids=[each.__name__ for each, _ in HALF_WAY]
+    ("happens", "reason"),
+    [(grows, "changed while read"), (shrinks, "changed while read"), (fails, "unreadable")],
 )
 def test_what_happens_to_a_file_half_way_is_told_and_the_rest_is_done(
     report, monkeypatch, happens, reason
@@ -767,22 +630,6 @@ def test_what_happens_to_a_file_half_way_is_told_and_the_rest_is_done(
 
     assert grouped(found) == [["./a", "./c"]]
     assert reasons(found) == {"./b": reason}
-
-
-def test_a_file_that_changes_before_it_is_compared_is_in_no_group(report, write, monkeypatch):
-    for number, name in enumerate("abc"):
-        write(name, words(1, edits=number))
-    real = package.match.similarities.decide
-
-    def deciding(*arguments):
-        grows("b")
-        return real(*arguments)
-
-    monkeypatch.setattr("simdup.match.similarities.decide", deciding)
-    found = report(".", code=3)
-
-    assert [sorted(each) for each in grouped(found)] == [["./a", "./c"]]
-    assert reasons(found) == {"./b": "changed while read"}
 
 
 # 10: names
@@ -935,20 +782,6 @@ def test_damage_is_shown(run, write):
 
     assert b"./a  (1 character damaged)\n" in ended.out
     assert b"./b  (to keep: the longer text, 3 characters damaged)\n" in ended.out
-
-
-@pytest.mark.skipif(find_spec("numba") is None, reason="needs the extra 'fast'")
-def test_compiled_code_gives_the_same_for_characters_that_unfold(driven, write):
-    for number, text in enumerate(("\ufdfa", "㍿", "e\u0301\u0327")):
-        write(f"in/{number}/a", text * 9999)
-        write(f"in/{number}/b", text * 19_998)
-    asked = ("scan", "in", "--format", "json", "--no-cache", "--similarity", "0.1")
-
-    plain, compiled = driven("", *asked), driven(COMPILE, *asked)
-
-    assert (compiled.returncode, warnings_in(compiled.stderr)) == (0, [])
-    assert len(json.loads(compiled.stdout)["groups"]) == 2  # the last is one long word
-    assert timeless(compiled.stdout) == timeless(plain.stdout)
 
 
 # 12: much
@@ -1189,35 +1022,19 @@ def test_no_worker_outlives_a_run_that_is_killed(stopped, eight, number):
     assert_gone(process.pid)
 
 
-@pytest.mark.parametrize("form", ["json", "jsonl"])
-def test_an_interrupt_while_the_report_is_written_keeps_the_old_one(
-    interrupted, eight, write, form
+SEARCH = "simdup.match.candidate_search:iter_near_pairs:1"
+
+
+@pytest.mark.parametrize(
+    ("where", "form"),
+    [("simdup.report.json_csv:_group:3", "json"), (SEARCH, "text"), (SEARCH, "csv")],
+)
+def test_an_interrupt_replaces_no_old_report_by_one_that_does_not_say_so(
+    interrupted, eight, write, where, form
 ):
     write("out", OLD)
 
-    ended = interrupted(
-        "simdup.report.json_csv:_group:3", "scan", eight, "--format", form, "--output", "out"
-    )
-
-    assert ended.returncode == 130
-    assert ended.stderr.strip() == b"simdup: interrupted"
-    assert Path("out").read_bytes() == OLD
-    assert sorted(os.listdir()) == ["in", "out"]
-
-
-@pytest.mark.parametrize("form", ["text", "csv", "fdupes"])
-def test_an_interrupted_scan_leaves_no_report_that_cannot_say_so(interrupted, eight, write, form):
-    write("out", OLD)
-
-    ended = interrupted(
-        "simdup.match.candidate_search:iter_near_pairs:1",
-        "scan",
-        eight,
-        "--format",
-        form,
-        "--output",
-        "out",
-    )
+    ended = interrupted(where, "scan", eight, "--format", form, "--output", "out")
 
     assert (ended.returncode, ended.stdout) == (130, b"")
     assert Path("out").read_bytes() == OLD
@@ -1229,7 +1046,7 @@ def test_only_what_is_remembered_is_said_to_be(interrupted, eight):
     Path("closed").mkdir(mode=0o500)
 
     ended = interrupted(
-        *("simdup.match.candidate_search:iter_near_pairs:1", "scan", eight),
+        *(SEARCH, "scan", eight),
         environment={"SIMDUP_CACHE": "closed/store"},
         preexec_fn=as_anybody,
     )
@@ -1313,17 +1130,15 @@ def many(write):
 
 @pytest.mark.parametrize(
     ("form", "lines"),
-    [("text", 0), ("text", 1), ("text", 30), ("json", 1), ("jsonl", 1), ("csv", 1), ("fdupes", 1)],
+    [("text", 0), ("text", 1), ("text", 30), ("json", 1), ("jsonl", 1), ("csv", 1), ("-0", 0)],
 )
 def test_a_report_into_head_ends_quietly(headed, many, form, lines):
-    taken, code, said = headed(lines, "scan", many, "--format", form, "-q")
+    shape = ["-0"] if form == "-0" else ["--format", form]
+
+    taken, code, said = headed(lines, "scan", many, *shape, "-q")
 
     assert (code, said) == (0, b"")
     assert all(taken)
-
-
-def test_names_into_a_program_that_stops_reading_end_quietly(headed, many):
-    assert headed(0, "scan", many, "-0", "-q") == ([], 0, b"")
 
 
 @pytest.mark.parametrize(
@@ -1422,10 +1237,9 @@ def test_a_full_disk_is_one_line_and_the_old_report_is_kept(folder, many):
 def on_a_terminal(folder, *arguments, **environment):
     """What the program writes and says on a terminal of 80 columns that changes nothing."""
     usual = {name: os.environ[name] for name in os.environ if name not in {"NO_COLOR", "COLUMNS"}}
-    (screen, out), (other_screen, err) = os.openpty(), os.openpty()
-    for terminal in (out, err):
-        tty.setraw(terminal)
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    (screen, out), (other_screen, err) = terminal(), terminal()
+    for end in (out, err):
+        tty.setraw(end)
     with subprocess.Popen(
         [sys.executable, "-m", "simdup", *arguments],
         cwd=folder,
@@ -1436,16 +1250,7 @@ def on_a_terminal(folder, *arguments, **environment):
     ):
         os.close(out)
         os.close(err)
-        return shown_on(screen), shown_on(other_screen)
-
-
-def shown_on(screen):
-    shown = b""
-    with contextlib.suppress(OSError):  # which is how Linux says that nobody writes any more
-        while part := os.read(screen, 1 << 16):
-            shown += part
-    os.close(screen)
-    return shown
+        return drained(screen), drained(other_screen)
 
 
 @any_name
@@ -1480,30 +1285,7 @@ def test_a_terminal_adds_colours_to_text_and_shortens_folders_and_nothing_else(
     assert any(line.endswith("deep/a.txt") and "…" in line for line in lines)
 
 
-def test_nothing_is_asked(simdup, write, english):
-    write("in/a", english)
-    write("in/b", english)
-
-    ended = simdup("scan", "in", "--fail-on-found", stdin=subprocess.DEVNULL)
-
-    assert ended.returncode == 1
-
-
 # 18: a scan of nothing
-
-
-@pytest.mark.parametrize(
-    "arguments", [["empty"], ["in", "--include", "*.md"], ["in", "--min-size", "1MB"]]
-)
-def test_a_scan_that_matches_no_file_says_so(run, write, english, arguments):
-    write("in/a", english)
-    Path("empty").mkdir()
-
-    ended = run("scan", *arguments)
-
-    assert (ended.code, ended.out) == (0, b"")
-    assert ended.err.startswith(b"no file to compare was found; skipped ")
-    assert ended.err.count(b"\n") == 1
 
 
 # Store
@@ -1538,25 +1320,6 @@ def test_a_file_that_is_not_as_it_was_is_read_again(report, eight, change):
 
     assert report(eight)["stats"]["from_store"] == 7
     assert report(eight)["groups"] == report(eight, "--no-cache")["groups"]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--ngram", "3"),
-        ("--features", "words"),
-        ("--hash", "string", "--features", "words"),
-        ("--encoding", "utf-8"),
-        ("--bits", "1024"),
-    ],
-    ids=" ".join,
-)
-@remembered
-def test_another_recipe_reads_every_file_again(report, eight, options):
-    report(eight)
-
-    assert report(eight, *options)["stats"]["from_store"] == 0
-    assert report(eight, *options)["stats"]["from_store"] == 8
 
 
 # Children of one process, since starting Python each time would take longer than all else.
@@ -2041,23 +1804,6 @@ def test_two_processes_may_change_an_index_at_once(started, run, write, held):
     assert [(out, code) for out, _, code in ended] == [(b"", 0)] * 2
     assert held()[0] == 120
     assert run("index", "update", "x").err.startswith(b"120 unchanged; 120 documents ")
-
-
-def test_a_change_that_another_process_holds_up_too_long_is_one_line(driven, run, write):
-    write("in/a", words(1))
-    run("index", "build", "x", "in")
-    impatient = "import simdup.storage.sqlite\nsimdup.storage.sqlite.PATIENCE = 0\n"
-    with contextlib.closing(sqlite3.connect("x", isolation_level=None)) as other:
-        other.execute("PRAGMA journal_mode = WAL")
-        other.execute("BEGIN IMMEDIATE")
-        asked = driven(impatient, "query", "x", "in/a")
-        ended = driven(impatient, "index", "remove", "x", "in")
-        other.execute("ROLLBACK")
-
-    assert asked.returncode == 0
-    assert (ended.returncode, ended.stdout) == (2, b"")
-    problem = b"another process is changing it; try again later"
-    assert ended.stderr == b"simdup: 'x': " + problem + b"\n"
 
 
 @pytest.mark.parametrize("size", [0, 20_000, 100_000])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import shlex
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+from terminals import drained, terminal
 
 from simdup.clean.plan import read_plan
 
@@ -201,29 +201,6 @@ def test_rows_of_a_corpus_are_no_files(run, write):
     assert b"rows of a corpus; `simdup corpus scan --keep`" in run("clean", "rows.out").err
 
 
-def test_results_of_an_index_are_refused(run, tree):  # noqa: ARG001
-    run("index", "build", "x.simdup", "docs", "-q")
-    run("scan", "--index", "x.simdup", "--format", "json", "-o", "indexed.json", "-q")
-
-    ended = run("clean", "indexed.json")
-
-    assert ended.code == 2
-    assert b"does not say exactly which files it saw" in ended.err
-
-
-def test_a_forged_plan_is_refused_as_a_whole(run, found):
-    run("clean", found, "-o", "plan.jsonl", "-q")
-    lines = Path("plan.jsonl").read_text("utf-8").splitlines()
-    value = json.loads(lines[1]) | {"command": "rm -rf /"}
-    Path("plan.jsonl").write_text("\n".join([lines[0], json.dumps(value)]), "utf-8")
-
-    ended = run("clean", "plan.jsonl", "--apply")
-
-    assert ended.code == 2
-    assert b"'plan.jsonl', line 2: no plan: command is unknown" in ended.err
-    assert Path("docs/b (1).txt").exists()
-
-
 # Acting
 
 
@@ -232,21 +209,6 @@ def trash(monkeypatch, tmp_path):
     """The home folder's trash, on the file system of the tests."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return tmp_path / "data" / "Trash"
-
-
-def test_a_plan_is_carried_out_and_taken_back(run, found, trash):
-    before = {path: Path(path).read_bytes() for path in listing("docs")}
-    run("clean", found, "--near", "0.8", "--text", "-o", "plan.jsonl", "-q")
-
-    ended = run("clean", "plan.jsonl", "--near", "0.8", "--text", "--apply")
-
-    balance, undo = last(ended, 2)
-    gone = before.keys() - listing("docs").keys()
-    assert ended.code == 0
-    assert balance == f"{len(gone)} planned = {len(gone)} done + 0 refused + 0 left"
-    assert len(gone) >= 3
-    assert len([*(trash / "files").iterdir()]) == len(gone)
-    assert undo.startswith("undo with: simdup undo ")
 
 
 @pytest.mark.skipif(which("bash") is None, reason="there is no bash")
@@ -503,7 +465,7 @@ def test_deleting_for_good_asks_for_the_number(run, found, trash):
     assert Path("docs/b (1).txt").exists()
 
     for typed, code in ((b"no\n", 2), (b"1\n", 0)):
-        parent, child = pty.openpty()
+        parent, child = terminal()
         arguments = [sys.executable, "-m", "simdup", "clean", found, "--permanently", "--apply"]
         process = subprocess.Popen(arguments, stdin=child, stdout=child, stderr=child)
         os.close(child)
@@ -517,20 +479,6 @@ def test_deleting_for_good_asks_for_the_number(run, found, trash):
     assert not Path("docs/b (1).txt").exists()
 
 
-def drained(descriptor):
-    """All that a process prints on its terminal."""
-    shown = b""
-    while True:
-        try:
-            part = os.read(descriptor, 4096)
-        except OSError:  # the process has ended
-            part = b""
-        if not part:
-            os.close(descriptor)
-            return shown
-        shown += part
-
-
 # Review
 
 
@@ -538,8 +486,8 @@ class Terminal:
     """A review at a pseudo-terminal."""
 
     def __init__(self, *arguments):
-        self._parent, child = pty.openpty()
-        environment = os.environ | {"TERM": "dumb", "COLUMNS": "200", "PAGER": "cat"}
+        self._parent, child = terminal(columns=200)
+        environment = os.environ | {"TERM": "dumb", "PAGER": "cat"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "simdup", "clean", *arguments, "--review"],
             stdin=child,
@@ -709,8 +657,3 @@ def test_a_review_of_another_result_is_not_gone_on_with(run, found, write, engli
 
     assert code == 2
     assert "'plan.jsonl.part': a review of another result" in shown
-
-
-def test_a_review_wants_a_terminal_and_a_plan_to_write(run, found):
-    assert b"--review asks at a terminal" in run("clean", found, "--review", "-o", "p").err
-    assert b"writes a plan: -o plan.jsonl" in run("clean", found, "--review").err

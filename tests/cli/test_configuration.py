@@ -103,16 +103,6 @@ def test_a_tree_decides_neither_what_is_alike_nor_what_runs_or_is_written(run, w
 
 
 @pytest.mark.usefixtures("texts")
-def test_the_folders_of_among_belong_on_the_command_line(run, own):
-    own("[compare]\namong = 'docs'\n")
-
-    ended = run("compare", "docs/a.txt", "docs/b.txt")
-
-    assert ended.code == 2
-    assert b"'among': belongs on the command line" in ended.err
-
-
-@pytest.mark.usefixtures("texts")
 def test_a_scan_names_the_file_in_the_tree_that_it_used(run, write):
     write(f"docs/{NAME}", "hidden = true\n")
 
@@ -124,9 +114,13 @@ def test_a_scan_names_the_file_in_the_tree_that_it_used(run, write):
 
 
 @pytest.mark.usefixtures("texts")
-def test_a_file_above_the_repository_is_not_read(scanned, write, folder):
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_a_file_above_the_repository_or_the_scanned_folder_is_not_read(
+    scanned, write, folder, is_repository
+):
     write(NAME, "exclude = '*'\n")
-    (folder / "docs" / ".git").mkdir()
+    if is_repository:
+        (folder / "docs" / ".git").mkdir()
 
     assert scanned()["groups"]
 
@@ -176,10 +170,22 @@ def test_options_of_one_file_that_exclude_each_other_are_refused(run, own):
 
 
 @pytest.mark.usefixtures("texts")
-def test_a_key_of_another_command_is_no_fault(scanned, own):
-    own('top = 10\ndraws = 3\n[corpus.scan]\ntext-field = "body"\n[evaluate]\ncurve = true\n')
+def test_a_key_of_another_command_is_no_fault(scanned, run, own):
+    own('top = 10\ndraws = 3\n[corpus.scan]\ntext-field = "body"\n[index]\njobs = 1\n')
 
     assert scanned()["groups"]
+    assert run("index", "build", "i", "docs").code == run("index", "info", "i").code == 0
+
+
+@pytest.mark.usefixtures("texts")
+def test_help_and_two_files_need_no_configuration_of_a_tree(run, write, own):
+    write(f"docs/{NAME}", "= broken\n")
+
+    assert run("compare", "docs/a.txt", "docs/b.txt").code == 0
+    assert run("scan", "docs", "--help").code == 0
+    own("[compare]\namong = 'docs'\n")
+    said = run("compare", "docs/a.txt", "docs/b.txt").err
+    assert b"'among': belongs on the command line" in said
 
 
 @pytest.mark.usefixtures("texts")
@@ -263,20 +269,6 @@ def test_a_file_that_holds_for_some_of_the_paths_only_is_refused(run, write, eng
 
 
 @pytest.mark.usefixtures("texts")
-def test_two_files_are_compared_without_the_configuration_of_a_tree(run, write):
-    write(f"docs/{NAME}", "similarity = 0.99\n")
-
-    assert run("compare", "docs/a.txt", "docs/b.txt").code == 0
-
-
-@pytest.mark.usefixtures("texts")
-def test_without_a_repository_no_file_above_the_scanned_folder_is_read(scanned, write):
-    write(NAME, "exclude = '*'\n")
-
-    assert scanned()["groups"]
-
-
-@pytest.mark.usefixtures("texts")
 def test_a_link_is_no_configuration_of_a_tree(scanned, write, folder):
     write("elsewhere.toml", "exclude = '*'\n")
     (folder / "docs" / NAME).symlink_to(folder / "elsewhere.toml")
@@ -297,28 +289,11 @@ def test_defaults_of_scans_leave_an_index_as_it_is(run, own):
 
 
 @pytest.mark.usefixtures("texts")
-def test_help_needs_no_sound_configuration(run, write, own):
-    write(f"docs/{NAME}", "= broken\n")
-    own("= broken\n")
-
-    assert run("scan", "docs", "--help").code == 0
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("texts")
-def test_a_table_of_a_group_may_be_for_another_of_its_commands(run, own):
-    own("[index]\njobs = 2\n")
-    assert run("index", "build", "i", "docs").code == 0
-
-    assert run("index", "info", "i").code == 0
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("texts")
-def test_a_byte_order_mark_and_lists_of_names_are_understood(run, own):
+def test_a_byte_order_mark_and_lists_of_names_are_understood(run, write, own):
     own('\ufeff[evaluate]\nbits = [16, 32]\nfeatures = ["shingles", "tokens"]\n')
+    write("clusters.csv", "path,cluster\ndocs/a.txt,1\ndocs/c.lock,1\ndocs/b.txt,2\n")
 
-    ended = run("evaluate", "--format", "json", "-q")
+    ended = run("evaluate", "--all-pairs", "clusters.csv", "--format", "json", "-q")
 
     rows = json.loads(ended.out)["rows"]
     assert {(row["features"], row["bits"]) for row in rows} == {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -11,6 +10,7 @@ import sys
 
 import click
 import pytest
+from terminals import drained, terminal
 
 from simdup import interrupt
 from simdup.cli import commands
@@ -77,7 +77,7 @@ def test_a_terminal_shows_a_page_in_the_pager(tmp_path):
     pager = tmp_path / "pager"
     pager.write_text("#!/bin/sh\necho paged\nexec cat\n")
     pager.chmod(0o755)
-    main, other = pty.openpty()
+    screen, other = terminal()
 
     done = subprocess.Popen(
         [sys.executable, "-m", "simdup", "help", "ignore"],
@@ -87,16 +87,7 @@ def test_a_terminal_shows_a_page_in_the_pager(tmp_path):
         stderr=other,
     )
     os.close(other)
-    shown = b""
-    while True:
-        try:
-            part = os.read(main, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
-    os.close(main)
+    shown = drained(screen)
 
     assert done.wait() == 0
     assert shown.startswith(b"paged")

@@ -6,14 +6,11 @@ import json
 import os
 import sys
 import webbrowser
-import zlib
-from base64 import b64decode
 from pathlib import Path
 
 import pytest
 from conftest import filled_form
-
-from tests.report.test_page import Scripts
+from reports import data_in, scripts, texts
 
 pytestmark = pytest.mark.slow
 
@@ -28,14 +25,6 @@ def files(write, english):
 def result(run, files):  # noqa: ARG001 (they are scanned)
     run("scan", "docs", "--format", "json", "-o", "r.json", "-q")
     return "r.json"
-
-
-def page(path="p.html"):
-    return Scripts(Path(path).read_text("utf-8")).found
-
-
-def texts(path="p.html"):
-    return json.loads(zlib.decompress(b64decode(page(path)["texts-1"])))
 
 
 @pytest.mark.usefixtures("files")
@@ -71,7 +60,7 @@ def test_a_saved_result_shows_siblings_if_it_has_them(run, write):
 def test_html_texts_none_writes_a_page_without_texts(run):
     run("scan", "docs", "--html", "p.html", "--html-texts", "none", "-q")
 
-    assert "texts-1" not in page()
+    assert "texts-1" not in scripts()
 
 
 def test_documents_are_in_the_page_as_they_were_read(run, write, english):
@@ -90,7 +79,7 @@ def test_converted_documents_are_in_the_page_of_a_scan_but_not_of_a_saved_result
     convert = ("--convert", "shout=tr A-Z a-z")
     run("scan", "docs", *convert, "--html", "p.html", "--format", "json", "-o", "r.json", "-q")
     assert all(text.startswith("the harbour") for text in map(str.lower, texts()["texts"]))
-    assert json.loads(page()["data"])["codings"] == ["utf-8", "shout"]
+    assert data_in()["codings"] == ["utf-8", "shout"]
 
     run("report", "r.json", "--html", "p.html", "--html-texts", "groups")
     assert "no text extracted" in texts()["found"]
@@ -101,7 +90,7 @@ def test_converted_documents_are_in_the_page_of_a_scan_but_not_of_a_saved_result
 def test_the_page_of_an_index_has_no_texts_by_default(run):
     run("index", "build", "i.simdup", "docs")
     run("scan", "--index", "i.simdup", "--no-verify", "--html", "p.html", "-q")
-    assert "texts-1" not in page()
+    assert "texts-1" not in scripts()
 
     run("scan", "--index", "i.simdup", "--html", "p.html", "--html-texts", "groups", "-q")
     assert texts()["found"] == [0, 1]
@@ -131,14 +120,14 @@ def test_a_page_of_a_saved_result_opens_no_file_that_it_names(run, result, refus
     ended = run("report", result, "--html", "p.html", "-q")
 
     assert (ended.code, ended.out, ended.err) == (0, b"", b"")
-    assert "texts-1" not in page()
+    assert "texts-1" not in scripts()
 
 
 def test_a_page_and_a_format_are_both_made(run, result):
     ended = run("report", result, "--html", "p.html", "--format", "names", "-q")
 
     assert ended.out == b"docs/a.txt\ndocs/b.txt\n\n"
-    assert page()
+    assert scripts()
 
 
 def test_texts_are_read_again_only_from_files_that_are_as_they_were(run, result, english):
@@ -185,7 +174,7 @@ def test_an_interrupted_result_is_shown_as_such(run, result):
 
     assert run("report", result, "-q").err == ended.err
     assert ended.err == b"simdup: this scan was interrupted: it has no groups\n"
-    assert json.loads(page()["data"])["complete"] is False
+    assert data_in()["complete"] is False
 
 
 @pytest.mark.usefixtures("files")
@@ -213,10 +202,10 @@ def test_the_page_is_written_even_if_the_output_pipe_closes(simdup):
 def test_the_page_leaves_its_language_to_the_browser_or_opens_as_told(simdup):
     locale = {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8"}
     simdup("scan", "docs", "--html", "p.html", environment=locale)
-    assert json.loads(page()["data"])["language"] is None
+    assert data_in()["language"] is None
 
     simdup("scan", "docs", "--html", "p.html", "--lang", "en", environment=locale)
-    assert json.loads(page()["data"])["language"] == "en"
+    assert data_in()["language"] == "en"
 
 
 @pytest.mark.usefixtures("files")
@@ -252,7 +241,7 @@ def test_the_page_of_a_saved_result_has_the_day_of_that_file(simdup):
     simdup("scan", "docs", "--format", "json", "-o", "r.json")
     os.utime("r.json", (10**9, 10**9))
     simdup("report", "r.json", "--html", "p.html")
-    assert json.loads(page()["data"])["day"] == 10**9
+    assert data_in()["day"] == 10**9
 
     simdup("report", "-", "--html", "p.html", input=Path("r.json").read_bytes())
-    assert json.loads(page()["data"])["day"] is None
+    assert data_in()["day"] is None

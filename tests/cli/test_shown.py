@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import struct
 import subprocess
 import sys
-import termios
 from types import SimpleNamespace
 
 import pytest
 from patience import LONG
+from terminals import drained
+from terminals import terminal as opened
 
 PAIRS = 30
 
@@ -150,8 +149,7 @@ def test_distances_are_shown_if_they_are_asked_for(run, write, english):
 
 @pytest.mark.usefixtures("pairs")
 def test_a_real_terminal_is_not_scrolled(folder):
-    master, slave = os.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 30, 100, 0, 0))
+    screen, end = opened(30, 100)
     environment = {name: value for name, value in os.environ.items() if name not in SIZES}
     command = [sys.executable, "-m", "simdup", "scan", "in"]
 
@@ -161,13 +159,12 @@ def test_a_real_terminal_is_not_scrolled(folder):
         env=environment,
         check=False,
         timeout=LONG,
-        stdout=slave,
+        stdout=end,
         stderr=subprocess.PIPE,
     )
 
-    os.close(slave)
-    shown = os.read(master, 1 << 16).decode()
-    os.close(master)
+    os.close(end)
+    shown = drained(screen).decode()
     assert ended.returncode == 0
     assert 20 < shown.count("\n") + ended.stderr.count(b"\n") + 2 <= 30
     assert " more groups: --all, " in shown

@@ -25,7 +25,6 @@ HELP = {
     "simdup.report",
     "simdup.report.wording",
 }
-VERSION = HELP | {"simdup.versions"}
 # What the options and the help of a command may import besides.
 OPTIONS = HELP | {
     *(f"simdup.cli.{name}" for name in SUMMARIES),
@@ -85,56 +84,29 @@ def at_the_end(shown, arguments, folder, **variables):
     return done.stderr.decode().splitlines()[-1].split()
 
 
-def of_simdup(modules):
-    return {name for name in modules if name.partition(".")[0] == "simdup"}
+def tab(shell, line):
+    """The variables by which a shell asks about the last word of a line."""
+    words = {"COMP_WORDS": f"simdup {line}", "COMP_CWORD": str(len(f"{line}.".split()))}
+    return words | {"_SIMDUP_COMPLETE": f"{shell}_complete"}
 
 
-def test_help_imports_no_command(folder):
-    found = imported(["--help"], folder)
+@pytest.mark.parametrize(
+    ("arguments", "variables", "allowed"),
+    [
+        (["--help"], {}, HELP),
+        (["--version"], {}, HELP | {"simdup.versions"}),
+        ([], tab("zsh", "sc"), HELP),
+        ([], tab("bash", "completion "), HELP),
+        *(([], tab("fish", f"{name} --"), OPTIONS) for name in COMMANDS),
+        *(([*name.split(), "--help"], {}, OPTIONS) for name in COMMANDS),
+    ],
+)
+def test_help_and_completion_import_nothing_that_a_command_runs(
+    folder, arguments, variables, allowed
+):
+    found = imported(arguments, folder, **variables)
 
-    assert of_simdup(found) <= HELP
-    assert not found.intersection(SLOW)
-
-
-def test_the_version_imports_no_command(folder):
-    found = imported(["--version"], folder)
-
-    assert of_simdup(found) <= VERSION
-    assert not found.intersection(SLOW)
-
-
-def test_completion_of_a_name_imports_no_command(folder):
-    asked = {"_SIMDUP_COMPLETE": "zsh_complete", "COMP_WORDS": "simdup sc", "COMP_CWORD": "1"}
-
-    found = imported([], folder, **asked)
-
-    assert of_simdup(found) <= HELP
-    assert not found.intersection(SLOW)
-
-
-def test_completion_of_an_option_imports_its_command_alone(folder):
-    asked = {"COMP_WORDS": "simdup completion ", "COMP_CWORD": "2"}
-
-    found = imported([], folder, _SIMDUP_COMPLETE="bash_complete", **asked)
-
-    assert of_simdup(found) <= HELP
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_options_of_a_command_are_completed_without_what_it_runs(folder, name):
-    words = {"COMP_WORDS": f"simdup {name} --", "COMP_CWORD": str(len(name.split()) + 1)}
-
-    found = imported([], folder, _SIMDUP_COMPLETE="fish_complete", **words)
-
-    assert of_simdup(found) <= OPTIONS
-    assert not found.intersection(SLOW)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_a_command_imports_nothing_that_it_runs(folder, name):
-    found = imported([*name.split(), "--help"], folder)
-
-    assert of_simdup(found) <= OPTIONS
+    assert {name for name in found if name.partition(".")[0] == "simdup"} <= allowed
     assert not found.intersection(SLOW)
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
 import os
 import re
-import select
-import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
 from contextlib import suppress
@@ -19,7 +15,8 @@ from itertools import count
 from types import SimpleNamespace
 
 import pytest
-from patience import LONG, SOON
+from patience import SOON
+from terminals import drained, terminal
 
 from simdup.cli import bars, output
 from simdup.progress import silent
@@ -202,21 +199,14 @@ def on_a_terminal(folder):
     """
 
     def running(code, *arguments):
-        master, slave = os.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+        screen, end = terminal()
         command = [sys.executable, "-c", f"{code}\nfrom simdup.__main__ import main\nmain()"]
         with subprocess.Popen(
-            [*command, *arguments], cwd=folder, stdin=slave, stdout=slave, stderr=slave
+            [*command, *arguments], cwd=folder, stdin=end, stdout=end, stderr=end
         ) as process:
-            os.close(slave)
-            shown = b""
-            while select.select([master], [], [], LONG)[0]:
-                try:
-                    shown += os.read(master, 1 << 16)
-                except OSError:  # nobody has the terminal any more
-                    break
-            os.close(master)
-            return process.wait(timeout=SOON), shown.decode()
+            os.close(end)
+            shown = drained(screen).decode()
+            return process.wait(timeout=SOON), shown
 
     return running
 
@@ -268,14 +258,12 @@ def test_a_failed_scan_leaves_no_bar(on_a_terminal, write, english):
 def test_a_scan_shows_its_phases_one_after_the_other(simdup, write, english):
     for number in range(3):
         write(f"in/{number}", english.replace("grey", f"grey {number}"))
-    master, slave = os.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    screen, end = terminal()
 
-    simdup("scan", "in", capture_output=False, stdout=-1, stderr=slave)
+    simdup("scan", "in", capture_output=False, stdout=-1, stderr=end)
 
-    os.close(slave)
-    shown = lines(os.read(master, 1 << 16).decode())
-    os.close(master)
+    os.close(end)
+    shown = lines(drained(screen).decode())
     phases = list(dict.fromkeys(line.split()[0] for line in shown))
     assert phases == ["walk", "read", "search", "verify", "1", "needs"]
     assert shown[-2].startswith("1 group of 3 files; ")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from base64 import b64decode, b64encode
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from html.parser import HTMLParser
 from importlib.resources import files
 
 import pytest
+from reports import Scripts, texts_in
 
 from simdup.corpus.flaws import Fault
 from simdup.corpus.scan import member_texts, scan_rows
@@ -72,26 +71,6 @@ def result(*groups, skipped=(), **fields):
     )  # fmt: skip
 
 
-class Scripts(HTMLParser):
-    """The scripts and styles as a browser would see them, by id or tag; and all attributes."""
-
-    def __init__(self, page):
-        super().__init__(convert_charrefs=False)
-        self.found, self.attributes, self._name = {}, [], None
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        self.attributes += attributes
-        self._name = dict(attributes).get("id", tag) if tag in {"script", "style"} else None
-
-    def handle_data(self, data):
-        if self._name:
-            self.found[self._name] = self.found.get(self._name, "") + data
-
-    def handle_endtag(self, _tag):
-        self._name = None
-
-
 def page_of(found, language="en", read=None, day=None):
     return "\n".join(render(found, language, read, day=day)) + "\n"
 
@@ -101,19 +80,7 @@ def data_of(page):
 
 
 def texts_of(page, number):
-    block = Scripts(page).found[f"texts-{number}"]
-    return json.loads(zlib.decompress(b64decode(block)))
-
-
-def test_the_policy_allows_exactly_the_script_and_style_of_the_page():
-    parsed = Scripts(page_of(result()))
-    (policy,) = (value for name, value in parsed.attributes if name == "content" and "src" in value)
-
-    assert policy.startswith("default-src 'none'; ")
-    for name in ("script", "style"):
-        digest = b64encode(sha256(parsed.found[name].encode()).digest()).decode()
-        assert f"{name}-src 'sha256-{digest}'" in policy
-    assert "unsafe" not in policy
+    return texts_in(Scripts(page).found, number)
 
 
 def answers_page(*questions, **options):
@@ -220,25 +187,34 @@ def test_the_data_of_an_evaluation_are_those_of_json_and_names_are_printable():
     assert not {"\u202e", "\x1b"} & set(page)
 
 
-OTHERS = {
+PAGES_OF = {
+    "files": lambda _, language: page_of(result(group(1, "a", "b")), language, lambda _: "text"),
     "answers": lambda _, language: answers_page(("a", "b"), language=language),
     "rows": lambda folder, language: corpus_page(folder, "a b c", "a b c", language=language),
     "accuracy": lambda _, language: accuracy_page(language=language),
 }
 
 
-@pytest.mark.parametrize("kind", OTHERS)
-def test_other_pages_allow_exactly_their_script_and_style_and_make_no_request(kind, tmp_path):
-    page = OTHERS[kind](tmp_path, "zh")
-    parsed = Scripts(page)
-    (policy,) = (value for name, value in parsed.attributes if name == "content" and "src" in value)
+@pytest.mark.parametrize("kind", PAGES_OF)
+def test_a_page_allows_exactly_its_script_and_style_and_makes_no_request(kind, tmp_path):
+    for language in (*LANGUAGES, None):
+        page = PAGES_OF[kind](tmp_path, language)
+        parsed = Scripts(page)
+        policies = [value for name, value in parsed.attributes if name == "content"]
+        (policy,) = (value for value in policies if "src" in value)
 
-    for name in ("script", "style"):
-        digest = b64encode(sha256(parsed.found[name].encode()).digest()).decode()
-        assert f"{name}-src 'sha256-{digest}'" in policy
-    assert not re.search(r"https?:|//\w+\.\w|url\(|@import|\bfetch\(|XMLHttp|WebSocket", page)
-    assert len(OTHERS[kind](tmp_path, None)) < frame.FRAME
-    assert data_of(page)["page"] == kind
+        assert policy.startswith("default-src 'none'; ")
+        assert "unsafe" not in policy
+        for name in ("script", "style"):
+            digest = b64encode(sha256(parsed.found[name].encode()).digest()).decode()
+            assert f"{name}-src 'sha256-{digest}'" in policy
+        assert not re.search(r"https?:|//\w+\.\w|url\(|@import|\bfetch\(|XMLHttp|WebSocket", page)
+        names = {name for name, _ in parsed.attributes}
+        assert not names & {"src", "style", "onclick", "onload"}
+        links = {value for name, value in parsed.attributes if name == "href"}
+        assert all(each.startswith("#") for each in links)
+        assert len(page) < frame.FRAME
+        assert data_of(page)["page"] == kind
 
 
 def test_the_page_of_answers_says_how_the_index_was_searched():
@@ -251,20 +227,6 @@ def test_the_page_of_answers_says_how_the_index_was_searched():
     assert narrowed["settings"]["similarity"] == SIMILARITY
     assert (narrowed["settings"]["most"], nearest["settings"]["nearest"]) == (None, 3)
     assert nearest["narrowed"] is None
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_makes_no_network_request(language):
-    page = page_of(result(group(1, "a", "b")), language, lambda _: "text")
-
-    assert not re.search(r"https?:|//\w+\.\w|url\(|@import|\bfetch\(|XMLHttp|WebSocket", page)
-    assert not {name for name, _ in Scripts(page).attributes} & {
-        "src",
-        "style",
-        "onclick",
-        "onload",
-    }
-    assert {value for name, value in Scripts(page).attributes if name == "href"} == {"#list"}
 
 
 def test_no_script_turns_a_string_into_markup():
@@ -476,13 +438,6 @@ def test_a_page_stays_below_its_limit(monkeypatch):
     assert 0 < data["leftOut"] < 60
     assert data["largestPage"] == 1_000_000
     assert len(Scripts(page).found) == 60 - data["leftOut"] + 3
-
-
-def test_without_a_reader_there_are_no_texts():
-    page = page_of(result(group(1, "a", "b")))
-
-    assert data_of(page)["texts"] is False
-    assert "texts-1" not in Scripts(page).found
 
 
 def test_names_of_skipped_files_are_bounded_and_all_counted(monkeypatch):
