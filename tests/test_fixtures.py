@@ -131,48 +131,6 @@ def test_simdup_reads_what_was_edited(originals, edit):
 # What was written by hand
 
 
-def test_texts_are_in_the_language_that_is_said(documents):
-    for path, (language, _, text) in documents.items():
-        han = sum("\u4e00" <= c <= "\u9fff" for c in text) / len(letters(text))
-        # Least in documentation, with its many Latin letters: .31.
-        assert han > 0.3 if language == "zh" else han == 0, path
-
-
-def test_texts_on_different_topics_and_by_different_hands_share_hardly_five_characters(documents):
-    grams = {
-        path: {squeezed(text)[place : place + 5] for place in range(len(squeezed(text)) - 4)}
-        for path, (*_, text) in documents.items()
-        if path.startswith(("originals/", "other-hand/"))
-    }
-
-    overlaps = {(a, b): len(grams[a] & grams[b]) for a, b in combinations(grams, 2)}
-    shares = [each / len(grams[a] | grams[b]) for (a, b), each in overlaps.items()]
-    # Measured: .046 of two recipes, .039 of two originals, .004 in Chinese.
-    assert max(shares) < 0.05
-
-
-def test_no_sentence_stands_in_two_texts(documents):
-    where = {}
-    for path, (*_, text) in documents.items():
-        if path.startswith(("originals/", "other-hand/")):
-            for sentence in map(squeezed, edits.sentences(text)):
-                where.setdefault(sentence, set()).add(path)
-
-    long = [sentence for sentence in where if len(sentence) >= 12]
-    assert len(long) > 1000
-    assert [sentence for sentence in long if len(where[sentence]) > 1] == []
-
-
-def test_what_a_table_needs_was_written(documents):
-    folders = Counter(path.split("/")[0] for path in documents)
-    templates = Counter(path.split("/")[1] for path in documents if path.startswith("template/"))
-
-    assert folders["other-hand"] == folders["originals"] == 2 * folders["other-script"]
-    assert min(folders["light"], folders["heavy"], folders["translation"]) >= 16
-    assert len(templates) >= 8
-    assert min(templates.values()) >= 5
-
-
 # Families
 
 

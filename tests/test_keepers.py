@@ -181,14 +181,9 @@ def test_a_plan_of_the_demo_takes_copies_and_leaves_the_originals(simdup, folder
     assert all("/backup/" not in keep for _, keep in pairs)
 
 
-def leases(write):
-    """Three versions of a lease, of which the newest is the largest."""
-    for year, version in ((2022, "a"), (2023, "a~1"), (2024, "a~2")):
-        write(f"docs/Lease_{year}.txt", text_of(version, 0, is_chinese=False))
-
-
 def test_the_newest_version_goes_for_an_older_one_only_with_a_word_of_its_own(run, write):
-    leases(write)
+    for year, version in ((2022, "a"), (2023, "a~1"), (2024, "a~2")):  # the newest is the largest
+        write(f"docs/Lease_{year}.txt", text_of(version, 0, is_chinese=False))
     run("scan", "docs", "--format", "json", "-o", "found.json")
     asked = "clean", "found.json", "--prefer", "name=*2022*", "--near", "0.8"
 
@@ -224,17 +219,6 @@ def test_folders_to_keep_and_to_let_go_are_set_in_the_users_own_configuration(
     assert "kept: under a folder to keep" in planned
     write("docs/.simdup.toml", "keep-under = ['inbox']\n")
     assert run("scan", "docs").code == 2
-
-
-def test_a_file_of_an_ignored_pair_leads_no_group_with_the_other_file(run, write):
-    leases(write)
-    run("ignore", "add", "docs/Lease_2024.txt", "docs/Lease_2022.txt")
-
-    run("scan", "docs", "--format", "json", "-o", "found.json")
-
-    (group,) = json.loads(Path("found.json").read_text("utf-8"))["groups"]
-    assert group["members"][0]["path"] == "docs/Lease_2023.txt"
-    assert len(group["members"]) == 3
 
 
 def right(each: Situation, number: int, led: dict[str, str], going: set[str]) -> bool:

@@ -18,8 +18,9 @@ import click
 import pytest
 
 import simdup
-from simdup.cli import commands, load_command
+from simdup.cli import commands
 from simdup.cli.help import TOPICS, man_page, wrapped
+from tests.cli.test_help import EVERY
 
 pytestmark = pytest.mark.slow
 
@@ -158,16 +159,7 @@ def test_the_readme_has_the_same_table_of_accuracy():
 # What there is
 
 
-def every(group, name=""):
-    """All commands below a group, by name; groups too."""
-    for part in group.list_commands(None):
-        command = load_command(part) if group is commands else group.get_command(None, part)
-        yield f"{name}{part}", command
-        if isinstance(command, click.Group):
-            yield from every(command, f"{name}{part} ")
-
-
-COMMANDS = dict(every(commands))
+COMMANDS = {" ".join(names[1:]): command for names, command in EVERY.items() if names[1:]}
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

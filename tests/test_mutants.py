@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from mutants.changes import mutants_of
 from mutants.modules import ACCEPTED, MODULES, accepted
-from patience import LONG
 
 pytestmark = pytest.mark.slow
 
@@ -83,34 +78,3 @@ def test_mutants_of_a_module_can_be_compiled_and_tested(module, tests):
     for mutant in mutants[::7]:
         compile(mutant.applied(source), module, "exec")
     assert all((ROOT / each).exists() for each in tests)
-
-
-# What the tests of a mutant may do: mount something, and start what outlives them.
-LEAVES = """
-import ctypes, os, signal, subprocess, sys
-from enclosed import enclose
-
-is_enclosed = enclose()
-if is_enclosed:
-    # Not by the program `mount`, which a bare machine may lack.
-    assert ctypes.CDLL(None).mount(b"none", sys.argv[1].encode(), b"tmpfs", 0, None) == 0
-    subprocess.Popen(["sleep", "600"], start_new_session=True)
-print(is_enclosed, flush=True)
-os.kill(os.getpid(), signal.SIGTERM)
-"""
-
-
-def test_what_the_tests_of_a_mutant_leave_behind_ends_with_them(tmp_path):
-    # What was left behind would hold on to the pipe, so that its end would not come.
-    ended = subprocess.run(
-        [sys.executable, "-c", LEAVES, tmp_path],
-        cwd=Path(__file__).parent / "mutants",
-        stdout=subprocess.PIPE,
-        timeout=LONG,
-        check=False,
-    )
-
-    if ended.stdout == b"False\n":
-        pytest.skip("this user may not make namespaces")
-    assert (ended.stdout, ended.returncode) == (b"True\n", 128 + signal.SIGTERM)
-    assert not os.path.ismount(tmp_path)

@@ -25,7 +25,6 @@ import stat
 import subprocess
 import sys
 import time
-import tracemalloc
 import tty
 from errno import EIO
 from hashlib import blake2b
@@ -42,7 +41,6 @@ from reports import grouped, raw, reasons
 from terminals import drained, terminal
 
 import simdup as package
-from simdup.compute.compiled import load_kernels
 from simdup.files import read as reading_room
 from simdup.files import walk as walking_room
 from simdup.files.fingerprint import FingerprintOptions, fingerprint_sources
@@ -303,21 +301,6 @@ def test_groups_have_the_same_order_whatever_the_order_of_the_directory(report, 
 # 4: what a group is
 
 
-def test_a_chain_is_whole_with_components_and_cut_by_star_and_its_diameter_is_told(report, write):
-    for name, parts in (("a", {0}), ("b", set()), ("c", {3}), ("d", {3, 2})):
-        text = (f"w{i}{'x' if i // 25 in parts else ''}" for i in range(100))
-        write(name, " ".join(text))
-
-    (star,) = report(".", "-s", "0.5")["groups"]
-    (chain,) = report(".", "-s", "0.5", "--linkage", "components")["groups"]
-
-    assert {member["path"] for member in star["members"]} == {"./a", "./b", "./c"}
-    assert {member["path"] for member in chain["members"]} == {"./a", "./b", "./c", "./d"}
-    for group in (star, chain):
-        rows = [int(member["fingerprint"], 16) for member in group["members"]]
-        assert group["diameter"] == max((a ^ b).bit_count() for a, b in combinations(rows, 2))
-
-
 @pytest.mark.parametrize("linkage", ["star", "components"])
 @pytest.mark.parametrize("options", [(), ("-k", "60"), ("--against", "old")], ids=str)
 def test_no_file_is_in_two_groups_and_no_group_has_one(report, write, linkage, options):
@@ -359,12 +342,6 @@ def test_every_pair_within_k_is_found(report, write, shape, k):
             group |= dict.fromkeys((path[2:] for path in group[b]), group[a])
     expected = {frozenset(each) for each in group.values() if len(each) > 1}
     assert {frozenset(each) for each in grouped(found)} == expected
-
-
-def test_five_million_pairs_are_all_found():
-    rows = np.arange(3200, dtype=">u2")[:, None].view(np.uint8)
-
-    assert sum(map(len, package.iter_pairs(rows, 16))) == 3200 * 3199 // 2 > 5_000_000
 
 
 def test_more_pairs_than_fit_are_refused_by_name_and_not_left_out(run, write, monkeypatch):
@@ -534,13 +511,10 @@ def test_a_fifo_a_socket_and_a_device_are_skipped_and_never_opened(watched, fold
         ("scan", "--files-from", "list"),
         ("compare", "a", "fifo"),
         ("scan", "a", "--cache", "fifo"),
-        ("cache", "info", "--cache", "fifo"),
         ("index", "build", "new", "fifo", "a"),
         ("index", "add", "x", "fifo"),
-        ("index", "info", "fifo"),
         ("query", "x", "a", "fifo"),
         ("query", "fifo", "a"),
-        ("scan", "--index", "fifo"),
     ],
     ids=" ".join,
 )
@@ -819,23 +793,6 @@ def test_size_has_no_hidden_limit_and_what_an_option_skips_is_counted(run, write
     assert limited.err.endswith(b"skipped 2 too large\n")
 
 
-def test_what_is_kept_of_a_file_is_less_than_a_kilobyte(write):
-    for number in range(1400):  # more than a batch each, so that tables are as large
-        write(f"{number % 2}/{number}", words(number, count=12))
-    load_kernels()
-    package.scan(["0", "1"])  # so that they are built
-
-    kept = []
-    for paths in (["0"], ["0", "1"]):
-        tracemalloc.start()
-        result = package.scan(paths)
-        kept.append(tracemalloc.get_traced_memory()[0])
-        tracemalloc.stop()
-
-    assert len(result.documents) == 1400
-    assert (kept[1] - kept[0]) / 700 < 1000
-
-
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_size_has_no_hidden_floor(report, write, size):
     write("a", "abc"[:size])
@@ -985,34 +942,7 @@ def test_an_interrupt_leaves_what_is_known_and_the_next_run_begins_there(
     assert after["stats"]["from_store"] == known
 
 
-@remembered
-def test_an_interrupt_while_a_second_scan_walks_says_nothing_wrong(interrupted, report, eight):
-    report(eight)
-
-    ended = interrupted("simdup.files.walk:_status:6", "scan", eight, "--format", "json")
-
-    found = json.loads(ended.stdout)
-    assert (ended.returncode, found["complete"]) == (130, False)
-    assert (found["groups"], found["skipped"]) == ([], [])
-    assert found["stats"]["fingerprinted"] == found["stats"]["from_store"]
-    assert report(eight)["stats"]["from_store"] == 8
-
-
-@remembered
-def test_an_interrupt_with_workers_ends_them(interrupted, report, eight):
-    ended = interrupted(
-        "simdup.storage.cached:RecipeCache._insert:2",
-        *("scan", eight, "--format", "json", "--jobs", "2"),
-    )
-
-    assert ended.returncode == 130
-    assert ended.stderr.startswith(b"simdup: interrupted")
-    assert ended.stderr.count(b"\n") == 1
-    assert json.loads(ended.stdout)["complete"] is False
-    assert report(eight)["stats"]["from_store"] == 2
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda each: each.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_a_run_that_is_killed(stopped, eight, number):
     process = stopped("simdup.storage.cached:RecipeCache._insert:2", "scan", eight, "--jobs", "2")
 
@@ -1168,14 +1098,6 @@ def test_every_command_into_a_closed_pipe_ends_quietly(headed, run, write, engli
     assert (code, warnings_in(said)) == (0, [])
     assert b"Traceback" not in said
     assert b"ignored" not in said
-
-
-def test_a_report_and_warnings_into_the_same_closed_pipe_end(headed, many, write):
-    write("list", "in\ngone\n" + "".join(f"in/{name}\n" for name in os.listdir(many)))
-
-    _, code, _ = headed(1, "scan", "--files-from", "list", "--format", "json", both=True)
-
-    assert code in {0, 3}
 
 
 # 16: --output
@@ -1822,9 +1744,7 @@ def test_an_index_that_finds_the_disk_full_is_one_line_and_whole_or_gone(driven,
 
 
 @permissions
-@pytest.mark.parametrize(
-    "case", [(0o500, True), (0o700, True), (0o500, False)], ids=["folder", "file", "in two pieces"]
-)
+@pytest.mark.parametrize("case", [(0o500, True), (0o500, False)], ids=["folder", "in two pieces"])
 def test_an_index_in_a_place_that_cannot_be_written_can_be_asked(simdup, run, eight, write, case):
     folder_mode, is_in_one_piece = case
     write("q", words(0))
@@ -1891,15 +1811,11 @@ def snapshot(root):
 READING = [
     *(("scan", "in", "--format", form) for form in FORMATS),
     ("scan", "in", "-0", "--follow-symlinks", "--hidden", "--noise"),
-    ("scan", "in", "-k", "3", "--no-cache"),
     ("scan", "in/deep", "--against", "in", "--linkage", "components"),
     ("scan", "--files-from", "in/list"),
     ("scan", "in", "--features", "words", "--user-dict", "in/list", "--fail-on-found"),
-    ("scan", "in", "in/gone"),
     ("compare", "in/a.txt", "in/deep/b.txt", "--diff"),
-    ("compare", "in/a.txt", "in/deep/b.txt", "--format", "json"),
     ("evaluate", "--pairs", "in/pairs.csv", "--curve"),
-    ("evaluate", "--all-pairs", "in/pairs.csv", "--format", "json"),
     ("cache", "info"),
     ("cache", "clear"),
     ("clean", "in/found.json"),
@@ -1914,7 +1830,6 @@ READING = [
     ("query", "in/x", "in/a.txt", "in/gone", "--text", "some words"),
     ("query", "in/x", "in/deep/b.txt", "--top", "3", "--no-verify", "-0"),
     ("scan", "--index", "in/x"),
-    ("scan", "--index", "in/x", "-k", "3", "--format", "json"),
     ("index", "build", "ELSEWHERE", "in", "--follow-symlinks", "--hidden"),
     ("index", "add", "ELSEWHERE", "in/deep"),
     ("index", "update", "ELSEWHERE"),
@@ -1971,6 +1886,9 @@ FORBIDDEN = ("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork",
 UNTRUSTED = ("pickle.", "socket.connect")
 
 
+HOSTILE_NAME = b"in/$(touch pwned);`touch pwned`"
+
+
 @remembered
 @any_name
 @pytest.mark.parametrize(
@@ -1978,44 +1896,9 @@ UNTRUSTED = ("pickle.", "socket.connect")
     [
         ("scan", "in", "--jobs", "1", "--follow-symlinks"),
         ("scan", "in", "--jobs", "1", "--features", "keywords", "--no-verify"),
-        ("compare", b"in/$(touch pwned);`touch pwned`", "in/-rf.txt", "--diff"),
+        ("compare", HOSTILE_NAME, "in/-rf.txt", "--diff"),
         ("cache", "info"),
-    ],
-    ids=["scan", "keywords", "compare", "cache"],
-)
-def test_no_command_runs_anything_or_opens_what_it_was_not_pointed_at(
-    watched, run, folder, hostile, arguments
-):
-    shutil.copytree(hostile, "outside")
-    Path("temporary").mkdir()
-    Path("temporary/jieba.cache").write_bytes(b"not to be loaded")
-    run("scan", "outside")
-    run("scan", hostile)
-    place = os.environ["SIMDUP_CACHE"]
-
-    ended, events = watched("", *arguments, environment={"TMPDIR": str(folder / "temporary")})
-
-    assert ended.returncode == 0, ended.stderr.decode()
-    assert not [each for each in events if each[0].startswith(FORBIDDEN + UNTRUSTED)]
-    assert {path.split("/")[0] for path in opened_in(events, folder)} <= {"in"}
-    changing = ("os.remove", "os.rename", "os.rmdir", "os.chmod", "os.truncate", "shutil.")
-    assert not [each for each in events if each[0].startswith(changing)]
-    assert {each[1][0] for each in events if each[0] == "os.mkdir"} <= {os.path.dirname(place)}
-    store = Path(place).as_uri()
-    connected = {each[1][0] for each in events if each[0] == "sqlite3.connect"}
-    assert connected <= {f"{store}?mode=ro&immutable=1", f"{store}?mode=rw", ":memory:"}
-    opened = [each[1] for each in events if each[0] == "open" and isinstance(each[1][0], str)]
-    assert {each[0] for each in opened if is_for_writing(*each)} <= {os.devnull}
-    assert sorted(os.listdir()) == ["in", "outside", "temporary"]
-    assert os.listdir("temporary") == ["jieba.cache"]
-
-
-@remembered
-@any_name
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("query", "x", b"in/$(touch pwned);`touch pwned`", "in/-rf.txt"),
+        ("query", "x", HOSTILE_NAME, "in/-rf.txt"),
         ("query", "x", "in/-rf.txt", "--top", "3", "--no-verify"),
         ("scan", "--index", "x"),
         ("index", "info", "x"),
@@ -2027,14 +1910,18 @@ def test_no_command_runs_anything_or_opens_what_it_was_not_pointed_at(
     ],
     ids=lambda arguments: " ".join(map(os.fsdecode, arguments[:2])),
 )
-def test_no_command_of_an_index_runs_anything_or_opens_what_it_was_not_pointed_at(
+def test_no_command_runs_anything_or_opens_what_it_was_not_pointed_at(
     watched, run, folder, hostile, arguments
 ):
     shutil.copytree(hostile, "outside")
+    Path("temporary").mkdir()
+    Path("temporary/jieba.cache").write_bytes(b"not to be loaded")
+    run("scan", "outside")
+    run("scan", hostile)
     run("index", "build", "x", hostile)
-    place = os.path.join(folder, "new" if "new" in arguments else "x")
+    store, index = os.environ["SIMDUP_CACHE"], "new" if "new" in arguments else "x"
 
-    ended, events = watched("", *arguments)
+    ended, events = watched("", *arguments, environment={"TMPDIR": str(folder / "temporary")})
 
     assert ended.returncode == 0, ended.stderr.decode()
     assert not [each for each in events if each[0].startswith(FORBIDDEN + UNTRUSTED)]
@@ -2045,10 +1932,14 @@ def test_no_command_of_an_index_runs_anything_or_opens_what_it_was_not_pointed_a
     changed = [each[1][0] for each in events if each[0].startswith((*changing, "shutil."))]
     opened = [each[1] for each in events if each[0] == "open" and isinstance(each[1][0], str)]
     changed += [each[0] for each in opened if is_for_writing(*each)]
-    assert [each for each in changed if each != os.devnull and not part.search(each)] == []
+    assert {each for each in changed if not part.search(each)} <= {
+        *(os.devnull, os.path.dirname(store)),
+    }
     connected = {each[1][0].split("?")[0] for each in events if each[0] == "sqlite3.connect"}
-    assert {part.sub("new", each) for each in connected} <= {Path(place).as_uri(), ":memory:"}
-    assert sorted(os.listdir()) == sorted({"in", "outside", "x", os.path.basename(place)})
+    places = {Path(store).as_uri(), Path(folder, index).as_uri(), ":memory:"}
+    assert {part.sub("new", each) for each in connected} <= places
+    assert sorted(os.listdir()) == sorted({"in", "outside", "temporary", "x", index})
+    assert os.listdir("temporary") == ["jieba.cache"]
 
 
 def made_by_somebody(place, paths):
@@ -2143,30 +2034,30 @@ def is_for_writing(_path, mode, flags):
 def test_the_source_has_no_pickle_eval_or_shell():
     modules = {"pickle", "marshal", "shelve", "dill", "joblib", "subprocess", "pty", "xmlrpc"}
     calls = {"eval", "exec", "compile", "__import__", "system", "popen"}
-    sources = list(Path(package.__file__).parent.rglob("*.py"))
-    found, of_marshal = [], set()
-    for path in sources:
+    root, found, of_marshal = Path(package.__file__).parent, set(), set()
+    for path in root.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            names = [alias.name for alias in getattr(node, "names", []) if hasattr(alias, "name")]
-            names += [getattr(node, "module", None) or ""]
-            found += [(path.name, name) for name in names if name.split(".")[0] in modules]
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                found += [(path.name, node.func.id)] if node.func.id in calls else []
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                of_marshal |= {node.attr} if node.value.id == "marshal" else set()
-            of_marshal |= {ast.unparse(node)} if "marshal" in names else set()
+            match node:
+                case ast.Import(names):
+                    used = {alias.name.split(".")[0] for alias in names} & modules
+                case ast.ImportFrom(module=str(module)):
+                    used = {module.split(".")[0]} & modules
+                case ast.Call(ast.Name(name)):
+                    used = {name} & calls
+                case ast.Attribute(ast.Name("marshal"), attribute):
+                    used = set()
+                    of_marshal.add(attribute)
+                case _:
+                    continue
+            found |= {(path.name, name) for name in used}
 
-    assert len(sources) > 30
     # Converters are what the user names, the process that reads documents is ourselves, and Java
     # is asked for its version: all are started without a shell.
-    starting = ("convert.py", "sandbox.py", "session.py")
+    starting = {(name, "subprocess") for name in ("convert.py", "sandbox.py", "session.py")}
     # A digest is made of what marshal writes, and nothing is ever read by it.
-    assert set(found) == {
-        *((name, "subprocess") for name in starting),
-        ("kept_result.py", "marshal"),
-    }
-    assert of_marshal == {"import marshal", "dumps"}
-    assert "shell" not in (Path(package.__file__).parent / "extract" / "sandbox.py").read_text()
+    assert found == starting | {("kept_result.py", "marshal")}
+    assert of_marshal == {"dumps"}
+    assert "shell" not in (root / "extract" / "sandbox.py").read_text("utf-8")
 
 
 # 23: any bytes

@@ -368,33 +368,6 @@ def test_a_saved_result_is_of_use_after_an_undo(run, found, trash, act):  # noqa
     assert b"1 planned = 1 done + 0 refused + 0 left" in again.err
 
 
-@pytest.mark.slow
-def test_names_that_are_no_unicode_are_no_hindrance(run, found, trash, write, english):  # noqa: ARG001
-    for name in (b"1", b"2", b"3"):
-        for folder in (b"docs/one", b"docs/caf\xe9"):
-            write(os.path.join(folder, name), english + name.decode())
-    odd = b"\xff\x1b[31m\n"
-    result, plan, journal, to = odd + b"r", odd + b"p", odd + b"j", odd + b"t"
-    run("scan", "docs", "--format", "json", "-o", result, "-q")
-    options = "--protect-name", odd, "--protect", "found.json", "--to", to
-
-    for arguments in (
-        (result, "-o", plan, *options),
-        (result, "--script", odd + b"s", *options),
-        (plan, "--to", to, "--check"),
-        (plan, "--to", to, "--apply", "--journal", journal),
-    ):
-        ended = run("clean", *arguments)
-        assert ended.code == ("--check" in arguments), ended.err
-        assert b"\x1b" not in ended.err + ended.out
-    assert run("undo", journal, "--apply").code == 0
-    Path("simdup").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m simdup "$@"\n', "utf-8")
-    Path("simdup").chmod(0o700)
-    command = ["sh", odd + b"s"]
-    subprocess.run(command, env=os.environ | {"SIMDUP": "./simdup"}, check=True)
-    assert not os.path.exists(b"docs/caf\xe9/1") or not os.path.exists(b"docs/one/1")
-
-
 def test_a_plan_that_links_needs_the_word_again(run, found):
     ended = run("clean", found, "--link", "-o", "plan.jsonl")
     assert last(ended) == ["  simdup clean plan.jsonl --link --apply"]

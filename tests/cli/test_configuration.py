@@ -301,15 +301,6 @@ def test_a_byte_order_mark_and_lists_of_names_are_understood(run, write, own):
     }
 
 
-def test_a_user_without_a_home_folder_has_no_file(run, write, english, monkeypatch):
-    write("docs/a.txt", english)
-    for name in ("XDG_CONFIG_HOME", "HOME", "APPDATA", "USERPROFILE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError))
-
-    assert run("scan", "docs", "--no-cache", "--no-ignored").code == 0
-
-
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
 def test_the_users_own_file_is_where_the_system_keeps_configuration(monkeypatch, platform):
     monkeypatch.setattr(sys, "platform", platform)

@@ -178,17 +178,6 @@ def test_ids_in_tables_and_texts_are_as_in_json(run, write, called, shown):
     assert f" {shown}  (rows.jsonl:1)" in run(*options, "text").out.decode()
 
 
-@pytest.mark.usefixtures("folder")
-def test_bytes_are_hexadecimal_in_tables(run):
-    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
-    from pyarrow.parquet import write_table  # noqa: PLC0415
-
-    write_table(pa.table({"id": [b"\xff\0"] * 2, "text": [TEXTS["a"]] * 2}), "rows.parquet")
-
-    out = run("corpus", "scan", "rows.parquet", "--id-field", "id", "--format", "csv").out
-    assert b",ff00,rows.parquet,1\n" in out
-
-
 def test_rows_that_lack_an_id_are_named_by_file_and_line_and_counted(run, write):
     text = TEXTS["a"]
     found = [{"text": text}, {"text": text, "id": None}, {"text": text, "id": "x"}]
@@ -213,15 +202,6 @@ def test_exit_codes_and_distances_without_ids(run, rows, write):
     assert {each["similarity"] for each in members} == {None}
     assert [each["id"] for each in members] == [f"rows.jsonl:{row}" for row in (1, 4, 2)]
     assert b"~100 %" in run("corpus", "scan", rows, "--format", "text", "-k", "64").out
-
-
-def test_an_id_that_no_row_has_is_one_line(run, rows):
-    ended = run("corpus", "scan", rows, "--id-field", "id")
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err.decode() == (
-        "simdup: 'rows.jsonl': no row has a field 'id'; there are: text, url\n"
-    )
 
 
 @pytest.mark.parametrize(
@@ -393,19 +373,6 @@ def test_several_files_are_one_corpus(run, rows, write):
     assert [json.loads(line)["url"] for line in kept] == ["a", "c", "e", "e"]
 
 
-@pytest.mark.slow
-def test_text_field_and_settings_have_an_effect(run, write):
-    write("rows.csv", "name,body\n" + "".join(f"{n},{text}\n" for n, text in TEXTS.items()))
-
-    ended = run(
-        *("corpus", "scan", "rows.csv", "--text-field", "body", "--id-field", "name"),
-        *("--similarity", "0.99", "--bits", "64", "--linkage", "components", "--jobs", "2"),
-    )
-    header, group, _ = lines(ended)
-    assert [each["id"] for each in group["members"]] == ["a", "d"]
-    assert (header["settings"]["bits"], header["settings"]["linkage"]) == (64, "components")
-
-
 def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypatch):
     write("clean.jsonl", "old")
 
@@ -419,29 +386,6 @@ def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypa
     assert ended.err.endswith(b"No space left on device\n")
     assert Path("clean.jsonl").read_text("utf-8") == "old"
     assert sorted(os.listdir()) == ["clean.jsonl", "rows.jsonl"]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.txt", "", "'a.txt': by its name no .jsonl"),
-        ("a.csv", "", "'a.csv': no header of columns"),
-        ("a.csv", "id,body\n", "'a.csv': no column 'text'; there are: body, id"),
-        ("a.parquet", "PAR1 and no end", "'a.parquet': "),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_one_line_and_nothing_is_written(
-    run, write, name, content, message
-):
-    if name.endswith("parquet"):
-        pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
-    write(name, content)
-
-    ended = run("corpus", "scan", write("rows.jsonl", ROWS), name, "-o", "out")
-    assert ended.code == 2
-    assert message in ended.err.decode()
-    assert ended.err.count(b"\n") == 1
-    assert not Path("out").exists()
 
 
 @pytest.mark.parametrize(

@@ -199,17 +199,6 @@ def test_a_later_scan_takes_the_place_of_the_last_one_unless_it_remembers_nothin
     assert "kept no group with this number" in refused(run("ignore", "add", "1"))
 
 
-@pytest.mark.parametrize("number", ["9" * 19, "9" * 5000])
-def test_a_number_that_is_too_large_is_unknown(run, tree, report, number):
-    report(tree)
-
-    assert f"group {number}: the last scan" in refused(run("ignore", "add", number))
-    done(run("ignore", "add", "1"))
-    assert "is not the number of an entry; the list has 1 pair" in refused(
-        run("ignore", "remove", number)
-    )
-
-
 def test_a_store_of_an_option_has_groups_of_its_own(run, tree, report):
     report(tree, "--cache", "store")
 
@@ -317,17 +306,6 @@ def test_encoding_reaches_the_reading_of_files(run, write, simplified, report):
 
 
 # Wrong use
-
-
-@pytest.mark.usefixtures("tree")
-def test_the_same_text_is_refused(run, place):
-    said = refused(run("ignore", "add", "in/a.txt", "in/deep/a-copy.txt"))
-
-    assert said == (
-        "'in/a.txt' and 'in/deep/a-copy.txt' hold the very same text;"
-        " only texts that differ can be ignored"
-    )
-    assert not place.exists()
 
 
 @pytest.mark.parametrize(

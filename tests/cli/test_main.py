@@ -88,13 +88,6 @@ def test_debug_shows_where_an_error_in_one_line_came_up(run):
     assert raised == f"simdup.errors.InputError: {last.removeprefix('simdup: ')}"
 
 
-def test_debug_after_the_command_is_no_option(run):
-    ended = run("scan", "--debug", ".")
-
-    assert ended.code == 2
-    assert b"No such option" in ended.err
-
-
 def test_files_are_not_to_blame_when_descriptors_are_out(run, write, english, monkeypatch):
     real, paths = os.open, [write("in/a", english), write("in/b", english)]
 

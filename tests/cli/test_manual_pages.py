@@ -44,14 +44,6 @@ def test_a_page_begins_with_how_the_program_is_called(topic):
     assert not re.search(r"^(\||- |\d+\. )", before, re.MULTILINE)
 
 
-def test_an_unknown_topic_is_one_line_that_names_the_pages(run):
-    ended = run("help", "acuracy")
-
-    assert ended.code == 2
-    (line,) = ended.err.decode().splitlines()
-    assert "accuracy" in line
-
-
 def test_the_words_of_a_page_are_all_there():
     page = "# A page\n\nSee [the list](list.md) and ![a picture](a.png).\n\n- one " + "word " * 40
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import alike
-from reports import data_in, scripts, texts
+from reports import data_in, texts
 
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.index import query as answers
@@ -224,20 +224,6 @@ def test_a_long_text_is_cut_in_the_report_and_whole_in_the_json(run, built, aske
     assert len(lines[0]) < 80
     assert lines[0].endswith("…: 2 documents")
     assert asked("--text", alike(1))["answers"][0]["question"] == alike(1)
-
-
-@pytest.mark.parametrize("options", [(), ("-k", "3"), ("--top", "1"), ("--bits", "64", "-k", "3")])
-def test_a_fingerprint_finds_its_document(asked, options):
-    bits = 64 if "--bits" in options else 256
-
-    (answer,) = asked("--fingerprint", hexadecimal(alike(1), bits), *options)["answers"]
-
-    assert found(answer)[0] == "in/a"
-    assert [answer["matches"][0][name] for name in ("kind", "distance", "exact")] == [
-        "near",
-        0,
-        False,
-    ]
 
 
 # How it is reported
@@ -493,11 +479,3 @@ def test_a_page_lists_parts_of_both_kinds(run, library):
         [at("in/page.txt"), "larger.txt", 1, 0, 409],
     ]
     assert (data["allParts"], data["settings"]["parts"]) == (2, 0.8)
-
-
-def test_html_texts_none_puts_no_text_in_the_page(run, built, write):
-    write("q", alike(1))
-
-    run("query", built, "q", "--html", "p.html", "--html-texts", "none")
-
-    assert sorted(scripts()) == ["data", "script", "style"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -13,8 +11,6 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 from conftest import alike, filled_form
 from reports import grouped, raw, reasons
-
-from simdup.settings import OWN_SHARE
 
 pytestmark = pytest.mark.slow
 
@@ -253,34 +249,6 @@ def test_siblings_are_counted_and_shown_if_they_are_asked_for(run):
 
 
 @pytest.mark.usefixtures("forms")
-@pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
-def test_programs_are_told_of_siblings_if_they_ask_for_them(run, form):
-    plain, shown = (
-        run("scan", "forms", "--format", form, *options).out.decode()
-        for options in ([], ["--siblings"])
-    )
-
-    assert "same pattern" not in plain
-    assert "patterns" not in plain
-    if form == "csv":
-        rows = list(csv.DictReader(io.StringIO(shown)))
-        kinds = [row["kind"] for row in rows]
-        assert kinds == ["identical bytes"] * 2 + ["same pattern"] * 10
-        assert all(0.3 < float(row["own_share"]) < OWN_SHARE for row in rows[3:])
-        return
-    if form == "json":
-        whole = json.loads(shown)
-        (pattern,) = whole["patterns"]
-    else:
-        whole, _, pattern = map(json.loads, shown.splitlines())
-    assert whole["stats"]["siblings"] == 45
-    assert pattern["kind"] == "same pattern"
-    first, *others = pattern["members"]
-    assert (first["similarity"], first["own_share"], len(others)) == (1, 1, 9)
-    assert all(0.3 < each["own_share"] < OWN_SHARE < each["similarity"] for each in others)
-
-
-@pytest.mark.usefixtures("forms")
 @pytest.mark.parametrize("form", [["--format", "names"], ["--format", "fdupes"], ["-0"]])
 def test_a_list_of_names_has_no_siblings(run, form):
     assert run("scan", "forms", "--siblings", *form).out == run("scan", "forms", *form).out != b""
@@ -331,33 +299,6 @@ def test_a_chinese_name_in_another_locale_is_escaped_in_text_and_kept_in_json(
 
 
 # Messages on stderr
-
-
-def test_the_summary_says_what_was_read_and_skipped(run, write, english):
-    write("a", english)
-    write("b", english)
-    write("c", UNRELATED)
-    write("d", b"")
-    write("e", b"\0" * 9)
-
-    ended = run("scan", ".")
-
-    said = ended.err.decode()
-    assert said.startswith("1 group of 2 files; read 3 of 5 files (")
-    first, last = said.splitlines()
-    assert first.endswith("; skipped 1 binary, 1 empty")
-    assert last == f"can go: {len(english)} B in 1 identical copy"
-
-
-def test_the_options_that_a_summary_names_read_what_was_left_out(run, write, english):
-    for folder in ("a/node_modules", "a/.git", "b/node_modules"):
-        write(f"{folder}/text", english)
-
-    named = run("scan", "a").err.decode().splitlines()[-1]
-    assert named == "left out: .git, node_modules (--noise --hidden reads them)"
-    assert run("scan", "a", "--noise", "--hidden").out.startswith(b"Group 1: ")
-    assert run("scan", "b").err.endswith(b"left out: node_modules (--noise reads it)\n")
-    assert b"; read 1 of 1 file " in run("scan", "b", "--noise").err
 
 
 def test_quiet_says_nothing(run, write, refused):
@@ -474,7 +415,8 @@ def test_without_a_home_folder_a_scan_uses_no_store_and_no_list(run, write, engl
     def unknown(number):
         raise KeyError(number)
 
-    for name in ("HOME", "SIMDUP_CACHE", "SIMDUP_IGNORED", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+    places = ("CACHE_HOME", "CONFIG_HOME", "DATA_HOME")
+    for name in ("HOME", "SIMDUP_CACHE", "SIMDUP_IGNORED", *(f"XDG_{place}" for place in places)):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("pwd.getpwuid", unknown)
     write("in/a", english)

@@ -132,14 +132,6 @@ def test_several_journals_are_undone_the_last_one_first(run, cleaned):
     }
 
 
-def test_a_run_that_is_over_has_nothing_to_go_on_with(run, cleaned):
-    _, journal, _ = cleaned
-
-    done = run("clean", "--resume", journal, "--apply")
-
-    assert (done.code, lines(done)) == (0, ["0 planned = 0 done + 0 refused + 0 left"])
-
-
 def test_resume_goes_on_where_the_journal_ends(run, cleaned):
     _, journal, _ = cleaned
     whole = Path(journal).read_bytes().splitlines(keepends=True)

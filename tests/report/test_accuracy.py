@@ -366,26 +366,6 @@ def test_csv_has_a_line_for_each_threshold_that_can_be_recommended(asked, shown)
     assert [(each["k"], each["similarity"]) for each in recommended] == shown
 
 
-# In a program
-
-
-def test_evaluations_of_one_size_are_equal_only_to_themselves():
-    made = row()
-
-    assert made == made  # noqa: PLR0124  (an array would raise)
-    assert made != replace(made)
-    assert len({made, replace(made)}) == 2
-
-
-def test_evaluations_of_one_size_are_shown_without_their_arrays():
-    shown = repr(row(4096))
-
-    assert shown.startswith("Evaluated(settings=Settings(")
-    assert "without=0" in shown
-    assert all(f"{each}=" not in shown for each in ("curve", "predicted", "tally"))
-    assert len(shown) < 3000
-
-
 # Pictures
 
 

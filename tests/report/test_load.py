@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from simdup import Index, Recipe, Settings, scan
 from simdup.errors import InputError
-from simdup.records import Candidates, Interval, Kind, Reason
+from simdup.records import Candidates, Interval, Kind, Reason, Version
 from simdup.report import json_csv as data
 from simdup.report import text
 from simdup.report.load import load
@@ -26,6 +26,11 @@ RENDERED = {"json": data.render_json, "jsonl": data.render_jsonl}
 
 def saved(result, form="json"):
     return "".join(f"{line}\n" for line in RENDERED[form](result)).encode()
+
+
+def objects(report, form):
+    """The values of a report as JSON, or as JSON Lines."""
+    return list(map(json.loads, report.splitlines() if form == "jsonl" else [report]))
 
 
 @pytest.fixture
@@ -76,34 +81,6 @@ def test_a_saved_result_says_that_nothing_is_like_a_reference(write, english, si
 
 
 @pytest.mark.parametrize("form", RENDERED)
-@pytest.mark.parametrize(
-    "candidates",
-    [
-        Candidates(7),
-        Candidates(7, 9, 11, 0.5),
-        Candidates(7, 9, 11, 0.5, Interval(0.75, 0.25, 1), 12),
-        Candidates(7, recall=Interval(0.75, 0.25, 1), sampled=12),
-    ],
-)
-def test_how_candidates_were_found_is_read_again(result, form, candidates):
-    again = load(saved(replace(result, candidates=candidates), form), "x")
-
-    assert again.candidates == candidates
-
-
-@pytest.mark.parametrize("form", RENDERED)
-def test_a_chain_of_versions_is_read_again(write, english, form):
-    for number, word in enumerate(["grey", "brown", "white"]):
-        write(b"v%d\xff.txt" % number, english.replace("grey", word))
-    result = scan(["."])
-
-    again = load(saved(result, form), "x")
-
-    assert len(result.groups[0].versions) == 3
-    assert [each.versions for each in again.groups] == [each.versions for each in result.groups]
-
-
-@pytest.mark.parametrize("form", RENDERED)
 def test_families_of_siblings_are_loaded_if_they_were_saved(write, form):
     for number in range(10):
         write(f"{number}.txt", filled_form(number))
@@ -118,19 +95,35 @@ def test_families_of_siblings_are_loaded_if_they_were_saved(write, form):
     assert load(saved(result, form), "x").patterns == ()
 
 
-def test_saving_a_loaded_report_changes_nothing(result):
-    once = saved(result)
+def with_versions(found):
+    near = found.groups[0]
+    versions = tuple(Version(each.document.path, 0.25) for each in near.members)
+    return replace(found, groups=(near._replace(versions=versions), *found.groups[1:]))
 
-    assert json.loads(saved(load(once, "x"))) == json.loads(once)
+
+CHANGED = {
+    "as it is": lambda found: found,
+    "versions": with_versions,
+    "inexact diameters": lambda found: replace(
+        found, groups=tuple(group._replace(is_diameter_exact=False) for group in found.groups)
+    ),
+    "interrupted": lambda found: replace(found, groups=(), candidates=None, complete=False),
+    "narrowed": lambda found: replace(found, candidates=Candidates(7, 9, 11, 0.5)),
+    "recall": lambda found: replace(
+        found, candidates=Candidates(7, recall=Interval(0.75, 0.25, 1), sampled=12)
+    ),
+}
 
 
 @pytest.mark.parametrize("form", RENDERED)
-def test_an_inexact_diameter_is_loaded_as_inexact(result, form):
-    groups = tuple(group._replace(is_diameter_exact=False) for group in result.groups)
+@pytest.mark.parametrize("what", CHANGED)
+def test_saving_a_loaded_report_changes_nothing(result, form, what):
+    once = saved(CHANGED[what](result), form)
 
-    again = load(saved(replace(result, groups=groups), form), "x")
-    assert [group.is_diameter_exact for group in again.groups] == [False] * len(groups)
-    assert [group.diameter for group in again.groups] == [group.diameter for group in groups]
+    again = load(once, "x")
+
+    assert objects(saved(again, form), form) == objects(once, form)
+    assert again.complete == (what != "interrupted")
 
 
 @pytest.mark.parametrize(
@@ -155,12 +148,6 @@ def test_settings_are_loaded_as_saved(write, english, settings):
     assert again.verified == settings.verified
     assert not again.verified or again.own_share == settings.own_share
     assert (again.linkage, again.encoding) == (settings.linkage, settings.encoding)
-
-
-def test_an_interrupted_result_is_loaded_as_incomplete(result):
-    part = replace(result, groups=(), candidates=None, complete=False)
-
-    assert load(saved(part), "x").complete is False
 
 
 @pytest.mark.parametrize("form", RENDERED)
@@ -238,16 +225,13 @@ def change(report, path, value):
 MEMBER_1 = ["groups", 0, "members", 1]
 INVALID = [
     (["schema_version"], 3, "schema_version 3 is of another simdup; this one reads 2"),
-    (["schema_version"], 1, "schema_version 1 is of another simdup; this one reads 2"),
     (["schema_version"], ..., "schema_version must be a whole number"),
     (["tool"], "fclones", "tool must be 'simdup'"),
     (["complete"], 1, "complete must be true or false"),
     (["settings"], [], "settings must be an object"),
     (["settings", "bits"], 12, "settings.recipe cannot be: bits must be a multiple of 8"),
-    (["settings", "recipe", "features"], "x", "settings.recipe cannot be: features must be"),
     (["settings", "recipe", "ngram"], ["2"], "settings.recipe.ngram must be whole numbers"),
     (["settings", "similarity"], 2, "settings.similarity must be from 0 to 1"),
-    (["settings", "linkage"], "chain", "settings.recipe cannot be: linkage must be one of"),
     (["stats", "found"], -1, "stats.found must be from 0"),
     (["stats", "seconds"], float("nan"), "stats.seconds must be from 0"),
     (["stats", "skipped"], {"binary": 5}, "stats.skipped counts others than are listed"),
@@ -259,15 +243,10 @@ INVALID = [
     ([*MEMBER_1, "path"], "\ud800", "path must be valid Unicode"),
     ([*MEMBER_1, "path_base64"], "?", "path_base64 is not base64"),
     ([*MEMBER_1, "size"], True, "size must be a whole number"),
-    ([*MEMBER_1, "size"], 1.5, "size must be a whole number"),
     ([*MEMBER_1, "mtime_ns"], 2**80, "mtime_ns must be from"),
     ([*MEMBER_1, "ctime_ns"], "1", "ctime_ns must be a whole number"),
-    ([*MEMBER_1, "inode"], -1, "inode must be from 0"),
-    ([*MEMBER_1, "links"], 1.5, "links must be a whole number"),
-    ([*MEMBER_1, "device"], 2**64, "device must be from 0"),
     (["base"], 7, "base must be a text"),
     (["roots"], ["a"], "roots[0] is not an object"),
-    (["references"], [{"path": 1}], "references[0].path must be a text"),
     ([*MEMBER_1, "format"], "a/b", "format is unknown: 'a/b'"),
     ([*MEMBER_1, "fingerprint"], "zz", "fingerprint is not a hexadecimal"),
     ([*MEMBER_1, "fingerprint"], "00", "fingerprint must have 256 bits"),
@@ -277,7 +256,6 @@ INVALID = [
     (["settings", "encoding"], "rot13", "settings.encoding is unknown"),
     (["skipped", 0, "reason"], "mood", "skipped[0].reason is unknown: 'mood'"),
     (["candidates", "k"], "1", "candidates.k must be a whole number"),
-    (["candidates", "recall"], 2, "candidates.recall must be an object"),
     (["candidates", "recall"], {"value": 1}, "candidates.recall.low must be a number"),
     *(
         ([*MEMBER_1, "text_digest"], digest, "must be 32 hexadecimal digits")
@@ -328,8 +306,7 @@ REWRITTEN = {
 @pytest.mark.parametrize("way", REWRITTEN)
 def test_a_report_rewritten_by_another_program_is_read(result, form, way):
     before = saved(result, form)
-    values = map(json.loads, before.splitlines() if form == "jsonl" else [before])
-    after = "".join(f"{REWRITTEN[way](value)}\n" for value in values).encode()
+    after = "".join(f"{REWRITTEN[way](value)}\n" for value in objects(before, form)).encode()
 
     assert after != before
     assert saved(load(after, "x")) == saved(load(before, "x"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from base64 import b64encode
 from dataclasses import replace
 
 import pytest
@@ -12,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup.records import Document, FolderPair, Group, Kind, Member, Source, Version
-from simdup.report import json_csv as data
 from simdup.report import text
 from simdup.report.order import Pile, Repeated, View, ranked, repeated, selected
 from simdup.report.terminal import TerminalStyle
@@ -58,23 +55,6 @@ def test_each_file_that_repeats_something_counts_once():
 
     assert found == Repeated(Pile(2, 101 + 104), Pile(2, 102 + 105), near=Pile(1, 103))
     assert found.total == Pile(5, 515)
-
-
-def test_references_stay():
-    found = repeated(
-        [
-            group(
-                1,
-                of("archive/a", "one", "x", is_reference=True),
-                of("new/a", "one", "x"),
-                of("archive/b", "one", "x", is_reference=True),
-                of("new/b", "two", "y", 101),
-                of("archive/c", "two", "y", is_reference=True),
-            )
-        ]
-    )
-
-    assert found == Repeated(identical=Pile(2, 201))
 
 
 def test_a_result_without_digests_repeats_what_its_kinds_say():
@@ -350,23 +330,6 @@ def test_versions_are_counted_at_the_end():
     assert two == ["needs a look: 200 B in 2 near-duplicates; 2 groups look like versions"]
 
 
-def test_json_has_the_chain_of_a_group_and_nothing_for_others():
-    found = result(versions("in/v1.txt", "in/v\udcff2.txt"), GROUPS[0])
-
-    chain, none = [
-        each["versions"] for each in json.loads("".join(data.render_json(found)))["groups"]
-    ]
-    assert chain == [
-        {"path": "in/v1.txt", "changed": None},
-        {
-            "path": "in/v\\xff2.txt",
-            "path_base64": b64encode(b"in/v\xff2.txt").decode(),
-            "changed": 0.2,
-        },
-    ]
-    assert none == []
-
-
 # What a scan says at its end
 
 
@@ -406,9 +369,3 @@ def test_a_heading_says_how_much_files_are_alike(alike, words):
     made = Group(1, Kind.NEAR, 3, (member("in/first", FIRST), *members))
 
     assert next(text.render(result(made))) == f"Group 1: {words}, {len(alike) + 1} files"
-
-
-def test_a_heading_marks_an_estimate():
-    made = Group(1, Kind.NEAR, 4, (member("a", FIRST), member("b", distance=4, similarity=None)))
-
-    assert next(text.render(result(made, k=4))) == "Group 1: ~71 % alike, 2 files"

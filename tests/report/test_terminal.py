@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from simdup.cli import output
 from simdup.evaluation.metrics import Labelled
 from simdup.index.records import Answer, Match
-from simdup.records import Group, Kind
+from simdup.records import Kind
 from simdup.report import diff, text
 from simdup.report import query as answers
 from simdup.report.terminal import TerminalStyle, padded, shortened, width
 from simdup.report.wording import printable
 from tests.report.test_accuracy import row, table
-from tests.report.test_text import comparison, document, member, pair, paths, result
+from tests.report.test_text import comparison, document, pair, paths, result
 
 COLOURED = TerminalStyle(is_coloured=True)
 CODES = re.compile(r"\x1b\[\d+m")
@@ -155,16 +155,6 @@ def test_kinds_of_pairs_with_chinese_names_stand_in_columns():
 # Colours
 
 
-def everything():
-    """A result with every kind, remarks and a representative."""
-    kinds = [Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT, Kind.NEAR]
-    groups = [
-        Group(i, kind, i, (member("a", Kind.IDENTICAL_BYTES), member("b/文", kind, damaged=1)))
-        for i, kind in enumerate(kinds)
-    ]
-    return result(*groups)
-
-
 def test_colours_worked_by_hand():
     lines = list(text.render(result(pair("a", "b", distance=2)), COLOURED))
 
@@ -174,13 +164,6 @@ def test_colours_worked_by_hand():
         "  \x1b[33m  100 %\x1b[0m        \x1b[2mgb18030        1.2 kB\x1b[0m  b",
         "",
     ]
-
-
-def test_a_coloured_report_without_its_codes_equals_the_plain_one():
-    coloured = list(text.render(everything(), COLOURED))
-
-    assert coloured != list(text.render(everything()))
-    assert [bare(line) for line in coloured] == list(text.render(everything()))
 
 
 def test_answers_are_coloured_and_fit_too():
@@ -233,6 +216,9 @@ def test_colours_depend_on_color_no_color_and_the_terminal(monkeypatch):
         return output.look(color, target).is_coloured
 
     monkeypatch.setattr(output.sys, "stdout", type("Screen", (), {"isatty": lambda _: True})())
+    monkeypatch.setenv("COLUMNS", "77")
+    columns = output.look("never").columns, output.look("always", "report.txt").columns
+    assert columns == (77, None)
     assert is_coloured("auto")
     assert is_coloured("auto", NO_COLOR="")
     assert not is_coloured("auto", NO_COLOR="1")
@@ -243,17 +229,10 @@ def test_colours_depend_on_color_no_color_and_the_terminal(monkeypatch):
     monkeypatch.setattr(output.sys, "stdout", type("Pipe", (), {"isatty": lambda _: False})())
     assert not is_coloured("auto")
     assert is_coloured("always")
-
-
-def test_only_a_terminal_has_columns(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "77")
     assert output.look("always").columns is None
-    monkeypatch.setattr(output.sys, "stdout", type("Screen", (), {"isatty": lambda _: True})())
-    assert output.look("never").columns == 77
-    assert output.look("always", "report.txt").columns is None
 
 
-def test_color_always_colours_text_reports_only(run, write, english):
+def test_color_always_colours_texts_only(run, write, english):
     write("a", english)
     write("b", english.replace("grey", "white"))
 
@@ -264,28 +243,9 @@ def test_color_always_colours_text_reports_only(run, write, english):
     assert b"\x1b[33m99 % alike\x1b[0m" in coloured.out
     assert bare(coloured.out.decode()) == plain.out.decode()
     assert run("scan", ".", "--color", "never").out == plain.out
-
-
-def test_color_always_colours_comparisons_in_text_only(run, write, english):
-    write("a", english)
-    write("b", english.replace("grey", "white"))
-
-    plain = run("compare", "a", "b", "--diff")
-    coloured = run("compare", "a", "b", "--diff", "--color", "always")
-    written = run("compare", "a", "b", "--format", "json", "--color", "always")
-
-    assert b"\x1b" not in plain.out + written.out
-    assert bare(coloured.out.decode()) == plain.out.decode()
-    assert b"\x1b[31m-" in coloured.out
-
-
-def test_an_output_file_is_coloured_only_with_color_always(run, write, english):
-    write("in/a", english)
-    write("in/b", english)
-
-    run("scan", "in", "--output", "plain")
-    run("scan", "in", "--output", "coloured", "--color", "always")
-
-    with open("plain") as plain, open("coloured") as coloured:
-        assert bare(coloured.read()) == plain.read()
-    assert os.path.getsize("coloured") > os.path.getsize("plain")
+    for options in ((), ("--color", "always")):
+        run("scan", ".", *options, "--output", "report.txt")
+        assert Path("report.txt").read_bytes() == run("scan", ".", *options).out
+    asked = ("compare", "a", "b", "--diff", "--color", "always")
+    assert b"\x1b[31m-" in run(*asked).out
+    assert b"\x1b" not in run("compare", "a", "b", "--format", "json", "--color", "always").out

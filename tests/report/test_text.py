@@ -15,7 +15,7 @@ import pytest
 from hypothesis import strategies as st
 from patience import grows_evenly
 
-from simdup.findings.identical import identical_bytes, with_sets
+from simdup.findings.identical import with_sets
 from simdup.match.own_share import least_similarity
 from simdup.recipe import Recipe
 from simdup.records import (
@@ -215,9 +215,6 @@ def test_the_number_of_others_is_right_if_all_that_is_shared_stands_in_so_many(s
 )
 def test_whose_likeness_it_is_in_words(own_share, words):
     assert whose(0.42, own_share) == words
-
-
-def test_who_shares_a_likeness_of_100_per_cent_is_still_said():
     assert whose(1.0, 0.5) == "half of it shared with about 1,000 other files"
 
 
@@ -422,16 +419,6 @@ def test_names_are_a_line_each_and_an_empty_line_after_each_group():
     found = result(pair("a", "b\n"), pair("c", "d"))
 
     assert rendered(text.names(text.in_groups(found))) == "a\nb\\n\n\nc\nd\n\n"
-
-
-def test_fdupes_has_files_with_the_same_bytes_and_nothing_else():
-    # The first has bytes of its own. Two pairs of copies are near it, each with a file of the
-    # same text and other bytes.
-    groups = Group(1, Kind.NEAR, 2, copies("a", "b\n", "c"))
-
-    assert rendered(text.names(identical_bytes([groups]))) == "b\\n0\nb\\n1\n\nc0\nc1\n\n"
-    null = b"b\n0\0b\n1\0\0c0\0c1\0\0"
-    assert b"".join(text.null_names(identical_bytes([groups]))) == null
 
 
 def copies(first, *others):
