@@ -288,7 +288,7 @@ def test_an_impossible_combination_is_left_out_with_a_message(run, labels, optio
 
 
 def test_each_recipe_has_its_name(run, labels):
-    asked = ("--features", "shingles,keywords,tokens", "--ngram", "3,1", "--top", "9")
+    asked = ("--features", "shingles,keywords,tokens,shingles", "--ngram", "3,1", "--top", "9")
     options = ("--bits", "64", "--weights", "int10", *asked)
 
     out = run("evaluate", "--pairs", labels, *options).out.decode()

@@ -98,6 +98,13 @@ def test_folders_left_out_by_default_are_named(run, write, tree):
     assert b"left out" not in added.err + run("index", "update", "x").err
 
 
+def test_a_skipped_file_below_two_places_is_reported_once(run, built):
+    run("index", "add", built, "in/deep", "in/a.txt")
+
+    said = run("index", "update", built).err
+    assert said.endswith(b"3 documents in the index; skipped 1 binary\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "kept"),
     [

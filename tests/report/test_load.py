@@ -95,15 +95,17 @@ def test_families_of_siblings_are_loaded_if_they_were_saved(write, form):
     assert load(saved(result, form), "x").patterns == ()
 
 
-def with_versions(found):
-    near = found.groups[0]
-    versions = tuple(Version(each.document.path, 0.25) for each in near.members)
-    return replace(found, groups=(near._replace(versions=versions), *found.groups[1:]))
+def versions_of(group):
+    """A version for each member, of which the first has no changes and the next a quarter."""
+    paths = enumerate(member.document.path for member in group.members)
+    return tuple(Version(path, place / 4 or None) for place, path in paths)
 
 
 CHANGED = {
     "as it is": lambda found: found,
-    "versions": with_versions,
+    "versions": lambda found: replace(
+        found, groups=tuple(group._replace(versions=versions_of(group)) for group in found.groups)
+    ),
     "inexact diameters": lambda found: replace(
         found, groups=tuple(group._replace(is_diameter_exact=False) for group in found.groups)
     ),
