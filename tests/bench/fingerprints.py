@@ -43,7 +43,6 @@ COLUMNS = {
     "x rensa": ",.3f",
     "texts": ",",
     "runs": "",
-    "begin MB": ",.0f",
     "peak MB": ",.0f",
 }
 
@@ -129,7 +128,7 @@ def show(report: Report, language: str, given: Namespace) -> None:
         found = measured(partial(prepared, name, taken), given.runs)
         speeds[name] = speed = sum(len(text.encode()) for text in taken) / 1e6 / found.seconds
         ratios = (speed / speeds[other] if other in speeds else None for other in (SIMHASH, RENSA))
-        report.row(name, speed, *ratios, len(taken), found.runs, found.begin, found.peak)
+        report.row(name, speed, *ratios, len(taken), found.runs, found.peak)
 
 
 def main() -> None:

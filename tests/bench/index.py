@@ -1,14 +1,13 @@
 """How fast an index is built and asked, cold and warm, and how large it is, beside others.
 
-    python tests/bench/index.py [--documents 100000] [--large] [--runs 20] [--json FILE]
+    python tests/bench/index.py [--documents 100000] [--runs 20] [--json FILE]
 
 Seeded fingerprints of documents that do not exist, in 300 folders, put in 65,536 at a time. In
 skewed ones every other row begins with the same 16 bits, and a tenth are equal in hundreds. Of
 1,000 questions half are rows with up to k bits flipped; they are asked one by one, then in one
 call. Cold is the command, a process for each question; each other figure is of a process for
 each method, its memory what it had at most beyond modules and rows. Medians. What takes too long
-is asked fewer questions. All must find the same. --documents takes several numbers with commas,
---large adds ten million.
+is asked fewer questions. All must find the same. --documents takes several numbers with commas.
 """
 
 from __future__ import annotations
@@ -313,7 +312,7 @@ def row(report: Report, name: str, found: Asked, *before: float | None) -> None:
 
 
 def measure(report: Report, given: Namespace) -> None:
-    for n in [*given.documents, *([10_000_000] if given.large else [])]:
+    for n in given.documents:
         for case in CASES:
             with TemporaryDirectory() as folder:
                 place = f"{folder}/index"
@@ -325,7 +324,6 @@ def measure(report: Report, given: Namespace) -> None:
 def main() -> None:
     parser = options(__doc__)
     parser.set_defaults(runs=20)
-    parser.add_argument("--large", action="store_true", help="also ten million documents")
     parser.add_argument("--documents", type=numbers, default=[100_000], metavar="N[,N...]")
     given = parser.parse_args()
     with reported(given, ("faiss-cpu", "simhash")) as report:

@@ -185,8 +185,6 @@ class Measured:
     seconds: float
     """The median."""
     runs: int
-    begin: float
-    """The most memory before the first run, in MB: modules and data."""
     peak: float
     """The most memory until the end, in MB."""
     result: Any
@@ -200,12 +198,12 @@ def measured(prepare: Callable[[], Callable[[], object]], runs: int) -> Measured
 
 def _measured(prepare: Callable[[], Callable[[], object]], runs: int) -> Measured:
     work = prepare()
-    begin, times, result = peak_memory(), list[float](), None
+    times, result = list[float](), None
     while len(times) < runs and not (times and times[0] > LONG_S):
         began = perf_counter()
         result = work()
         times.append(perf_counter() - began)
-    return Measured(median(times), len(times), begin, peak_memory(), result)
+    return Measured(median(times), len(times), peak_memory(), result)
 
 
 def fresh(work: Callable[..., Result], *given: object) -> Result:

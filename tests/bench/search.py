@@ -1,12 +1,11 @@
 """How fast every pair of near fingerprints is found, beside faiss.
 
-    python tests/bench/search.py [--large] [--scale 1] [--runs 5] [--json FILE]
+    python tests/bench/search.py [--large] [--runs 5] [--json FILE]
 
 Seeded rows: half of them copies of the others with some bits flipped, and three kinds that are
 hard. Each row of a table is a process of its own on all cores; what takes over 10 s runs once.
 Pairs per second are all that were decided, compared or not. --large adds a million rows all
-against all, ten million, and faiss IndexBinaryMultiHash where it needs minutes; --scale takes
-that many times as many rows.
+against all, ten million, and faiss IndexBinaryMultiHash where it needs minutes.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ COLUMNS = {
     "x simdup": ",.2f",
     "pairs found": ",",
     "million pairs/s": ",.0f",
-    "begin MB": ",.0f",
     "peak MB": ",.0f",
 }
 
@@ -159,7 +157,7 @@ def prepared(make: Callable[[int], Rows], n: int, k: int, method: Method) -> Cal
 
 
 def show(report: Report, case: Case, given: Namespace) -> None:
-    n = int(case.n * given.scale)
+    n = case.n
     report.table(f"{n:,} rows of {case.name}, k = {case.k}", COLUMNS)
     taken = [each for each in case.methods if given.large or not each.is_large]
     found = []
@@ -167,8 +165,7 @@ def show(report: Report, case: Case, given: Namespace) -> None:
         found.append(measured(partial(prepared, case.rows, n, case.k, method), given.runs))
         seconds, pairs = found[-1].seconds, found[-1].result
         ratio, speed = seconds / found[0].seconds, n * (n - 1) / 2 / seconds / 1e6
-        sizes = found[-1].begin, found[-1].peak
-        report.row(method.name, seconds, found[-1].runs, ratio, pairs, speed, *sizes)
+        report.row(method.name, seconds, found[-1].runs, ratio, pairs, speed, found[-1].peak)
     if len({each.result for each in found}) > 1:
         raise SystemExit("they do not find the same pairs")
 
@@ -176,7 +173,6 @@ def show(report: Report, case: Case, given: Namespace) -> None:
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--large", action="store_true", help="also what takes minutes")
-    parser.add_argument("--scale", type=float, default=1, help="times as many rows")
     given = parser.parse_args()
     with reported(given, ("faiss-cpu",)) as report:
         for case in CASES:

@@ -7,12 +7,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
 import pytest
-from patience import LONG, SOON
+from patience import LONG
 
 LINE = b"simdup: interrupted\n"
 # What the line says too if the store knows the files by then, which wants files of some seconds.
@@ -53,16 +52,6 @@ finally:
     sys.settrace(None)
     if moment == 0:
         print(count)
-"""
-
-# The moment is a file that the program writes to when it begins.
-TELL = """
-real = builtins.__import__
-def importing(*arguments, **options):
-    builtins.__import__ = real
-    os.write(moment, b"!")
-    return real(*arguments, **options)
-builtins.__import__ = importing
 """
 
 
@@ -112,30 +101,6 @@ def test_an_interrupt_at_any_moment_has_its_answer(ended, code, arguments, envir
         answers[moment] = exit_code, out, REMEMBERED.sub(b"", err)
 
     assert answers == dict.fromkeys(answers, (130, b"", said))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("after_ms", [0, 1, 3, 10, 30, 100, 200, 300, 1000])
-def test_an_interrupt_after_any_time_is_one_line(after_ms, folder):
-    reading, writing = os.pipe()
-    command = [sys.executable, "-c", START + TELL + RUN, str(writing)]
-    with subprocess.Popen(
-        [*command, "scan", "--files-from", "-"],  # it waits for the list
-        cwd=folder,
-        pass_fds=[writing],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        os.close(writing)
-        assert os.read(reading, 1) == b"!"
-        os.close(reading)
-
-        time.sleep(after_ms / 1000)
-        process.send_signal(signal.SIGINT)
-
-        assert process.wait(timeout=SOON) == 130
-        assert (process.stdout.read(), process.stderr.read()) == (b"", LINE)
 
 
 def test_an_interrupt_while_python_ends_is_one_line(ended):

@@ -101,17 +101,3 @@ def test_files_are_not_to_blame_when_descriptors_are_out(run, write, english, mo
     ended = run("scan", "in", "--no-cache", "--jobs", "1")
 
     assert (ended.code, ended.err) == (2, b"simdup: Too many open files\n")
-
-
-@pytest.mark.parametrize("path", [".", "/", ""])
-@pytest.mark.parametrize(
-    "command", [["query", None, "x"], ["scan", "--index", None], ["scan", "x", "--cache", None]]
-)
-def test_no_name_of_a_file_is_no_fault_of_simdup(run, write, path, command):
-    write("x", "some words")
-
-    ended = run(*(path if each is None else each for each in command))
-
-    assert ended.code == 2
-    assert ended.err.count(b"\n") == 1
-    assert b"fault of simdup" not in ended.err

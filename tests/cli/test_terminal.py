@@ -113,14 +113,6 @@ def test_a_bar_moves_at_least_once_a_second_during_a_long_batch(screen):
     assert sorted(set(seconds)) == [0, 1, 2]
 
 
-def test_a_walk_that_finds_nothing_for_long_moves(screen):
-    def found():
-        yield "a"
-        until(lambda: re.search(r"walk +1 files, [\d.]+/s, 00:01 gone", screen.getvalue()))
-
-    assert list(output.progress(quiet=False)(found(), "walk", None)) == ["a"]
-
-
 def test_nothing_draws_a_bar_that_is_closed(screen, monkeypatch):
     monkeypatch.setattr(bars, "TICK_S", 0.001)
     until(lambda: drawing() == 0)
