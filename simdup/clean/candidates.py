@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from simdup.clean.plan import FileId, Left
 from simdup.clean.protection import NOISE, OUTSIDE, as_it_is, changed_since, is_noise
@@ -13,6 +14,9 @@ from simdup.clean.rules import Ranked, Rules
 from simdup.errors import InputError
 from simdup.findings.keeper import Key, is_newest, is_under, keys_of
 from simdup.records import Document, ScanResult
+
+#: Why a file stays that was only compared with.
+AGAINST = "protected: --against"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +90,38 @@ def _real(path: str) -> str:
     return os.path.join(os.path.realpath(folder), name)
 
 
+class Placed(NamedTuple):
+    """A member of a group, where its file really is."""
+
+    scanned: str
+    """The path in the result."""
+    document: Document
+    """With an absolute path, with no symbolic link among its folders."""
+    reasons: Key
+    root: int
+    """The place of the root that the file lies under; the number of roots if under none."""
+    unfit: str
+    """Why the file can be neither kept nor dropped; "" if it can."""
+
+
+def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:
+    """Yield the files of each group where they really are; `roots` are the roots of the result."""
+    base, real = result.base or os.curdir, cache(os.path.realpath)
+    is_noisy = cache(lambda folder: is_noise(os.path.join(folder, "")))
+    for group, keys in zip(result.groups, keys_of(result), strict=True):
+        found = []
+        for member, reasons in zip(group.members, keys, strict=True):
+            scanned = member.document.path
+            folder, name = os.path.split(os.path.normpath(os.path.join(base, scanned)))
+            path = os.path.join(real(folder), name)
+            inside = (place for place, root in enumerate(roots) if is_under(path, root))
+            root = next(inside, len(roots))
+            unfit = (NOISE if is_noisy(real(folder)) else "") or OUTSIDE * (root == len(roots))
+            document = _at(member.document, path)
+            found.append(Placed(scanned, document, reasons, root, document.untouchable or unfit))
+        yield found
+
+
 def candidates(
     result: ScanResult, rules: Rules, stays: Callable[[str], str], left: list[Left]
 ) -> Iterator[list[Candidate]]:
@@ -94,32 +130,19 @@ def candidates(
     `stays` says why the file at a path must stay, "" if it need not. Files that must never be
     cleaned are put into `left` instead.
     """
-    roots, base = roots_of(result), result.base or os.curdir
-    folder_of = cache(os.path.realpath)
-    is_noisy = cache(lambda folder: is_noise(os.path.join(folder, "")))
-    for group, keys in zip(result.groups, keys_of(result), strict=True):
+    for group, files in zip(result.groups, placed(result, roots_of(result)), strict=True):
         found = []
-        for place, (member, reasons) in enumerate(zip(group.members, keys, strict=True)):
-            scanned = member.document.path
-            folder, name = os.path.split(os.path.join(base, scanned))
-            path = os.path.normpath(os.path.join(folder_of(folder), name))
-            document = _at(member.document, path)
-            file = _id(document)
-            unfit = NOISE if is_noisy(folder_of(folder)) else ""
-            inside = (number for number, root in enumerate(roots) if is_under(path, root))
-            root = next(inside, len(roots))
-            if root == len(roots):
-                unfit = unfit or OUTSIDE
-            if reason := document.untouchable or unfit:
-                left.append(Left(0, group.id, file, reason))
+        for place, each in enumerate(files):
+            document, file = each.document, _id(each.document)
+            if each.unfit:
+                left.append(Left(0, group.id, file, each.unfit))
                 continue
             is_changed = bool(changed_since(file))
             file = file if is_changed else as_it_is(file)
-            reference = "protected: --against" if document.source.is_reference else ""
-            key = rules.key(Ranked(document, root, not place, reasons))
-            stay = reference or stays(path)
-            how = is_changed, is_newest(group, reasons)
-            found.append(Candidate(document, file, key, stay, scanned, *how))
+            key = rules.key(Ranked(document, each.root, not place, each.reasons))
+            stay = AGAINST * document.source.is_reference or stays(document.path)
+            how = is_changed, is_newest(group, each.reasons)
+            found.append(Candidate(document, file, key, stay, each.scanned, *how))
         yield sorted(found, key=lambda each: (each.is_changed, each.key))
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -106,10 +106,8 @@ class Configuration:
         try:
             value = self._typed(option, value)
             option.type_cast_value(context, value)
-        except click.BadParameter as error:
-            raise self._error(table, key, error.message) from None
-        except (TypeError, ValueError, OverflowError) as error:
-            raise self._error(table, key, str(error)) from None
+        except (click.BadParameter, TypeError, ValueError, OverflowError) as error:
+            raise self._error(table, key, getattr(error, "message", str(error))) from None
         return value
 
     def _typed(self, option: Option, value: Any) -> Any:
@@ -118,13 +116,10 @@ class Configuration:
             if not isinstance(value, bool):
                 raise ValueError("takes true or false")
             return value
-        several = value if isinstance(value, list) else [value]
-        typed = [_as_typed(each) for each in several]
+        typed = [_as_typed(each) for each in (value if isinstance(value, list) else [value])]
         if isinstance(option.type, click.Path):
             typed = [self._located(each) for each in typed]
-        if option.multiple:
-            return typed
-        return ",".join(typed)  # as options that take a list are typed
+        return typed if option.multiple else ",".join(typed)  # as a list is typed
 
     def _located(self, value: str) -> str:
         """Return the file that a value names, relative to the folder of the configuration."""
@@ -153,17 +148,15 @@ def _as_typed(value: object) -> str:
     return format(Decimal(repr(value)), "f")
 
 
-def configured(context: click.Context, typed: Mapping[str, object]) -> dict[str, Any]:
+def configured(context: click.Context, typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the defaults of a command's options that configuration files set.
 
     `typed` has the values on the command line, by parameter name. The file in the tree wins over
     the user's own. Raises InputError.
     """
-    chain = [context]
+    own, defaults, chain = if_there_is_one(user_file), dict[str, Any](), [context]
     while (parent := chain[0].parent) is not None:
         chain.insert(0, parent)
-    own = if_there_is_one(user_file)
-    defaults = dict[str, Any]()
     if own is not None and os.path.isfile(own):
         defaults = Configuration(own, is_of_tree=False).defaults(chain)
     for path in _tree_files(context, typed):
@@ -185,21 +178,19 @@ def user_file() -> str:
     return os.path.join(base, "simdup", "config.toml")
 
 
-def _tree_files(context: click.Context, typed: Mapping[str, object]) -> list[str]:
+def _tree_files(context: click.Context, typed: Mapping[str, Any]) -> list[str]:
     """Return a list with the file that holds for all folders to read, or an empty list.
 
     Raises InputError if a file holds for only some of the folders.
     """
-    trees = [
-        each.name or ""
-        for each in context.command.params
-        if isinstance(each, Argument) and each.is_tree
-    ]
+    arguments = [each for each in context.command.params if isinstance(each, Argument)]
+    trees = [typed.get(each.name or "") for each in arguments if each.is_tree]
     # The texts may be in no folder of this machine that the command line names.
     is_named = typed.get("of_index") or typed.get("files_from")
     if not trees or is_named or typed.get("engine") == "spark":
         return []
-    found = {_nearest(place) for place in _places(typed, trees)}
+    # A scan without any path reads this folder.
+    found = {_nearest(str(place)) for places in trees for place in places or [os.curdir]}
     named = [each for each in found if each is not None]
     if len(found) == 1 or not named:
         return named
@@ -219,16 +210,9 @@ def _nearest(place: str) -> str | None:
     above = [folder if os.path.isdir(folder) else os.path.dirname(folder)]
     while (parent := os.path.dirname(above[-1])) != above[-1]:
         above.append(parent)
-    root = next((n for n, each in enumerate(above) if _is_repository(each)), 0)
-    for each in above[: root + 1]:
-        file = os.path.join(each, NAME)
-        if os.path.isfile(file) and not os.path.islink(file):
-            return file
-    return None
-
-
-def _is_repository(folder: str) -> bool:
-    return os.path.exists(os.path.join(folder, ".git"))
+    root = next((n for n, each in enumerate(above) if os.path.exists(f"{each}/.git")), 0)
+    files = (os.path.join(each, NAME) for each in above[: root + 1])
+    return next((each for each in files if os.path.isfile(each) and not os.path.islink(each)), None)
 
 
 def _parsed(path: str, text: str) -> dict[str, Any]:
@@ -239,10 +223,9 @@ def _parsed(path: str, text: str) -> dict[str, Any]:
         needs = "reading it needs Python 3.11 or newer, or: pip install tomli"
         raise InputError(f"{path!r}: {needs} (--no-config does without)") from None
     try:
-        values: dict[str, Any] = toml.loads(text)
+        return dict(toml.loads(text))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path!r}: no TOML ({error})") from None
-    return values
 
 
 def _options(command: click.Command) -> dict[str, Option]:
@@ -252,13 +235,6 @@ def _options(command: click.Command) -> dict[str, Option]:
 def _key(option: Option) -> str:
     """Return the key of an option: its long name, or its only one."""
     return option.typed.lstrip("-")
-
-
-def _places(typed: Mapping[str, object], arguments: Iterable[str]) -> list[str]:
-    """Return the paths that a command is told to read; a scan without any reads this folder."""
-    values = [typed.get(each) for each in arguments]
-    several = [each if isinstance(each, list | tuple) else [each] for each in values if each]
-    return [str(path) for paths in several for path in paths] or [os.curdir]
 
 
 def _line_of(text: str, table: str, key: str) -> int:

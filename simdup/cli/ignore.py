@@ -181,14 +181,13 @@ def _texts_of(asked: Add) -> dict[str, str]:
     found, read = dict[str, str](), list[str]()
     for each in asked.files:
         if each.isascii() and each.isdecimal():
-            group = _group_of_last_scan(each, asked.cache)
-            read += [file for file, _ in group]
-            for file, text in group:
-                found.setdefault(text, file)
-            continue
-        for file in _matching(each):
-            refuse_same_files([("the list", path)], [("FILE", file)])
-            found.setdefault(_digest(file, settings), file)
+            texts = _group_of_last_scan(each, asked.cache)
+        else:
+            files = _matching(each)
+            refuse_same_files([("the list", path)], [("FILE", file) for file in files])
+            texts = tuple((file, _digest(file, settings)) for file in files)
+        for file, text in texts:
+            found.setdefault(text, file)
             read.append(file)
     if len(read) < 2:
         raise InputError("give two files or more, a glob, or the number of a group")

@@ -15,16 +15,7 @@ from simdup.cli import options
 from simdup.cli.cache import open_store, store_files
 from simdup.cli.command import Command
 from simdup.cli.ignore import Ignored
-from simdup.cli.output import (
-    Lines,
-    Write,
-    clear_bars,
-    progress,
-    refuse_same_files,
-    tell,
-    warn_of,
-    writer,
-)
+from simdup.cli.output import Lines, clear_bars, progress, refuse_same_files, tell, warn_of, writer
 from simdup.cli.shown import Page, Shown, page_lines, texts_option
 from simdup.errors import InputError, InterruptedScan
 from simdup.interrupt import INTERRUPTED
@@ -40,17 +31,6 @@ _BESIDE_INDEX = (
     *("PATH...", "--files-from", "--against", "--cache", "--encoding", "--formats", "--archives"),
     *("--parts", *options.typed(options.Filtering), *options.typed(options.Priorities)),
 )
-
-
-class _Task(NamedTuple):
-    """A scan whose options were checked, ready to run."""
-
-    find_groups: Callable[..., simdup.ScanResult]
-    """Does the work, given `progress`."""
-    store: simdup.Store | None
-    render: Callable[[simdup.ScanResult], Lines]
-    write: Write
-    write_page: Callable[[Iterable[str]], None]
 
 
 class Scan(NamedTuple):
@@ -110,23 +90,27 @@ def scan_command(asked: Scan) -> int:
     """
     from simdup.report.text import closing
 
-    task, show = _task(asked), progress(quiet=asked.quiet)
+    _refuse_same_files(asked)
+    settings, show = _settings(asked), progress(quiet=asked.quiet)
+    render, write = _renderer(asked), writer(asked.target, as_utf8=asked.form in FORMATS_OF_PARTS)
+    write_page = asked.page.writer()
+    find_groups, store = _work(asked, settings)
     try:
-        result = task.find_groups(progress=show)
+        result = find_groups(progress=show)
     except InterruptedScan as interrupted:
         clear_bars()
         if asked.form in FORMATS_OF_PARTS:
-            task.write(task.render(interrupted.result))
-        tell(f"simdup: {_interruption(task.store)}")
+            write(render(interrupted.result))
+        tell(f"simdup: {_interruption(store)}")
         return INTERRUPTED
     finally:
-        if task.store is not None:
-            task.store.close()
+        if store is not None:
+            store.close()
     try:
-        task.write(task.render(result))
+        write(render(result))
     finally:  # whoever reads the output may have enough of it
         texts = asked.html_texts or ("groups" if asked.of_index is None else "none")
-        task.write_page(page_lines(result, asked.page.lang, texts, show))
+        write_page(page_lines(result, asked.page.lang, texts, show))
     if not asked.quiet:
         warn_of(result.skipped)
         for line in () if asked.shown.summary else closing(result, siblings=asked.shown.siblings):
@@ -134,23 +118,25 @@ def scan_command(asked: Scan) -> int:
     return options.exit_code(result, fail_on_found=asked.fail_on_found)
 
 
-def _task(asked: Scan) -> _Task:
-    """Check what was asked before any work. Raises UsageError and InputError."""
+def _settings(asked: Scan) -> Settings:
+    """Return the settings; an index has its own features, unless the user typed others."""
+    matching = asked.matching
+    if asked.of_index is not None and not options.is_given("features"):
+        with simdup.Index(asked.of_index) as index:
+            features = str(index.info().about["recipe"].get("features"))
+        matching = matching._replace(fingerprint=matching.fingerprint._replace(features=features))
+    return matching.settings(asked.reading, linkage=asked.linkage, parts=asked.parts)
+
+
+def _work(
+    asked: Scan, settings: Settings
+) -> tuple[Callable[..., simdup.ScanResult], simdup.Store | None]:
+    """Return the function that scans, given `progress`, and the store that it uses."""
     from simdup.files.scan import scan
 
-    _refuse_same_files(asked)
-    index, fingerprint = asked.of_index, asked.matching.fingerprint
-    if index is not None and not options.is_given("features"):
-        fingerprint = fingerprint._replace(features=_features_of(index))
-    settings = asked.matching._replace(fingerprint=fingerprint).settings(
-        asked.reading, linkage=asked.linkage, parts=asked.parts
-    )
     filters, ignored = asked.filtering.filters(), asked.ignored.digests(quiet=asked.quiet)
-    render, write = _renderer(asked), writer(asked.target, as_utf8=asked.form in FORMATS_OF_PARTS)
-    write_page = asked.page.writer()
-    if index is not None:
-        find_groups = partial(_scan_index, index, settings, ignored)
-        return _Task(find_groups, None, render, write, write_page)
+    if asked.of_index is not None:
+        return partial(_scan_index, asked.of_index, settings, ignored), None
     paths, store = _paths(asked), _store(asked)
     find_groups = partial(
         scan,
@@ -165,7 +151,7 @@ def _task(asked: Scan) -> _Task:
         archives=asked.archives,
         **asked.priorities._asdict(),
     )
-    return _Task(find_groups, store, render, write, write_page)
+    return find_groups, store
 
 
 def _refuse_same_files(asked: Scan) -> None:
@@ -234,12 +220,6 @@ def _renderer(asked: Scan) -> Callable[[simdup.ScanResult], Lines]:
     if asked.null and not is_null and asked.files_from is None:
         raise click.UsageError("-0 needs --format names, --format fdupes or --files-from")
     return asked.shown.renderer(form, asked.target, asked.color, null=is_null)
-
-
-def _features_of(file: str) -> str:
-    """Return the features of an index."""
-    with simdup.Index(file) as index:
-        return str(index.info().about["recipe"].get("features"))
 
 
 def _scan_index(

@@ -86,14 +86,13 @@ class Shown(NamedTuple):
 
         if self.everything:
             return View(self.sort)
+        view = View(self.sort, self.limit, is_folded=True)
         if target is not None or not sys.stdout.isatty():
-            return View(self.sort, self.limit, is_folded=True)
-        if self.limit is not None:
-            return View(self.sort, self.limit, is_brief=True, is_folded=True)
+            return view
         from shutil import get_terminal_size
 
-        lines = get_terminal_size().lines
-        return View(self.sort, MOST_GROUPS, is_brief=True, is_folded=True, lines=lines)
+        lines = None if self.limit else get_terminal_size().lines
+        return view._replace(limit=self.limit or MOST_GROUPS, is_brief=True, lines=lines)
 
 
 class Page(NamedTuple):
@@ -116,7 +115,9 @@ class Page(NamedTuple):
         """
         if self.html is None and not self.opens:
             return lambda _: None
-        path = self.html or _temporary_place()
+        from tempfile import mkdtemp
+
+        path = self.html or os.path.join(mkdtemp(prefix="simdup-"), "page.html")
         write = writer(path, as_utf8=True)
 
         def write_page(lines: Iterable[str]) -> None:
@@ -162,13 +163,6 @@ def page_lines(
         every = result.groups + result.patterns
         groups = progress(every, "texts", len(every))
         yield from render(result, language, partial(text_again, readers, locate), groups, day())
-
-
-def _temporary_place() -> str:
-    """Return the path, in a new temporary folder, for a page that the user gave no path."""
-    from tempfile import mkdtemp
-
-    return os.path.join(mkdtemp(prefix="simdup-"), "page.html")
 
 
 def _open(path: str) -> None:

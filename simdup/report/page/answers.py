@@ -7,21 +7,19 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from simdup.index.records import Answer, Searched
-from simdup.records import Document, Kind, Skipped
+from simdup.records import Candidates, Document, Kind, Skipped
 from simdup.report.json_csv import settings_fields
 from simdup.report.page.frame import ANSWERS
 from simdup.report.page.groups import (
-    MOST_PARTS,
     Names,
     Read,
+    found_fields,
     group_page,
     member_fields,
-    part_fields,
     sets_of,
     skipped_fields,
 )
 from simdup.report.query import as_part, short_question
-from simdup.report.text import missing_extras, skips
 from simdup.report.wording import printable
 
 
@@ -65,13 +63,9 @@ def _data(
 ) -> dict[str, Any]:
     names = Names()
     groups = [_group(number, answer, names) for number, answer in enumerate(answers, 1)]
-    parts = [
-        part_fields(as_part(short_question(answer.question), part))
-        for answer in answers
-        for part in answer.parts
-    ]
-    k, wanted = searched.k, searched.wanted
-    is_narrowed = k is not None and wanted is not None and k < wanted
+    asked = [(short_question(each.question), each.parts) for each in answers]
+    parts = [as_part(question, part) for question, found in asked for part in found]
+    search = Candidates(0, searched.k, searched.wanted, searched.recall)
     return {
         "page": "answers",
         "places": [printable(index)],
@@ -84,12 +78,8 @@ def _data(
         ],
         "settings": _settings(searched),
         "read": searched.documents,
-        "narrowed": [wanted, k, searched.recall] if is_narrowed else None,
-        "skips": skips(tuple(skipped)),
-        "missing": missing_extras(skipped),
-        "skipped": skipped_fields(skipped),
-        "parts": parts[:MOST_PARTS],
-        "allParts": len(parts),
+        **found_fields(search, parts),
+        **skipped_fields(skipped),
         "unread": sum(answer.unread for answer in answers),
         **names.fields(),
         "groups": groups,

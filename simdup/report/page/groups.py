@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from simdup.findings.identical import Found, entries, identity_of
-from simdup.records import Kind, Part, Skipped
+from simdup.records import Candidates, Part, Skipped
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, Page, page_bytes, page_lines
+from simdup.report.text import missing_extras, skips
 from simdup.report.wording import printable
 from simdup.versions import version
 
@@ -121,28 +122,38 @@ def sets_of(found: Sequence[Found]) -> list[list[int]]:
 
     A number is negative where the text differs from that of the content before.
     """
-    return [
-        [
-            len(piece) * (-1 if _is_other_text(piece[0], before[0]) else 1)
-            for before, piece in zip([entry[0], *entry], entry, strict=False)
-        ]
-        for entry in entries(found)
-    ]
+    sets = list[list[int]]()
+    for entry in entries(found):
+        texts = [identity_of(piece[0]).text for piece in entry]
+        before = zip([texts[0], *texts], texts, entry, strict=False)
+        sets.append([len(piece) * (1 if one == two else -1) for one, two, piece in before])
+    return sets
 
 
-def _is_other_text(one: Found, other: Found) -> bool:
-    return identity_of(one).kind_with(identity_of(other)) is Kind.SAME_WORDS
-
-
-def skipped_fields(skipped: Iterable[Skipped]) -> list[list[str]]:
-    """Path, reason and detail of the first MOST_SKIPPED files, unreadable ones first."""
+def skipped_fields(skipped: Sequence[Skipped]) -> dict[str, Any]:
+    """How many files were skipped for each reason, and which: unreadable ones first."""
     first = sorted(skipped, key=lambda each: not each.reason.is_trouble)[:MOST_SKIPPED]
-    return [[printable(each.path), each.reason.value, printable(each.detail)] for each in first]
+    return {
+        "skips": skips(skipped),
+        "missing": missing_extras(skipped),
+        "skipped": [
+            [printable(each.path), each.reason.value, printable(each.detail)] for each in first
+        ],
+    }
 
 
-def part_fields(part: Part) -> list[Any]:
-    """A part of a larger text as the page reads it in groups.js."""
-    return [printable(part.path), printable(part.whole), part.share, part.start, part.end]
+def found_fields(candidates: Candidates | None, parts: Sequence[Part]) -> dict[str, Any]:
+    """How many near-duplicates the search finds, and the parts of larger texts."""
+    recall = candidates and candidates.recall
+    return {
+        "narrowed": candidates and candidates.narrowed,
+        "recall": recall and [recall.value, recall.low, recall.high],
+        "parts": [
+            [printable(each.path), printable(each.whole), each.share, each.start, each.end]
+            for each in parts[:MOST_PARTS]
+        ],
+        "allParts": len(parts),
+    }
 
 
 def text_blocks(

@@ -8,41 +8,31 @@ from __future__ import annotations
 
 import json
 import os
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
-from simdup.clean.candidates import check_result, roots_of
+from simdup.clean.candidates import AGAINST, Placed, check_result, placed, roots_of
 from simdup.clean.plan import Header, Plan, plan_lines
-from simdup.clean.protection import NOISE, OUTSIDE, is_noise
 from simdup.errors import InputError
 from simdup.files.read import digest
-from simdup.findings.keeper import WORDS, is_under, keys_of
+from simdup.findings.keeper import WORDS
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import repeated
 from simdup.report.page.frame import FILES, page_json
 from simdup.report.page.groups import (
-    MOST_PARTS,
     MOST_SKIPPED,
     Names,
+    found_fields,
     group_page,
     member_fields,
-    part_fields,
     sets_of,
     skipped_fields,
 )
-from simdup.report.text import (
-    chain_parts,
-    estimate,
-    family_figures,
-    missing_extras,
-    newer_name,
-    skips,
-)
-from simdup.report.wording import printable, sharing
+from simdup.report.text import chain_parts, estimate, family_figures, newer_name
+from simdup.report.wording import path_fields, printable, sharing
 
 #: Reads the text of a document for the page, or says why it cannot be read.
 ReadText = Callable[[Document], "str | Skipped"]
@@ -79,8 +69,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
     groups, patterns = (
         [_group(group, bits, names) for group in each] for each in (result.groups, result.patterns)
     )
-    stats, candidates = result.stats, result.candidates
-    recall = candidates and candidates.recall
+    stats = result.stats
     return {
         "page": "files",
         "complete": result.complete,
@@ -92,13 +81,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "known": stats.from_store,
         "bytes": stats.bytes,
         "seconds": round(stats.seconds, 1),
-        "narrowed": candidates and candidates.narrowed,
-        "recall": recall and [recall.value, recall.low, recall.high],
-        "skips": skips(result.skipped),
-        "missing": missing_extras(result.skipped),
-        "skipped": skipped_fields(result.skipped),
-        "parts": [part_fields(part) for part in result.parts[:MOST_PARTS]],
-        "allParts": len(result.parts),
+        **found_fields(result.candidates, result.parts),
+        **skipped_fields(result.skipped),
         "folderPairs": [_folder_pair(pair) for pair in result.folders],
         **names.fields(),
         "groups": groups,
@@ -117,18 +101,18 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
     """
     members = [_member(member, bits, names) for member in group.members]
     sets = sets_of(group.members)
-    chain = chain_parts(group.versions) if group.versions else None
-    fields: list[Any] = [group.id, group.kind.value, group.diameter, members, sets, chain]
+    chain, family = chain_parts(group.versions) if group.versions else None, None
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
-        fields.append([least, most, *sharing(*middle)])
+        family = [least, most, *sharing(*middle)]
     first = group.members[0].document
     remarks = {
         nth: ", ".join(kinds)
         for nth, each in enumerate(group.members)
         if each.kind is Kind.SAME_WORDS and (kinds := each.document.other_unread(first))
     }
-    return [*fields, *[None] * (8 - len(fields)), remarks or None, group.why]
+    about = family, None, remarks or None, group.why
+    return [group.id, group.kind.value, group.diameter, members, sets, chain, *about]
 
 
 def _member(member: Member, bits: int, names: Names) -> list[Any]:
@@ -183,42 +167,24 @@ def _plan(result: ScanResult, digest: str) -> dict[str, Any] | None:
         roots,
         result.stats.found,
     )
-    base, real = result.base or os.curdir, cache(os.path.realpath)
-    files = [
-        [
-            # The path itself is the last part of a key.
-            [*_file(member.document, base, roots, folders, real), key[:-1]]
-            for member, key in zip(group.members, keys, strict=True)
-        ]
-        for group, keys in zip(result.groups, keys_of(result), strict=True)
-    ]
+    files = [[_file(each, folders) for each in group] for group in placed(result, roots)]
     (line,) = plan_lines(Plan((), (), header))
     about = {"header": json.loads(line), "folders": list(folders), "sep": os.sep}
     return about | {"files": files, "reasons": WORDS[:-1]}
 
 
-def _file(
-    document: Document,
-    base: str,
-    roots: Sequence[str],
-    folders: dict[str, int],
-    real: Callable[[str], str],
-) -> list[Any]:
+def _file(file: Placed, folders: dict[str, int]) -> list[Any]:
     """A file as files.js reads it; numbers that a script would round are in a string.
 
-    The last three fields say why the file can be neither kept nor dropped, why it cannot be
-    dropped, and, where the path as shown differs from the real one, the bytes of the real one.
+    The last four fields say why the file can be neither kept nor dropped, why it cannot be
+    dropped, where the path as shown differs from the real one, the bytes of the real one, and the
+    key of the file without its last part, the path.
     """
-    source = document.source
-    folder, name = os.path.split(os.path.normpath(os.path.join(base, source.path)))
-    path = os.path.join(real(folder), name)
+    document, source = file.document, file.document.source
+    folder, name = os.path.split(source.path)
     numbers = source.device, source.inode, source.size, source.mtime_ns, source.ctime_ns
-    inside = (place for place, root in enumerate(roots) if is_under(path, root))
-    place = next(inside, len(roots))
-    unfit = document.untouchable or (NOISE if is_noise(path) else "")
-    unfit = unfit or (OUTSIDE if place == len(roots) else "")
     return [
-        folders.setdefault(printable(os.path.dirname(path)), len(folders)),
+        folders.setdefault(printable(folder), len(folders)),
         printable(name),
         ", ".join(map(str, numbers)),
         document.bytes_digest.hex(),
@@ -229,9 +195,10 @@ def _file(
         " ".join(sorted(f"{each.digest} {each.kind}" for each in document.unread)),
         source.links,
         document.format,
-        place,
+        file.root,
         int(document.is_certain),
-        unfit,
-        "protected: --against" if source.is_reference else "",
-        None if printable(path) == path else b64encode(os.fsencode(path)).decode(),
+        file.unfit,
+        AGAINST * source.is_reference,
+        path_fields(source.path).get("path_base64"),
+        file.reasons[:-1],
     ]

@@ -15,7 +15,7 @@ from simdup.records import SHORT
 from simdup.report.json_csv import settings_fields
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import ROWS, page_bytes
-from simdup.report.page.groups import MOST_PARTS, MOST_SKIPPED, Names, group_page, part_fields
+from simdup.report.page.groups import MOST_SKIPPED, Names, found_fields, group_page
 from simdup.report.rows import id_as_text, named_parts
 from simdup.report.text import estimate
 from simdup.report.wording import printable
@@ -80,8 +80,6 @@ class _Listed:
     def data(self) -> dict[str, Any]:
         """The data of the page, ready for JSON; all names are printable."""
         result, balance = self.result, self.result.balance
-        parts, candidates = named_parts(result), result.candidates
-        recall = candidates and candidates.recall
         return {
             "page": "rows",
             "places": list(map(printable, balance.paths)),
@@ -95,12 +93,9 @@ class _Listed:
             ],
             "settings": settings_fields(result.settings),
             "read": balance.compared,
-            "narrowed": candidates and candidates.narrowed,
-            "recall": recall and [recall.value, recall.low, recall.high],
+            **found_fields(result.candidates, named_parts(result)),
             "skips": {fault.value: number for fault, number in result.faults.items()},
             "skipped": _faulty(result),
-            "parts": [part_fields(part) for part in parts[:MOST_PARTS]],
-            "allParts": len(parts),
             **self.names.fields(),
             "groups": self.groups,
             "moreGroups": balance.groups - len(self.groups),
