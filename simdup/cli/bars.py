@@ -29,13 +29,6 @@ _UNITS = {
     "evaluate": "rows",
 }
 
-# The line of a phase whose end is unknown, and of one whose end is known.
-_COUNT = "{desc:<9}{done} {counted}{speed}, {elapsed} gone"
-_SHARE = (
-    "{desc:<8}{percentage:4.0f} % {bar} {done} of {end} {counted}{speed}"
-    ", {elapsed} gone, {remaining} left"
-)
-
 # Seconds after which a bar is drawn again.
 TICK_S = 0.25
 
@@ -91,12 +84,11 @@ def drawn(label: str, total: float | None, done: float, elapsed_s: float) -> str
     'walk     12,345 files, 165/s, 01:15 gone'
     """
     rate = done / elapsed_s if elapsed_s else 0
-    ours = {
-        "done": _short(done),
-        "end": _short(total or 0),
-        "counted": _UNITS.get(label, ""),
-        "speed": f", {_short(rate)}/s" if rate else "",
-    }
+    begin, end = "{desc:<9}", ", {elapsed} gone"
+    counted, speed = _UNITS.get(label, ""), f", {_short(rate)}/s" if rate else ""
+    if total:
+        begin, end = "{desc:<8}{percentage:4.0f} % {bar} ", ", {elapsed} gone, {remaining} left"
+        counted = f"of {_short(total)} {counted}"
     return tqdm.format_meter(
         done,
         total,  # type: ignore[arg-type]  # None is allowed
@@ -104,8 +96,7 @@ def drawn(label: str, total: float | None, done: float, elapsed_s: float) -> str
         ncols=_columns(),
         prefix=label,
         ascii="utf" not in (sys.stderr.encoding or "").lower(),
-        bar_format=_SHARE if total else _COUNT,
-        **ours,  # type: ignore[arg-type]  # names of our own are allowed
+        bar_format=f"{begin}{_short(done)} {counted}{speed}{end}",
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -47,21 +46,14 @@ _MANY = 16
 class Command(click.Command):
     """A command that lists many options under headings and reads configuration files."""
 
-    def __init__(
-        self,
-        name: str | None,
-        callback: Callable[[Any], Any],
-        *,
-        record: Any,
-        work: str | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *args: Any, record: Any, work: str | None = None, **kwargs: Any) -> None:
         """Make a command whose callback takes a `record` of options, see `cli.options`.
 
         `work` names the module that does the work, which is slow to import.
         """
-        super().__init__(name, callback=callback, **kwargs)
-        self._run, self._record, self._work = callback, record, work
+        super().__init__(*args, **kwargs)
+        self._run: Any = self.callback
+        self._record, self._work = record, work
         self.params += parameters(record)
         no_config = flag(
             "--no-config", "Do not read configuration files.", expose_value=False, once=True

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -189,8 +189,8 @@ def _tree_files(context: click.Context, typed: Mapping[str, Any]) -> list[str]:
     is_named = typed.get("of_index") or typed.get("files_from")
     if not trees or is_named or typed.get("engine") == "spark":
         return []
-    # A scan without any path reads this folder.
-    found = {_nearest(str(place)) for places in trees for place in places or [os.curdir]}
+    places = [place for each in trees if isinstance(each, Sequence) for place in each]
+    found = {_nearest(str(place)) for place in places or [os.curdir]}
     named = [each for each in found if each is not None]
     if len(found) == 1 or not named:
         return named

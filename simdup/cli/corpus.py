@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -203,12 +204,9 @@ def _page(
     from simdup.corpus.scan import member_texts
     from simdup.report.page.rows import render_rows
 
-    about: dict[str, Any] = {"language": asked.page.lang, "day": time.time()}
-    if asked.html_texts == "none":
-        yield from render_rows(result, ids, bar, **about)
-        return
-    with member_texts(result, MOST_CHARACTERS) as read:
-        yield from render_rows(result, ids, bar, read=read, **about)
+    has_texts, language = asked.html_texts != "none", asked.page.lang
+    with member_texts(result, MOST_CHARACTERS) if has_texts else nullcontext() as read:
+        yield from render_rows(result, ids, bar, language=language, read=read, day=time.time())
 
 
 def _on_spark(asked: CorpusScan, settings: Settings) -> Balance:

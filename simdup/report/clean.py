@@ -20,22 +20,13 @@ from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
 from simdup.report.wording import as_typed, count, date, percent, printable, size
 
-# The effect of each act on files, as the end of "3 files would ...".
-_ENDS = {
-    Act.TRASH: "go to the trash",
-    Act.MOVE: "be moved",
-    Act.LINK: "become hard links",
-    Act.REFLINK: "share the blocks of their copies",
-    Act.DELETE: "be deleted for good",
-}
-
-# What was done with files, as `run_lines` says it.
-_DONE = {
-    Act.TRASH: "to the trash",
-    Act.MOVE: "moved",
-    Act.LINK: "made hard links",
-    Act.REFLINK: "made to share blocks",
-    Act.DELETE: "deleted for good",
+# What files would do by each act, and what was done with them.
+_WORDS = {
+    Act.TRASH: ("go to the trash", "to the trash"),
+    Act.MOVE: ("be moved", "moved"),
+    Act.LINK: ("become hard links", "made hard links"),
+    Act.REFLINK: ("share the blocks of their copies", "made to share blocks"),
+    Act.DELETE: ("be deleted for good", "deleted for good"),
 }
 
 # Words for how files of each kind match the files that stay for them.
@@ -196,7 +187,7 @@ def run_lines(runs: Iterable[History], undone: Container[str]) -> Iterator[str]:
     for run in runs:
         ended = date(os.stat(run.path).st_mtime_ns)
         done = [each.action for each in run.stories.values() if each.done]
-        acts = ", ".join(sorted({_DONE[each.act] for each in done})) or "nothing done"
+        acts = ", ".join(sorted({_WORDS[each.act][1] for each in done})) or "nothing done"
         what = f"{count(len(done), 'file')} {acts}, in {printable(common_folder(run.header.roots))}"
         yield f"{ended}  {what}{' (undone)' * (run.path in undone)}"
 
@@ -229,7 +220,7 @@ def _summary(act: Act, actions: Sequence[Action]) -> str:
     stays = len({each.keep.path for each in actions})
     files = f"{count(len(actions), 'file')} of {size(sum(each.file.size for each in actions))}"
     stay = f"{count(stays, 'file')} {'stays' if stays == 1 else 'stay'} for them"
-    return f"{files} would {_ENDS[act]} ({said}); {stay}"
+    return f"{files} would {_WORDS[act][0]} ({said}); {stay}"
 
 
 def _reason(why: str) -> str:
