@@ -164,36 +164,22 @@ def _append(path: str, lines: Lines) -> None:
 
 def _replace(path: str, lines: Lines, mode: int | None) -> None:
     """Write a temporary file beside the target and give it the target's name and mode."""
-    import tempfile
-
     folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(6).hex()}.part")
+    how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        descriptor, temporary = tempfile.mkstemp(
-            prefix=f".{name[:40]}.", suffix=".part", dir=folder
-        )
+        descriptor = os.open(temporary, how, 0o666 if mode is None else mode)
     except OSError as error:
         raise InputError(f"{path!r}: cannot write there ({error.strerror})") from None
     try:
-        if hasattr(os, "fchmod"):  # on Windows files have no such modes
-            os.fchmod(descriptor, _mode(path, mode))
+        with suppress(FileNotFoundError, AttributeError):  # a new file, or Windows without modes
+            os.fchmod(descriptor, os.stat(path).st_mode & 0o777)
         _write(descriptor, lines, "utf-8", repr(path))
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
-
-
-def _mode(path: str, mode: int | None) -> int:
-    """Return the mode of the file that is replaced; for a new file `mode`, or by the umask."""
-    try:
-        return os.stat(path).st_mode & 0o777
-    except FileNotFoundError:
-        if mode is not None:
-            return mode
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
 
 
 def _write(descriptor: int, lines: Lines, encoding: str, name: str) -> None:

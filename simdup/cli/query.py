@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -262,14 +261,13 @@ def _in_order(
     asked: Sequence[str], names: Sequence[str], found: Sequence[Answer], skipped: Sequence[Skipped]
 ) -> list[Outcome]:
     """Return the outcomes of the questions `asked`; the index knows each by its name in `names`."""
-    waiting, unreadable = deque(found), {each.path: each for each in skipped}
-    outcomes: list[Outcome] = []
-    for question, name in zip(asked, names, strict=True):
-        if waiting and waiting[0].question == name:
-            outcomes.append(replace(waiting.popleft(), question=question))
-        else:
-            outcomes.append(replace(unreadable[name], path=question))
-    return outcomes
+    waiting, unreadable = iter(found), {each.path: each for each in skipped}
+    return [
+        replace(unreadable[name], path=question)
+        if name in unreadable
+        else replace(next(waiting), question=question)
+        for question, name in zip(asked, names, strict=True)
+    ]
 
 
 def _summary(run: _Run) -> list[str]:
