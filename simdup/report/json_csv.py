@@ -11,17 +11,8 @@ from itertools import chain
 from math import isnan
 from typing import Any, NamedTuple
 
+from simdup import records
 from simdup.findings.identical import Found
-from simdup.records import (
-    Comparison,
-    Document,
-    FolderPair,
-    Group,
-    Member,
-    Part,
-    ScanResult,
-    Skipped,
-)
 from simdup.report.text import containments, skips
 from simdup.report.wording import path_fields, printable
 from simdup.settings import Settings
@@ -106,17 +97,17 @@ def _tool() -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "tool": "simdup", "version": version("simdup")}
 
 
-def render_json(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
+def render_json(result: records.ScanResult, *, siblings: bool = False) -> Iterator[str]:
     """A scan as one JSON object; with the families of `siblings`, or without."""
     return as_json(_report(result, siblings=siblings))
 
 
-def render_jsonl(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
+def render_jsonl(result: records.ScanResult, *, siblings: bool = False) -> Iterator[str]:
     """A scan as JSON Lines; with the families of `siblings`, or without."""
     return as_jsonl(_report(result, siblings=siblings))
 
 
-def render_csv(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
+def render_csv(result: records.ScanResult, *, siblings: bool = False) -> Iterator[str]:
     """A scan as CSV, a line for each file; names are printable.
 
     With `siblings`, the files of families follow the files of groups. Parts come last.
@@ -147,13 +138,13 @@ def found_cells(found: Found) -> dict[str, object]:
     }
 
 
-def part_cells(part: Part) -> dict[str, object]:
+def part_cells(part: records.Part) -> dict[str, object]:
     """The cells of CSV for a part of a larger text; names are printable."""
     place = {"of": printable(part.whole), "start": part.start, "end": part.end}
     return {"kind": "part", "similarity": part.share, "path": printable(part.path), **place}
 
 
-def render_comparison(comparison: Comparison) -> Iterator[str]:
+def render_comparison(comparison: records.Comparison) -> Iterator[str]:
     """A comparison as one JSON object."""
     bits = comparison.settings.recipe.bits
     estimate = similarity_at(comparison.distance, bits)
@@ -174,7 +165,7 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
     return as_json(Report("comparison", fields, {}))
 
 
-def _report(result: ScanResult, *, siblings: bool) -> Report:
+def _report(result: records.ScanResult, *, siblings: bool) -> Report:
     base = {"base": None} if result.base is None else path_fields(result.base, "base")
     fields = {
         "complete": result.complete,
@@ -201,7 +192,7 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
     return Report("scan", fields, lists | {"skipped": map(skipped_fields, result.skipped)})
 
 
-def _folder(pair: FolderPair) -> dict[str, Any]:
+def _folder(pair: records.FolderPair) -> dict[str, Any]:
     """A pair of folders; `newer` names the field of the newer folder."""
     return {
         **path_fields(pair.path),
@@ -212,13 +203,13 @@ def _folder(pair: FolderPair) -> dict[str, Any]:
     }
 
 
-def part_fields(part: Part) -> dict[str, Any]:
+def part_fields(part: records.Part) -> dict[str, Any]:
     """A part of a larger text as fields of JSON."""
     figures = {"share": part.share, "start": part.start, "end": part.end}
     return path_fields(part.path) | path_fields(part.whole, "of") | figures
 
 
-def _group(group: Group, settings: Settings) -> dict[str, Any]:
+def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
     bits = settings.recipe.bits
     representative = group.members[0].document
     first, *others = (
@@ -243,7 +234,7 @@ def _group(group: Group, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _member(member: Member, bits: int, shares: tuple[float | None, ...]) -> dict[str, Any]:
+def _member(member: records.Member, bits: int, shares: tuple[float | None, ...]) -> dict[str, Any]:
     contained, contains = shares
     return document_fields(member.document) | {
         "fingerprint": member.fingerprint.hex(),
@@ -283,7 +274,7 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
     }
 
 
-def document_fields(document: Document) -> dict[str, Any]:
+def document_fields(document: records.Document) -> dict[str, Any]:
     """All fields of a document except its fingerprint; unknown ones are null."""
     source, archive = document.source, document.source.archive
     return path_fields(document.path) | {
@@ -310,7 +301,7 @@ def document_fields(document: Document) -> dict[str, Any]:
     }
 
 
-def skipped_fields(skipped: Skipped) -> dict[str, Any]:
+def skipped_fields(skipped: records.Skipped) -> dict[str, Any]:
     """Which file was skipped, and why."""
     return path_fields(skipped.path) | {
         "reason": skipped.reason.value,

@@ -12,28 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from simdup import records
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, printable
 from simdup.findings.identical import with_sets
 from simdup.recipe import Recipe
-from simdup.records import (
-    Candidates,
-    Document,
-    Doubtful,
-    FolderPair,
-    Group,
-    Interval,
-    Kind,
-    Member,
-    Part,
-    Reason,
-    ScanResult,
-    Skipped,
-    Source,
-    Stats,
-    Unread,
-    Version,
-)
 from simdup.report.json_csv import FOLDER_COUNTS, SCHEMA_VERSION
 from simdup.settings import FORMATS, PACKINGS, Settings
 from simdup.text.encodings import encoding_named
@@ -46,7 +29,7 @@ _END_OF_TIME_NS = 2**40 * 10**9
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 
 
-def load(data: bytes, name: str) -> ScanResult:
+def load(data: bytes, name: str) -> records.ScanResult:
     """The result of a scan, from the report that `--format json` or `jsonl` printed.
 
     Raises InputError, whose message begins with `name`, if `data` is anything else.
@@ -100,7 +83,7 @@ def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     return lists
 
 
-def _result(fields: Fields) -> ScanResult:
+def _result(fields: Fields) -> records.ScanResult:
     settings = _settings(fields.inner("settings"))
     bits = settings.recipe.bits
     groups, patterns = with_sets(
@@ -109,7 +92,7 @@ def _result(fields: Fields) -> ScanResult:
         [_group(each, bits) for each in fields.each_if_any("patterns")],
     )
     skipped = tuple(
-        Skipped(each.path(), each.choice("reason", Reason), each.text("detail"))
+        records.Skipped(each.path(), each.choice("reason", records.Reason), each.text("detail"))
         for each in fields.each("skipped")
     )
     stats = fields.inner("stats")
@@ -117,7 +100,7 @@ def _result(fields: Fields) -> ScanResult:
     if sum(map(reasons.count, reasons.value)) != len(skipped):
         raise stats.wrong("skipped", "counts others than are listed: is the file whole?")
     members = [member for group in groups for member in group.members]
-    return ScanResult(
+    return records.ScanResult(
         settings,
         tuple(member.document for member in members),
         np.frombuffer(b"".join(m.fingerprint for m in members), np.uint8).reshape(-1, bits // 8),
@@ -134,7 +117,9 @@ def _result(fields: Fields) -> ScanResult:
         keep_under=fields.paths("keep_under") or (),
         let_go_under=fields.paths("let_go_under") or (),
         folders=tuple(map(_folder_pair, fields.each("folders"))),
-        doubtful=tuple(Doubtful(each.path(), _doubt(each)) for each in fields.each("doubtful")),
+        doubtful=tuple(
+            records.Doubtful(each.path(), _doubt(each)) for each in fields.each("doubtful")
+        ),
     )
 
 
@@ -174,33 +159,33 @@ def _encoding(fields: Fields) -> str:
     return name
 
 
-def _candidates(fields: Fields) -> Candidates:
+def _candidates(fields: Fields) -> records.Candidates:
     k, wanted = (fields.maybe(name, fields.count) for name in ("k", "wanted"))
     found = fields.count("pairs"), k, wanted, fields.maybe("at_threshold", fields.share)
     if not fields.has("recall"):
-        return Candidates(*found)
+        return records.Candidates(*found)
     recall = fields.inner("recall")
-    interval = Interval(*(recall.share(name) for name in ("value", "low", "high")))
-    return Candidates(*found, interval, fields.count("sampled"))
+    interval = records.Interval(*(recall.share(name) for name in ("value", "low", "high")))
+    return records.Candidates(*found, interval, fields.count("sampled"))
 
 
-def _stats(fields: Fields) -> Stats:
+def _stats(fields: Fields) -> records.Stats:
     names = "found", "fingerprinted", "bytes", "from_store", "ignored", "siblings"
     kinds = fields.inner("identity_only")
-    return Stats(
+    return records.Stats(
         **{name: fields.count(name) for name in names},
         seconds=fields.number("seconds", 0, _END_OF_TIME),
         identity_only=tuple((kind, kinds.count(kind)) for kind in kinds.value),
     )
 
 
-def _group(fields: Fields, bits: int) -> Group:
+def _group(fields: Fields, bits: int) -> records.Group:
     members = tuple(_member(each, bits) for each in fields.each("members"))
     if len(members) < 2:
         raise fields.wrong("members", "must be two or more")
-    return Group(
+    return records.Group(
         fields.count("id"),
-        fields.choice("kind", Kind),
+        fields.choice("kind", records.Kind),
         fields.count("diameter", bits),
         members,
         fields.truth("diameter_exact"),
@@ -209,29 +194,30 @@ def _group(fields: Fields, bits: int) -> Group:
     )
 
 
-def _versions(fields: Fields, paths: set[str]) -> tuple[Version, ...]:
+def _versions(fields: Fields, paths: set[str]) -> tuple[records.Version, ...]:
     """The chain of versions of a group whose members have these paths."""
     versions = tuple(
-        Version(each.path(), each.maybe("changed", each.share)) for each in fields.each("versions")
+        records.Version(each.path(), each.maybe("changed", each.share))
+        for each in fields.each("versions")
     )
     if not paths.issuperset(each.path for each in versions):
         raise fields.wrong("versions", "must be members of the group")
     return versions
 
 
-def _part(fields: Fields) -> Part:
+def _part(fields: Fields) -> records.Part:
     start, end = fields.count("start"), fields.count("end")
     if end < start:
         raise fields.wrong("end", "must not be before the start")
-    return Part(fields.path(), fields.path("of"), fields.share("share"), start, end)
+    return records.Part(fields.path(), fields.path("of"), fields.share("share"), start, end)
 
 
-def _folder_pair(fields: Fields) -> FolderPair:
+def _folder_pair(fields: Fields) -> records.FolderPair:
     path, other = fields.path(), fields.path("other")
     newer = fields.maybe("newer", fields.text)
     if newer not in {None, "path", "other"}:
         raise fields.wrong("newer", "must be 'path' or 'other'")
-    return FolderPair(
+    return records.FolderPair(
         path=path,
         other=other,
         **{name: fields.count(name) for name in FOLDER_COUNTS},
@@ -240,28 +226,29 @@ def _folder_pair(fields: Fields) -> FolderPair:
     )
 
 
-def _member(fields: Fields, bits: int) -> Member:
+def _member(fields: Fields, bits: int) -> records.Member:
     try:
         fingerprint = bytes.fromhex(fields.text("fingerprint"))
     except ValueError:
         raise fields.wrong("fingerprint", "is not a hexadecimal number") from None
     if len(fingerprint) * 8 != bits:
         raise fields.wrong("fingerprint", f"must have {bits} bits")
-    return Member(
+    return records.Member(
         _document(fields),
         fingerprint,
-        fields.choice("kind", Kind),
+        fields.choice("kind", records.Kind),
         fields.count("distance", bits),
         fields.maybe("similarity", fields.share),
         fields.maybe("own_share", fields.share),
     )
 
 
-def _document(fields: Fields) -> Document:
+def _document(fields: Fields) -> records.Document:
     form = fields.text("format")
     if not form or "/" in form:
         raise fields.wrong("format", f"is unknown: {form!r}")
-    source = Source(
+    archive = fields.maybe("archive", fields.path)
+    source = records.Source(
         fields.path(),
         fields.count("size"),
         fields.known("mtime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS),
@@ -271,10 +258,10 @@ def _document(fields: Fields) -> Document:
         is_reference=fields.truth("reference"),
         links=fields.known("links"),
         # A report says nothing about the archive of a member but where it is.
-        archive=Source(fields.path("archive"), 0, 0, 0, 0, 0) if fields.has("archive") else None,
+        archive=None if archive is None else records.Source(archive, 0, 0, 0, 0, 0),
     )
     packing = fields.one_of("packing", PACKINGS) if fields.has("packing") else None
-    return Document(
+    return records.Document(
         source,
         # A format that simdup does not read itself is the suffix of a file for a converter.
         _encoding(fields) if form == "text" else "." * (form not in FORMATS) + form,
@@ -288,7 +275,7 @@ def _document(fields: Fields) -> Document:
         doubt=fields.maybe("doubt", lambda _: _doubt(fields)),
         words_digest=fields.digest("words_digest") if fields.has("words_digest") else b"",
         unread=tuple(
-            Unread(each.text("kind"), each.count("number"), each.text("digest"))
+            records.Unread(each.text("kind"), each.count("number"), each.text("digest"))
             for each in fields.each_if_any("unread")
         ),
     )

@@ -77,15 +77,11 @@ def render(evaluation: Evaluation, form: str) -> bytes:
 
 def _draw_f1(axes: Sequence[Axes], recipes: Sequence[Sequence[Evaluated]]) -> None:
     """F1 by size: bare at the default threshold, bare at the best threshold, and verified."""
-    for axis, title in zip(
-        axes, ("the default k, and theory", "the best k", "verified"), strict=True
-    ):
-        axis.set_title(f"F1: {title}")
+    titles = "the default k, and theory", "the best k", "verified"
     axes[0].set_ylabel("F1, with intervals of 95 %")
-    for axis in axes:
+    for axis, title in zip(axes, titles, strict=True):
         axis.set_xscale("log", base=2)
-        axis.set_xlabel("bits of a fingerprint")
-        axis.set_ylim(0, 1.02)
+        axis.set(title=f"F1: {title}", xlabel="bits of a fingerprint", ylim=(0, 1.02))
         axis.grid(alpha=0.3)
     for place, rows in enumerate(recipes):
         # A little aside, so that intervals do not hide each other.
@@ -101,13 +97,15 @@ def _draw_f1(axes: Sequence[Axes], recipes: Sequence[Sequence[Evaluated]]) -> No
 def _draw_f1_of_recipe(
     axes: Sequence[Axes], rows: Sequence[Evaluated], place: int, aside: float
 ) -> None:
-    default, best, verified = axes
     sizes = aside * np.array([row.settings.recipe.bits for row in rows], np.float64)
     style: dict[str, Any] = {"color": COLOURS[place % 5], "marker": MARKS[place % 5], "ms": 5}
     label = recipe_name(rows[0].settings.recipe)
-    _draw_intervals(default, sizes, [row.curve[row.k].f1 for row in rows], style, label=label)
-    _draw_intervals(best, sizes, [row.curve[row.best_k].f1 for row in rows], style, label=label)
-    _draw_intervals(verified, sizes, [row.verified.f1 for row in rows], style, label=label)
+    figures = [
+        (each.curve[each.k].f1, each.curve[each.best_k].f1, each.verified.f1) for each in rows
+    ]
+    for axis, intervals in zip(axes, zip(*figures, strict=True), strict=True):
+        _draw_intervals(axis, sizes, intervals, style, label=label)
+    default, _, verified = axes
     # Theory and cosines look alike for all recipes: one entry in the legend each.
     theory, cosine = ("", "") if place else ("by theory", "without own share (white marks)")
     predictions = [row.predicted[2, row.k] for row in rows]
@@ -142,10 +140,9 @@ def _draw_distances(axis: Axes, row: Evaluated) -> None:
         axis.stairs(heights, edges, fill=True, color=colour, alpha=0.45, hatch=hatch, label=label)
         axis.stairs(heights, edges, color=colour, lw=1)
     axis.axvline(row.k + 0.5, color="black", lw=1, ls="--", label="default k")
-    axis.set_title(f"{bits} bits, k = {row.k}")
-    axis.set_xlim(-0.5, bits * 0.75)
+    title = f"{bits} bits, k = {row.k}"
+    axis.set(title=title, xlim=(-0.5, bits * 0.75), xlabel="distance in bits")
     axis.locator_params(axis="x", integer=True)
-    axis.set_xlabel("distance in bits")
 
 
 def _draw_thresholds(axis: Axes, row: Evaluated) -> None:
@@ -160,8 +157,6 @@ def _draw_thresholds(axis: Axes, row: Evaluated) -> None:
         theory = None if place else "by theory"
         axis.plot(k, row.predicted[place], ":", color="black", lw=0.8, label=theory)
     axis.axvline(row.k + 0.5, color="black", lw=1, ls="--")
-    axis.set_xlim(0, row.settings.recipe.bits * 0.75)
-    axis.set_ylim(0, 1.02)
+    axis.set(xlim=(0, k[-1] * 0.75), ylim=(0, 1.02), xlabel="threshold k in bits")
     axis.grid(alpha=0.3)
     axis.locator_params(axis="x", integer=True)
-    axis.set_xlabel("threshold k in bits")

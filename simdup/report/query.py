@@ -10,19 +10,7 @@ from typing import Any
 from simdup.findings.identical import entries
 from simdup.index.records import Answer, FoundPart, IndexInfo, Searched
 from simdup.records import Document, Kind, Part, Skipped
-from simdup.report.json_csv import (
-    PART_COLUMNS,
-    Report,
-    as_json,
-    csv_table,
-    document_fields,
-    found_cells,
-    part_cells,
-    part_fields,
-    set_fields,
-    settings_fields,
-    skipped_fields,
-)
+from simdup.report import json_csv as data
 from simdup.report.terminal import HEADING, PLAIN, TerminalStyle
 from simdup.report.text import beside, entry_lines, null_names, other_content
 from simdup.report.wording import count, path_fields, percent, printable, size
@@ -86,7 +74,8 @@ def render_csv(found: Sequence[Answer], *, has_parts: bool = False) -> Iterator[
 
     If parts were asked for, the parts of a question follow the documents that are like it.
     """
-    return csv_table(COLUMNS + PART_COLUMNS * has_parts, chain.from_iterable(map(_cells, found)))
+    cells = chain.from_iterable(map(_cells, found))
+    return data.csv_table(COLUMNS + data.PART_COLUMNS * has_parts, cells)
 
 
 def _cells(answer: Answer) -> Iterator[dict[str, object]]:
@@ -94,9 +83,10 @@ def _cells(answer: Answer) -> Iterator[dict[str, object]]:
     asked = {"question": printable(answer.question)}
     for match in answer.matches:
         figures = {"similarity": match.similarity, "exact": int(match.is_exact)}
-        yield asked | found_cells(match) | {"kind": match.kind.value} | figures
+        yield asked | data.found_cells(match) | {"kind": match.kind.value} | figures
     for part in answer.parts:
-        yield asked | part_cells(as_part(answer.question, part)) | {"exact": int(part.is_exact)}
+        cells = data.part_cells(as_part(answer.question, part))
+        yield asked | cells | {"exact": int(part.is_exact)}
 
 
 def as_part(question: str, found: FoundPart) -> Part:
@@ -126,36 +116,36 @@ def _documents(outcome: Answer | Skipped) -> list[Document]:
     return [each.document for each in matches] + [each.document for each in parts]
 
 
-def report(found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]) -> Report:
+def report(found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]) -> data.Report:
     """All answers for programs."""
     has_parts = searched.settings.parts is not None
     answers = (_answer(each, has_parts=has_parts) for each in found)
     search = {
         name: getattr(searched, name) for name in ("documents", "top", "k", "wanted", "recall")
     }
-    return Report(
+    return data.Report(
         "query",
-        {"settings": settings_fields(searched.settings), "search": search},
-        {"answers": answers, "skipped": map(skipped_fields, skipped)},
+        {"settings": data.settings_fields(searched.settings), "search": search},
+        {"answers": answers, "skipped": map(data.skipped_fields, skipped)},
     )
 
 
 def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
     matches = [
-        document_fields(match.document)
+        data.document_fields(match.document)
         | {
             "kind": match.kind.value,
             "distance": match.distance,
             "similarity": match.similarity,
             "exact": match.is_exact,
-            **set_fields(match),
+            **data.set_fields(match),
             "other_unread": match.document.other_unread(answer.document or match.document),
         }
         for match in answer.matches
     ]
     found = path_fields(answer.question, "question") | {"matches": matches}
     parts = [
-        part_fields(as_part(answer.question, part)) | {"exact": part.is_exact}
+        data.part_fields(as_part(answer.question, part)) | {"exact": part.is_exact}
         for part in answer.parts
     ]
     return found | {"parts": parts, "unread": answer.unread} if has_parts else found
@@ -206,4 +196,4 @@ def render_info_json(info: IndexInfo) -> Iterator[str]:
         "left_out": [path_fields(place) for place in info.left_out],
         "made": info.about,
     }
-    return as_json(Report("index", fields, {}))
+    return data.as_json(data.Report("index", fields, {}))
