@@ -10,15 +10,7 @@ from simdup.index.records import Answer, Searched
 from simdup.records import Candidates, Document, Kind, Skipped
 from simdup.report.json_csv import settings_fields
 from simdup.report.page.frame import ANSWERS
-from simdup.report.page.groups import (
-    Names,
-    Read,
-    found_fields,
-    group_page,
-    member_fields,
-    sets_of,
-    skipped_fields,
-)
+from simdup.report.page.groups import Names, Read, found_fields, group_page, member_fields, sets_of
 from simdup.report.query import as_part, short_question
 from simdup.report.wording import printable
 
@@ -78,8 +70,7 @@ def _data(
         ],
         "settings": _settings(searched),
         "read": searched.documents,
-        **found_fields(search, parts),
-        **skipped_fields(skipped),
+        **found_fields(search, parts, skipped),
         "unread": sum(answer.unread for answer in answers),
         **names.fields(),
         "groups": groups,

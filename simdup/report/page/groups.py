@@ -130,22 +130,21 @@ def sets_of(found: Sequence[Found]) -> list[list[int]]:
     return sets
 
 
-def skipped_fields(skipped: Sequence[Skipped]) -> dict[str, Any]:
-    """How many files were skipped for each reason, and which: unreadable ones first."""
-    first = sorted(skipped, key=lambda each: not each.reason.is_trouble)[:MOST_SKIPPED]
+def found_fields(
+    candidates: Candidates | None, parts: Sequence[Part], skipped: Sequence[Skipped] = ()
+) -> dict[str, Any]:
+    """How many near-duplicates the search finds, the parts of larger texts, and skipped files.
+
+    Of skipped files the first are listed, beginning with the unreadable ones.
+    """
+    recall = candidates and candidates.recall
+    listed = sorted(skipped, key=lambda each: not each.reason.is_trouble)[:MOST_SKIPPED]
     return {
         "skips": skips(skipped),
         "missing": missing_extras(skipped),
         "skipped": [
-            [printable(each.path), each.reason.value, printable(each.detail)] for each in first
+            [printable(each.path), each.reason.value, printable(each.detail)] for each in listed
         ],
-    }
-
-
-def found_fields(candidates: Candidates | None, parts: Sequence[Part]) -> dict[str, Any]:
-    """How many near-duplicates the search finds, and the parts of larger texts."""
-    recall = candidates and candidates.recall
-    return {
         "narrowed": candidates and candidates.narrowed,
         "recall": recall and [recall.value, recall.low, recall.high],
         "parts": [

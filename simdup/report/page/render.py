@@ -29,7 +29,6 @@ from simdup.report.page.groups import (
     group_page,
     member_fields,
     sets_of,
-    skipped_fields,
 )
 from simdup.report.text import chain_parts, estimate, family_figures, newer_name
 from simdup.report.wording import path_fields, printable, sharing
@@ -81,8 +80,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "known": stats.from_store,
         "bytes": stats.bytes,
         "seconds": round(stats.seconds, 1),
-        **found_fields(result.candidates, result.parts),
-        **skipped_fields(result.skipped),
+        **found_fields(result.candidates, result.parts, result.skipped),
         "folderPairs": [_folder_pair(pair) for pair in result.folders],
         **names.fields(),
         "groups": groups,
