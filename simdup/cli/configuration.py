@@ -72,17 +72,14 @@ class Configuration:
             for key, value in table.items():
                 option = options.get(key)
                 if isinstance(value, dict):
-                    self._check_table(f"{name}.{key}".lstrip("."), key, context.command)
+                    if key not in getattr(context.command, "commands", ()):
+                        table_name = f"{name}.{key}".lstrip(".")
+                        raise self._error(table_name, "", "there is no such command")
                 elif option is None:
                     self._check_key(name, key, context)
                 else:
                     found[option.name or ""] = self._value(name, option, value, context)
         return found
-
-    def _check_table(self, table: str, name: str, command: click.Command) -> None:
-        """Raise InputError unless a table names a command of the group."""
-        if not isinstance(command, click.Group) or name not in command.commands:
-            raise self._error(table, "", "there is no such command")
 
     def _check_key(self, table: str, key: str, context: click.Context) -> None:
         """Raise InputError for a key that no command has for which the table is."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -67,9 +66,9 @@ def report_command(asked: Report) -> int:
             write(shown.renderer(asked.form, asked.target, asked.color)(result))
     finally:  # whoever reads the output may have enough of it
         texts, show = asked.html_texts or "none", progress(quiet=asked.quiet)
-        day = partial(_day, saved)
+        day = None if saved == "-" else os.stat(saved).st_mtime
         language = asked.page.lang
-        write_page(page_lines(result, language, texts, show, locate=_unchanged, day=day))
+        write_page(page_lines(result, language, texts, show, locate=_unchanged, day=lambda: day))
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
     elif not (asked.quiet or shown.summary):
@@ -85,11 +84,6 @@ def _bytes(saved: str) -> bytes:
     options.check_saved(saved)
     with open(saved, "rb") as file:
         return file.read()
-
-
-def _day(saved: str) -> float | None:
-    """Return when the result was saved, in seconds since 1970; None for stdin."""
-    return None if saved == "-" else os.stat(saved).st_mtime
 
 
 def _unchanged(document: Document) -> Document | Skipped:
