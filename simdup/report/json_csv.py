@@ -210,21 +210,13 @@ def part_fields(part: records.Part) -> dict[str, Any]:
 
 
 def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
-    bits = settings.recipe.bits
-    representative = group.members[0].document
-    first, *others = (
-        _member(member, bits, containments(group, place, settings))
-        | {"other_unread": member.document.other_unread(representative)}
-        for place, member in enumerate(group.members)
-    )
-    first["representative"] = True
     paths = [each.document.path for each in group.members]
     return {
         "id": group.id,
         "kind": group.kind.value,
         "diameter": group.diameter,
         "diameter_exact": group.is_diameter_exact,
-        "members": [first, *others],
+        "members": [_member(group, place, settings) for place in range(len(group.members))],
         "versions": [path_fields(each.path) | {"changed": each.changed} for each in group.versions],
         "why": group.why,
         "not_duplicates": [
@@ -234,20 +226,21 @@ def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _member(member: records.Member, bits: int, shares: tuple[float | None, ...]) -> dict[str, Any]:
-    contained, contains = shares
+def _member(group: records.Group, place: int, settings: Settings) -> dict[str, Any]:
+    member, (contained, contains) = group.members[place], containments(group, place, settings)
     return document_fields(member.document) | {
         "fingerprint": member.fingerprint.hex(),
         "kind": member.kind.value,
         "distance": member.distance,
         "similarity": member.similarity,
         "own_share": member.own_share,
-        "estimate": similarity_at(member.distance, bits),
+        "estimate": similarity_at(member.distance, settings.recipe.bits),
         "contained": contained,
         "contains": contains,
         **set_fields(member),
-        "representative": False,
+        "representative": not place,
         "reference": member.document.source.is_reference,
+        "other_unread": member.document.other_unread(group.members[0].document),
     }
 
 
