@@ -53,40 +53,46 @@ def check_field_weight(name: str, weight: object) -> int:
 
 
 class FeatureKind(str, Enum):
-    """Kinds of features, which vote on the bits; the README says when each is best."""
+    """Kinds of features, which vote on the bits; the README says when each is best.
+
+    SHINGLES: n consecutive tokens; each distinct one weighs 1.
+    WORDS: jieba's words for Han, tokens for the rest; sqrt(count) x IDF.
+    KEYWORDS: The words with the highest TF-IDF as jieba extracts them, weighing that much.
+    TOKENS: The text between white space, unchanged; each occurrence weighs 1.
+    """
 
     SHINGLES = "shingles"
-    """n consecutive tokens; each distinct one weighs 1."""
     WORDS = "words"
-    """jieba's words for Han, tokens for the rest; sqrt(count) x IDF."""
     KEYWORDS = "keywords"
-    """The words with the highest TF-IDF as jieba extracts them, weighing that much."""
     TOKENS = "tokens"
-    """The text between white space, unchanged; each occurrence weighs 1."""
 
 
 class HashKind(str, Enum):
-    """How a feature becomes bits."""
+    """How a feature becomes bits.
+
+    MIX64: A polynomial over code points, then the mixer of splitmix64. Fast; every bit real.
+    BLAKE2B: BLAKE2b of the feature's UTF-8. Slower; for comparison, not for any key.
+    STRING: The assignment's hash: Python 2's string hash, in as many bits as the fingerprint has.
+    """
 
     MIX64 = "mix64"
-    """A polynomial over code points, then the mixer of splitmix64. Fast; every bit real."""
     BLAKE2B = "blake2b"
-    """BLAKE2b of the feature's UTF-8. Slower; for comparison, not for any key."""
     STRING = "string"
-    """The assignment's hash: Python 2's string hash, in as many bits as the fingerprint has."""
 
 
 class WeightKind(str, Enum):
-    """How the weight of a keyword is rounded."""
+    """How the weight of a keyword is rounded.
+
+    EXACT: To 1/65536, so that sums are exact.
+    INT: The assignment's first way: the whole part, so most words of a long text weigh 0.
+    INT10: The assignment's second way: the whole part of ten times the weight.
+    FLOAT: The assignment's third way: not rounded; floats are added in the order of the keywords.
+    """
 
     EXACT = "exact"
-    """To 1/65536, so that sums are exact."""
     INT = "int"
-    """The assignment's first way: the whole part, so most words of a long text weigh 0."""
     INT10 = "int10"
-    """The assignment's second way: the whole part of ten times the weight."""
     FLOAT = "float"
-    """The assignment's third way: not rounded; floats are added in the order of the keywords."""
 
 
 Choice = TypeVar("Choice", bound=Enum)
@@ -99,27 +105,28 @@ class Recipe:
     >>> Recipe(bits=12)
     Traceback (most recent call last):
     simdup.errors.BadValueError: bits must be a multiple of 8 from 8 to 4096, not 12
+
+    ngram: Lengths of the shingles in tokens; several lengths vote together.
+    top: How many keywords vote.
+    weights: For keywords only.
+    user_dict: A dictionary for jieba: a word a line, with or without frequency and tag.
+    stop_words: Words that do not vote, one a line.
+    fold_variants: Whether traditional and simplified Chinese characters count as equal, for
+        shingles and words; always False for other kinds of features.
+    fields: The fields of a record and their weights: a feature counts only in its own field, and as
+        many times as the field's weight says. Empty where a text has no fields.
     """
 
     features: FeatureKind = FeatureKind.SHINGLES
     ngram: tuple[int, ...] = (2,)
-    """Lengths of the shingles in tokens; several lengths vote together."""
     top: int = 50
-    """How many keywords vote."""
     weights: WeightKind = WeightKind.EXACT
-    """For keywords only."""
     hash: HashKind = HashKind.MIX64
     bits: int = DEFAULT_BITS
     user_dict: str | None = None
-    """A dictionary for jieba: a word a line, with or without frequency and tag."""
     stop_words: str | None = None
-    """Words that do not vote, one a line."""
     fold_variants: bool = True
-    """Whether traditional and simplified Chinese characters count as equal, for shingles and words;
-    always False for other kinds of features."""
     fields: tuple[tuple[str, int], ...] = ()
-    """The fields of a record and their weights: a feature counts only in its own field, and as
-    many times as the field's weight says. Empty where a text has no fields."""
 
     def __post_init__(self) -> None:
         """Turn names into enum members. Raises ValueError for impossible values or combinations."""

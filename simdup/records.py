@@ -62,34 +62,38 @@ class Reason(Enum):
 
 
 class Source(NamedTuple):
-    """A file to be read, as the walk found it."""
+    """A file to be read, as the walk found it.
+
+    path: As reached from the given root; other bytes than UTF-8 as `os.fsdecode` returns them.
+    is_reference: Found under `--against`: compared only with files that are not.
+    links: The number of its names (hard links); 0 if unknown, and then `device` is unknown too.
+    archive: The archive with this file as a member, which gives it times and inode here; None for a
+        file on the disk. The path of a member is the archive's, then "!/", then its name inside.
+    """
 
     path: str
-    """As reached from the given root; other bytes than UTF-8 as `os.fsdecode` returns them."""
     size: int
     mtime_ns: int
     ctime_ns: int
     device: int
     inode: int
     is_reference: bool = False
-    """Found under `--against`: compared only with files that are not."""
     links: int = 0
-    """The number of its names (hard links); 0 if unknown, and then `device` is unknown too."""
     archive: Source | None = None
-    """The archive with this file as a member, which gives it times and inode here; None for
-    a file on the disk. The path of a member is the archive's, then "!/", then its name inside."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file or folder that was passed over, and why."""
+    """A file or folder that was passed over, and why.
+
+    detail: The cause, for people: "31 % control bytes", "Permission denied"; may be empty.
+    file: The document, if it was read and has no text (see `without_text`).
+    """
 
     path: str
     reason: Reason
     detail: str = ""
-    """The cause, for people: "31 % control bytes", "Permission denied"; may be empty."""
     file: Document | None = field(default=None, compare=False)
-    """The document, if it was read and has no text (see `without_text`)."""
 
     def __str__(self) -> str:
         """One line: which file (as `repr`, since a name may hold a newline), and why."""
@@ -97,27 +101,31 @@ class Skipped:
 
 
 class Kind(Enum):
-    """How two documents are the same, strongest first."""
+    """How two documents are the same, strongest first.
+
+    IDENTICAL_TEXT: Equal characters of two text files, all of them decoded; byte-order marks and
+        line endings are ignored. The files may be packed.
+    SAME_WORDS: The same words in the same order, in another layout, punctuation or format.
+    SAME_PATTERN: Alike, but not duplicates: other documents share most of their common wording.
+    """
 
     IDENTICAL_BYTES = "identical bytes"
     IDENTICAL_TEXT = "identical text"
-    """Equal characters of two text files, all of them decoded; byte-order marks and line endings
-    are ignored. The files may be packed."""
     SAME_WORDS = "same words"
-    """The same words in the same order, in another layout, punctuation or format."""
     NEAR = "near"
     SAME_PATTERN = "same pattern"
-    """Alike, but not duplicates: other documents share most of their common wording."""
 
 
 class Identity(NamedTuple):
-    """What is equal in documents that are the same, as digests or what represents unknown ones."""
+    """What is equal in documents that are the same, as digests or what represents unknown ones.
+
+    words: Equal for the same words in the same order.
+    text: Equal for identical text. A document that a reader extracted has its bytes here, since a
+        reader may overlook something.
+    """
 
     words: object
-    """Equal for the same words in the same order."""
     text: object
-    """Equal for identical text. A document that a reader extracted has its bytes here, since a
-    reader may overlook something."""
     bytes: object
 
     def kind_with(self, other: Identity) -> Kind:
@@ -130,45 +138,49 @@ class Identity(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """What a document holds of one kind besides the text that its reader gives."""
+    """What a document holds of one kind besides the text that its reader gives.
+
+    kind: A word in the plural, such as "attachments".
+    digest: 16 hexadecimal digits, equal for equal content.
+    """
 
     kind: str
-    """A word in the plural, such as "attachments"."""
     number: int
     digest: str
-    """16 hexadecimal digits, equal for equal content."""
 
 
 class Document(NamedTuple):
-    """A file whose text has a fingerprint: the row at the same index as the document."""
+    """A file whose text has a fingerprint: the row at the same index as the document.
+
+    encoding: The encoding of plain text, or the format of a document whose text is extracted, or a
+        dot and the ending of the name where a converter extracts the text.
+    confidence: 0 to 1: how sure the encoding is; 1 for a byte-order mark and for valid UTF-8.
+    damaged: Characters that could not be decoded: occurrences of U+FFFD in the text.
+    features: The number of distinct features.
+    text_digest: The digest of the text without a byte-order mark and with unified line endings.
+    features_digest: Equal for equal features, which means a similarity of exactly 1.
+    noise: The kind of file that its content shows, if this kind is compared for identity only: one
+        of the names in `text.noise`.
+    packing: How the file is packed: one of PACKINGS. All fields above except `bytes_digest`
+        describe the file inside.
+    doubt: Why the text may not be what its author wrote: one of the names in `text.noise`.
+    words_digest: The digest of the sequence of folded tokens; empty if unknown.
+    unread: The content that is not part of the text, by kind.
+    """
 
     source: Source
     encoding: str
-    """The encoding of plain text, or the format of a document whose text is extracted, or a dot
-    and the ending of the name where a converter extracts the text."""
     confidence: float
-    """0 to 1: how sure the encoding is; 1 for a byte-order mark and for valid UTF-8."""
     damaged: int
-    """Characters that could not be decoded: occurrences of U+FFFD in the text."""
     features: int
-    """The number of distinct features."""
     bytes_digest: bytes
     text_digest: bytes
-    """The digest of the text without a byte-order mark and with unified line endings."""
     features_digest: bytes
-    """Equal for equal features, which means a similarity of exactly 1."""
     noise: str | None = None
-    """The kind of file that its content shows, if this kind is compared for identity only: one of
-    the names in `text.noise`."""
     packing: str | None = None
-    """How the file is packed: one of PACKINGS. All fields above except `bytes_digest` describe the
-    file inside."""
     doubt: str | None = None
-    """Why the text may not be what its author wrote: one of the names in `text.noise`."""
     words_digest: bytes = b""
-    """The digest of the sequence of folded tokens; empty if unknown."""
     unread: tuple[Unread, ...] = ()
-    """The content that is not part of the text, by kind."""
 
     @property
     def path(self) -> str:
@@ -259,100 +271,112 @@ def without_text(
 
 
 class Member(NamedTuple):
-    """A document in a group, seen from the group's representative."""
+    """A document in a group, seen from the group's representative.
+
+    similarity: Exact cosine; None when nothing was verified.
+    own_share: The part of its wording in common with the representative that no other has, 0 to 1;
+        None if unknown.
+    set_id: The number of its set: all documents in groups with the same words; see
+        `findings.identical`. None if no other document has these words.
+    set_kind: The weakest kind among the documents of that set: bytes, text or words.
+    """
 
     document: Document
     fingerprint: bytes
     kind: Kind
     distance: int
     similarity: float | None
-    """Exact cosine; None when nothing was verified."""
     own_share: float | None = None
-    """The part of its wording in common with the representative that no other has, 0 to 1; None if
-    unknown."""
     set_id: int | None = None
-    """The number of its set: all documents in groups with the same words; see
-    `findings.identical`. None if no other document has these words."""
     set_kind: Kind | None = None
-    """The weakest kind among the documents of that set: bytes, text or words."""
 
 
 class Part(NamedTuple):
-    """A file whose text stands in a larger one, and is in no group with it."""
+    """A file whose text stands in a larger one, and is in no group with it.
+
+    whole: The file with the larger text.
+    share: The share of the distinct shingles of the part that the larger text has, from 0 to 1.
+    start: Where the part begins in the larger text, in characters, from 0; None if unknown.
+    end: Where it ends: the first character after it.
+    """
 
     path: str
     whole: str
-    """The file with the larger text."""
     share: float
-    """The share of the distinct shingles of the part that the larger text has, from 0 to 1."""
     start: int | None
-    """Where the part begins in the larger text, in characters, from 0; None if unknown."""
     end: int | None
-    """Where it ends: the first character after it."""
 
 
 class Version(NamedTuple):
-    """A text in a chain of versions."""
+    """A text in a chain of versions.
+
+    path: The path of the group member that represents the text.
+    changed: How much changed since the version before: 1 minus their exact similarity. None for the
+        oldest one, and where it is not known.
+    """
 
     path: str
-    """The path of the group member that represents the text."""
     changed: float | None
-    """How much changed since the version before: 1 minus their exact similarity. None for the
-    oldest one, and where it is not known."""
 
 
 class Group(NamedTuple):
     """Documents that belong together, the representative first, then most similar first.
 
     Members of one identical set follow each other, and within a set members with the same bytes.
+
+    kind: The weakest kind among its members.
+    diameter: The largest distance between two members, in bits, or an upper bound of it.
+    is_diameter_exact: False for a very large group, where the diameter is an upper bound.
+    versions: Its texts from the oldest to the newest, if they look like versions of one document.
+    why: Why its first member would be kept: one of `findings.keeper.WORDS`.
+    not_duplicates: Places of members whose texts the user called different; both are like the first
+        one's.
     """
 
     id: int
     kind: Kind
-    """The weakest kind among its members."""
     diameter: int
-    """The largest distance between two members, in bits, or an upper bound of it."""
     members: tuple[Member, ...]
     is_diameter_exact: bool = True
-    """False for a very large group, where the diameter is an upper bound."""
     versions: tuple[Version, ...] = ()
-    """Its texts from the oldest to the newest, if they look like versions of one document."""
     why: str = ""
-    """Why its first member would be kept: one of `findings.keeper.WORDS`."""
     not_duplicates: tuple[tuple[int, int], ...] = ()
-    """Places of members whose texts the user called different; both are like the first one's."""
 
 
 class FolderPair(NamedTuple):
-    """A folder, and another one with copies of most of its files at the same relative paths."""
+    """A folder, and another one with copies of most of its files at the same relative paths.
+
+    other: The other folder, with at least as many files.
+    files: The files in the folder `path` that were compared, at any depth.
+    other_files: The files in the folder `other` that were compared, at any depth.
+    copies: The files of `path` with a file of their group at the same place in `other`.
+    identical: How many of these copies have the same text.
+    not_compared: The files and folders in `path` that were not compared, such as images and hidden
+        folders; files without any text do not count.
+    newer: The folder with the last change among the copies that differ; None if there are none.
+    groups: The numbers of the groups that the pair represents: all their files lie in folders that
+        are joined by pairs.
+    """
 
     path: str
     other: str
-    """The other folder, with at least as many files."""
     files: int
-    """The files in the folder `path` that were compared, at any depth."""
     other_files: int
-    """The files in the folder `other` that were compared, at any depth."""
     copies: int
-    """The files of `path` with a file of their group at the same place in `other`."""
     identical: int
-    """How many of these copies have the same text."""
     not_compared: int
-    """The files and folders in `path` that were not compared, such as images and hidden folders;
-    files without any text do not count."""
     newer: str | None
-    """The folder with the last change among the copies that differ; None if there are none."""
     groups: tuple[int, ...] = ()
-    """The numbers of the groups that the pair represents: all their files lie in folders that are
-    joined by pairs."""
 
 
 class Doubtful(NamedTuple):
-    """A file whose text may not be what its author wrote."""
+    """A file whose text may not be what its author wrote.
+
+    doubt: See `Document`.
+    """
 
     path: str
     doubt: str
-    """See `Document`."""
 
 
 def doubtful(documents: Iterable[Document]) -> tuple[Doubtful, ...]:
@@ -371,22 +395,24 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """How the candidate pairs, whose exact similarity was computed, were found."""
+    """How the candidate pairs, whose exact similarity was computed, were found.
+
+    pairs: The number of candidate pairs.
+    k: Pairs within this many bits were candidates; None if pairs that share rare features were.
+    wanted: The distance that `similarity` asks for, with its margin; more than `k` if the search
+        was narrowed because it would have given too many pairs.
+    at_threshold: The theoretical probability that a pair just at the threshold was within k bits.
+    recall: The share of the near-duplicates of sampled texts that were candidates or are in one
+        group; None if it was not measured or no sampled text has a near-duplicate.
+    sampled: The sampled texts with near-duplicates: `recall` is the average over these.
+    """
 
     pairs: int
-    """The number of candidate pairs."""
     k: int | None = None
-    """Pairs within this many bits were candidates; None if pairs that share rare features were."""
     wanted: int | None = None
-    """The distance that `similarity` asks for, with its margin; more than `k` if the search was
-    narrowed because it would have given too many pairs."""
     at_threshold: float | None = None
-    """The theoretical probability that a pair just at the threshold was within k bits."""
     recall: Interval | None = None
-    """The share of the near-duplicates of sampled texts that were candidates or are in one group;
-    None if it was not measured or no sampled text has a near-duplicate."""
     sampled: int = 0
-    """The sampled texts with near-duplicates: `recall` is the average over these."""
 
     @property
     def narrowed(self) -> tuple[int, int, float] | None:
@@ -397,62 +423,66 @@ class Candidates:
 
 
 class Stats(NamedTuple):
-    """Counts of a run."""
+    """Counts of a run.
+
+    found: Files that the walk found.
+    bytes: The size of all fingerprinted files together.
+    from_store: Files that the store knew from an earlier scan.
+    ignored: Pairs marked as not duplicates that excluded at least one pair of similar texts.
+    siblings: Pairs of similar texts whose common wording is in too many other texts.
+    identity_only: The kinds of files that were compared for identity only, as `findings.noise`
+        names them, and the number of files of each.
+    """
 
     found: int
-    """Files that the walk found."""
     fingerprinted: int
     bytes: int
-    """The size of all fingerprinted files together."""
     seconds: float
     from_store: int = 0
-    """Files that the store knew from an earlier scan."""
     ignored: int = 0
-    """Pairs marked as not duplicates that excluded at least one pair of similar texts."""
     siblings: int = 0
-    """Pairs of similar texts whose common wording is in too many other texts."""
     identity_only: tuple[tuple[str, int], ...] = ()
-    """The kinds of files that were compared for identity only, as `findings.noise` names them, and
-    the number of files of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """Everything a report can show."""
+    """Everything a report can show.
+
+    rows: (len(documents), bits // 8)
+    candidates: None when nothing was verified.
+    complete: False if the scan was interrupted; then there are no groups.
+    patterns: Families of siblings: each member is similar to the first, but no near-duplicate of
+        it. A text with several copies is listed once. Families are numbered after the groups.
+    base: The absolute folder to which relative paths refer; None if unknown.
+    roots: The paths that were searched; None if unknown, or if the files were named one by one.
+    references: The paths that were searched for references.
+    keep_under: Folders whose files the user rather keeps, the most important one first.
+    let_go_under: Folders whose files the user rather lets go.
+    parts: Texts that stand in larger ones, ordered by larger text and place; empty unless asked
+        for. One file represents all files with the same text.
+    folders: Folders with most of their files in another folder, the most copies first.
+    doubtful: The files among `documents` whose text is doubtful.
+    """
 
     settings: Settings
     documents: tuple[Document, ...]
     rows: Rows
-    """(len(documents), bits // 8)"""
     groups: tuple[Group, ...]
     skipped: tuple[Skipped, ...]
     candidates: Candidates | None
-    """None when nothing was verified."""
     stats: Stats
     complete: bool = True
-    """False if the scan was interrupted; then there are no groups."""
     patterns: tuple[Group, ...] = ()
-    """Families of siblings: each member is similar to the first, but no near-duplicate of it. A
-    text with several copies is listed once. Families are numbered after the groups."""
     base: str | None = None
-    """The absolute folder to which relative paths refer; None if unknown."""
     roots: tuple[str, ...] | None = None
-    """The paths that were searched; None if unknown, or if the files were named one by one."""
     references: tuple[str, ...] = ()
-    """The paths that were searched for references."""
     keep_under: tuple[str, ...] = ()
-    """Folders whose files the user rather keeps, the most important one first."""
     let_go_under: tuple[str, ...] = ()
-    """Folders whose files the user rather lets go."""
 
     parts: tuple[Part, ...] = ()
-    """Texts that stand in larger ones, ordered by larger text and place; empty unless asked for.
-    One file represents all files with the same text."""
 
     folders: tuple[FolderPair, ...] = ()
-    """Folders with most of their files in another folder, the most copies first."""
     doubtful: tuple[Doubtful, ...] = ()
-    """The files among `documents` whose text is doubtful."""
 
     @property
     def in_folders(self) -> frozenset[int]:
@@ -467,21 +497,23 @@ class ScanResult:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two documents side by side."""
+    """Two documents side by side.
+
+    kind: None: not near-duplicates.
+    similarity: Exact cosine.
+    own_share: Their own share among `among` files; None if unknown.
+    contained: The share of the distinct features of the left text that the right one has, and of
+        the right text that the left one has; None if unknown.
+    """
 
     settings: Settings
     left: Document
     right: Document
     fingerprints: tuple[bytes, bytes]
     kind: Kind | None
-    """None: not near-duplicates."""
     distance: int
     similarity: float
-    """Exact cosine."""
     texts: tuple[str, str]
     own_share: float | None = None
-    """Their own share among `among` files; None if unknown."""
     among: int = 0
     contained: tuple[float, float] | None = None
-    """The share of the distinct features of the left text that the right one has, and of the right
-    text that the left one has; None if unknown."""

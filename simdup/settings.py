@@ -68,12 +68,13 @@ class Converter:
 
     >>> Converter.of("doc=antiword -m UTF-8.txt {}").command
     ('antiword', '-m', 'UTF-8.txt', '{}')
+
+    ending: The ending of the file's name, in lower case, without its dot.
+    command: The program and its arguments; in these, {} is replaced by the file's path.
     """
 
     ending: str
-    """The ending of the file's name, in lower case, without its dot."""
     command: tuple[str, ...]
-    """The program and its arguments; in these, {} is replaced by the file's path."""
 
     @classmethod
     def of(cls, text: str) -> Converter:
@@ -94,28 +95,30 @@ class Converter:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Options that decide the answer of a scan or a comparison. Bad values raise ValueError."""
+    """Options that decide the answer of a scan or a comparison. Bad values raise ValueError.
+
+    similarity: Exact cosine from which two documents may be near-duplicates.
+    k: The largest distance of near-duplicates in bits, when nothing is verified; None: see
+        `distance`.
+    verified: Whether exact similarities decide; always False if `k` is given.
+    encoding: The encoding of every plain text; None: it is detected for each.
+    formats: The formats of documents whose text is extracted.
+    converters: Programs that extract the text of other files; they come before `formats`.
+    own_share: The least own share of near-duplicates; 0: any.
+    parts: The least share of a text's distinct shingles that stand in a larger text of which it is
+        a part, see `match.parts`; None: no parts are looked for.
+    """
 
     recipe: Recipe = field(default_factory=Recipe)
     similarity: float = SIMILARITY
-    """Exact cosine from which two documents may be near-duplicates."""
     k: int | None = None
-    """The largest distance of near-duplicates in bits, when nothing is verified; None: see
-    `distance`."""
     verified: bool = True
-    """Whether exact similarities decide; always False if `k` is given."""
     linkage: str = "star"
     encoding: str | None = None
-    """The encoding of every plain text; None: it is detected for each."""
     formats: tuple[str, ...] = FORMATS
-    """The formats of documents whose text is extracted."""
     converters: tuple[Converter, ...] = ()
-    """Programs that extract the text of other files; they come before `formats`."""
     own_share: float = OWN_SHARE
-    """The least own share of near-duplicates; 0: any."""
     parts: float | None = None
-    """The least share of a text's distinct shingles that stand in a larger text of which it is a
-    part, see `match.parts`; None: no parts are looked for."""
 
     def __post_init__(self) -> None:
         """Refuse bad values; turn `verified` off if `k` is given."""

@@ -33,15 +33,17 @@ NOTHING, TROUBLE = 1, 2
 
 
 class _Run(NamedTuple):
-    """The outcomes of all questions: each FILE, then each --text, then each --fingerprint."""
+    """The outcomes of all questions: each FILE, then each --text, then each --fingerprint.
+
+    answers: The answers among the outcomes, with the numbers of identical sets.
+    typed: The text of the question of each answer, if it is a --text.
+    skipped: The questions that could not be read.
+    """
 
     outcomes: Sequence[Outcome]
     answers: Sequence[Answer]
-    """The answers among the outcomes, with the numbers of identical sets."""
     typed: Sequence[str | None]
-    """The text of the question of each answer, if it is a --text."""
     skipped: Sequence[Skipped]
-    """The questions that could not be read."""
     searched: Searched
 
 

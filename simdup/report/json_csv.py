@@ -38,12 +38,14 @@ FOLDER_COUNTS = ("files", "other_files", "copies", "identical", "not_compared")
 
 
 class Report(NamedTuple):
-    """A result as programs read it: fields of the whole, then lists of objects."""
+    """A result as programs read it: fields of the whole, then lists of objects.
+
+    lists: The name of each list, in the plural, and its objects.
+    """
 
     type: str
     fields: Mapping[str, Any]
     lists: Mapping[str, Iterable[Mapping[str, Any]]]
-    """The name of each list, in the plural, and its objects."""
 
 
 def as_json(report: Report) -> Iterator[str]:

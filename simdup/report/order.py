@@ -11,18 +11,20 @@ from simdup.records import Group, ScanResult
 
 
 class View(NamedTuple):
-    """How much of a result a text report shows."""
+    """How much of a result a text report shows.
+
+    sort: One of `report.SORTS`.
+    limit: The most groups; None shows all of them.
+    is_brief: Whether a group with many files shows only some of them, as on a terminal.
+    is_folded: Whether to leave out the groups that pairs of folders represent.
+    lines: The lines that the groups and the summary may fill together; None sets no limit.
+    """
 
     sort: str = "similarity"
-    """One of `report.SORTS`."""
     limit: int | None = None
-    """The most groups; None shows all of them."""
     is_brief: bool = False
-    """Whether a group with many files shows only some of them, as on a terminal."""
     is_folded: bool = False
-    """Whether to leave out the groups that pairs of folders represent."""
     lines: int | None = None
-    """The lines that the groups and the summary may fill together; None sets no limit."""
 
 
 #: Every group, with every file.
@@ -62,16 +64,18 @@ class Pile(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """The files that repeat the content of another file in their group; each file counts once."""
+    """The files that repeat the content of another file in their group; each file counts once.
+
+    identical: Files with the same bytes as a file that stays.
+    text: Files with the same text, but other bytes.
+    words: Files with the same words in another layout or format.
+    near: Files with a similar text.
+    """
 
     identical: Pile = Pile()
-    """Files with the same bytes as a file that stays."""
     text: Pile = Pile()
-    """Files with the same text, but other bytes."""
     words: Pile = Pile()
-    """Files with the same words in another layout or format."""
     near: Pile = Pile()
-    """Files with a similar text."""
 
     @property
     def total(self) -> Pile:

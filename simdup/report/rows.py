@@ -39,13 +39,15 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NamedGroup(NamedTuple):
-    """A group, with the place and the name of each member."""
+    """A group, with the place and the name of each member.
+
+    places: The file, and the number of the row in it.
+    names: Ids, or the places as text.
+    """
 
     group: RowGroup
     places: Sequence[tuple[str, int]]
-    """The file, and the number of the row in it."""
     names: Sequence[Any]
-    """Ids, or the places as text."""
 
     def members(
         self,

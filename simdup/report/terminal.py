@@ -27,17 +27,19 @@ def kind_in_words(kind: Kind) -> str:
 
 
 class TerminalStyle(NamedTuple):
-    """Whether a report has colours, how wide its lines may be, and whether it has all figures."""
+    """Whether a report has colours, how wide its lines may be, and whether it has all figures.
+
+    columns: Width of the terminal; None when lines go elsewhere and nothing is shortened.
+    is_verbose: Whether the report says how many bits fingerprints are apart.
+    alike: How many folders all paths of a group have in common, at the beginning and at the end.
+    dates: How the times of files are written, for `strftime`; "" if they are left out.
+    """
 
     is_coloured: bool = False
     columns: int | None = None
-    """Width of the terminal; None when lines go elsewhere and nothing is shortened."""
     is_verbose: bool = False
-    """Whether the report says how many bits fingerprints are apart."""
     alike: tuple[int, int] | None = None
-    """How many folders all paths of a group have in common, at the beginning and at the end."""
     dates: str = ""
-    """How the times of files are written, for `strftime`; "" if they are left out."""
 
     def painted(self, text: str, colour: str) -> str:
         """The text in a colour, if colours are wanted."""

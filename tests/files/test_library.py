@@ -31,6 +31,11 @@ def test_all_is_everything_public():
     assert public == set(simdup.__all__)
 
 
+def test_help_of_a_record_tells_what_its_fields_mean():
+    for record, field in ((simdup.Document, "damaged"), (simdup.Member, "own_share")):
+        assert f"\n{field}: " in inspect.getdoc(record)
+
+
 def test_the_package_is_typed():
     assert files("simdup").joinpath("py.typed").is_file()
 

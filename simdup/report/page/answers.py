@@ -16,11 +16,13 @@ from simdup.report.wording import printable
 
 
 class Asked(NamedTuple):
-    """A question with its answer."""
+    """A question with its answer.
+
+    read: Reads the text of the question.
+    """
 
     answer: Answer
     read: Read
-    """Reads the text of the question."""
 
 
 def render_answers(  # noqa: PLR0913  (the questions, the answers, and their form)

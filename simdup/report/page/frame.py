@@ -16,14 +16,16 @@ from simdup.report.page import LANGUAGES
 
 
 class Page(NamedTuple):
-    """A kind of page: its main part and its scripts."""
+    """A kind of page: its main part and its scripts.
+
+    main: The name of the HTML file with its main part.
+    target: The id of the element to which the skip link, for keyboard users, leads.
+    scripts: Names in running order: a script that another one needs at once comes before it.
+    """
 
     main: str
-    """The name of the HTML file with its main part."""
     target: str
-    """The id of the element to which the skip link, for keyboard users, leads."""
     scripts: tuple[str, ...]
-    """Names in running order: a script that another one needs at once comes before it."""
 
 
 #: The scripts of a page of groups.
