@@ -24,7 +24,6 @@ from simdup.files.walk import Filters as Filters
 from simdup.index.index import Index as Index
 from simdup.index.records import Answer as Answer
 from simdup.index.records import Changes as Changes
-from simdup.index.records import Match as Match
 from simdup.match.groups import group as group
 from simdup.recipe import Recipe as Recipe
 from simdup.records import Comparison as Comparison
@@ -32,6 +31,7 @@ from simdup.records import Document as Document
 from simdup.records import FolderPair as FolderPair
 from simdup.records import Group as Group
 from simdup.records import Kind as Kind
+from simdup.records import Match as Match
 from simdup.records import Member as Member
 from simdup.records import Reason as Reason
 from simdup.records import ScanResult as ScanResult

@@ -291,6 +291,26 @@ class Member(NamedTuple):
     set_kind: Kind | None = None
 
 
+class Match(NamedTuple):
+    """A document of an index that is like a query."""
+
+    document: Document
+    kind: Kind
+    distance: int
+    similarity: float
+    is_exact: bool
+    """Whether `similarity` was computed from the texts; if not, it is estimated from `distance`."""
+    set_id: int | None = None
+    """The number of its set: all documents found that have the same words. None if no other has
+    them."""
+    set_kind: Kind | None = None
+    """The weakest kind among the documents of that set: bytes, text or words."""
+
+    @property
+    def own_share(self) -> None:
+        """Unknown: a query looks at no other documents."""
+
+
 class Part(NamedTuple):
     """A file whose text stands in a larger one, and is in no group with it.
 

@@ -16,7 +16,7 @@ import click
 from simdup.cli import options
 from simdup.cli.command import ORDER, TYPED, Command
 from simdup.cli.ignore import Ignored, remember
-from simdup.cli.output import look, progress, refuse_same_files, tell, writer
+from simdup.cli.output import look, progress, refuse, refuse_same_files, tell, writer
 from simdup.errors import InputError
 from simdup.report.wording import as_typed, count, printable
 
@@ -350,21 +350,28 @@ def _plan(source: str, asked: Clean) -> Plan:
     from simdup.clean.planning import narrowed
 
     data = options.stdin_for("-").read() if source == "-" else None
-    if _is_plan(source, data):
-        # A configuration may have rules for results.
-        for name in ("prefer", "prefer_under", *asked.priorities._fields):
-            if options.is_given(name):
-                raise click.UsageError(f"{_spelled(name)} needs a RESULT, not a PLAN")
+    is_plan = _is_plan(source, data)
+    refuse(_wrong_option(asked, is_plan=is_plan))
+    if is_plan:
         plan = read_plan(source) if data is None else parsed_plan(data.splitlines(True), source)
         every: dict[str, Any] = dict.fromkeys(_CONSENTS, True) | {"near": 0.0}
         return narrowed(plan, Consents(**every), asked.protection(), asked.act())
-    near = asked.near
-    if near is not None and near < LEAST_FLOOR:
-        raise click.UsageError(
-            f"--near {near:g}: files go in bulk only from {LEAST_FLOOR:g} on; --review decides"
-            " about less similar ones"
-        )
     return _plan_of_result(source, data, asked)
+
+
+def _wrong_option(asked: Clean, *, is_plan: bool) -> str:
+    """Return why an option does not go with a plan, or with a result; "" if all do."""
+    if is_plan:
+        # Only what was typed counts: a configuration may have rules for results.
+        of_results = ("prefer", "prefer_under", *asked.priorities._fields)
+        typed = next((_spelled(name) for name in of_results if options.is_given(name)), "")
+        return typed and f"{typed} needs a RESULT, not a PLAN"
+    if asked.near is None or asked.near >= LEAST_FLOOR:
+        return ""
+    return (
+        f"--near {asked.near:g}: files go in bulk only from {LEAST_FLOOR:g} on; --review decides"
+        " about less similar ones"
+    )
 
 
 def _plan_of_result(source: str, data: bytes | None, asked: Clean) -> Plan:
@@ -489,7 +496,7 @@ def _check_consents(actions: Sequence[Action], asked: Clean) -> None:
     if not (lacking := _lacking(actions, given)):
         return
     wants = [f"{_CONSENTS[name]} for {count(files, 'file')}" for name, files in lacking.items()]
-    raise click.UsageError(
+    refuse(
         f"nothing was done: the plan wants {' and '.join(wants)};"
         f" `{_again(_consenting(actions, asked, given))}` does all of it,"
         " --skip-unconsented only what wants no other word"
@@ -505,13 +512,12 @@ def _check_number(plan: Plan, asked: Clean) -> None:
 
     going, yes = len(plan.actions), asked.yes_many
     if yes is not None and yes != going:
-        raise click.UsageError(f"--yes-many {yes}: the plan is about {count(going, 'file')}")
-    if yes is not None or not going:
-        return
-    if too_much := excess(plan, asked.most, asked.most_files):
-        raise click.UsageError(f"{too_much}; if that is right, add --yes-many {going}")
-    if asked.permanently:
-        _ask(going)
+        refuse(f"--yes-many {yes}: the plan is about {count(going, 'file')}")
+    if yes is None and going:
+        too_much = excess(plan, asked.most, asked.most_files)
+        refuse(too_much and f"{too_much}; if that is right, add --yes-many {going}")
+        if asked.permanently:
+            _ask(going)
 
 
 def is_terminal() -> bool:
@@ -525,7 +531,7 @@ def _ask(going: int) -> None:
         tell(f"{count(going, 'file')} will be deleted for good. Type {going} to go on:")
         if sys.stdin.readline().strip() == str(going):
             return
-    raise click.UsageError(f"nothing deleted: --permanently wants --yes-many {going}")
+    refuse(f"nothing deleted: --permanently wants --yes-many {going}")
 
 
 class Undo(NamedTuple):
@@ -562,7 +568,7 @@ def undo_command(asked: Undo) -> int:
     if not asked.journals:
         return _offered(asked)
     if asked.journal is not None and len(asked.journals) > 1:
-        raise click.UsageError("--journal needs one JOURNAL")
+        refuse("--journal needs one JOURNAL")
     return _undone(asked)
 
 

@@ -114,6 +114,12 @@ def writer(path: str | None, *, as_utf8: bool, mode: int | None = None) -> Write
     return lambda lines: _replace(target, lines, mode)
 
 
+def refuse(why: str) -> None:
+    """Raise UsageError for wrong use; do nothing if `why` is empty."""
+    if why:
+        raise click.UsageError(why)
+
+
 def refuse_same_files(outputs: Named, inputs: Named) -> None:
     """Raise UsageError if an output is also an input or another output, and would replace it.
 
@@ -132,7 +138,7 @@ def refuse_same_files(outputs: Named, inputs: Named) -> None:
 
 def _refuse(one: str, other: str, path: str) -> None:
     if one != other:
-        raise click.UsageError(f"{one} and {other} name the same file: {path!r}")
+        refuse(f"{one} and {other} name the same file: {path!r}")
 
 
 def _identity(path: str) -> object:

@@ -10,44 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Protocol, TypeVar
+from typing import TypeAlias, TypeVar
 
-from simdup.records import Document, Group, Identity, Kind
+from simdup.records import Group, Identity, Kind, Match, Member
 
-AnyFound = TypeVar("AnyFound", bound="Found")
-
-
-class Found(Protocol):
-    """A document in a group or in an answer: a `Member` or a `Match`."""
-
-    def _replace(  # noqa: PYI019  (Self is new in Python 3.11)
-        self: AnyFound, *, set_id: int | None, set_kind: Kind | None
-    ) -> AnyFound:
-        """The document with this number and kind of its set."""
-
-    @property
-    def document(self) -> Document:
-        """The document."""
-
-    @property
-    def kind(self) -> Kind:
-        """How it is the same as the first of its group, or as the question."""
-
-    @property
-    def distance(self) -> int:
-        """The distance of the fingerprints, in bits."""
-
-    @property
-    def own_share(self) -> float | None:
-        """Its own share with the first of its group, or with the question; None if unknown."""
-
-    @property
-    def set_id(self) -> int | None:
-        """The number of its set; None if no other document has its words."""
-
-    @property
-    def set_kind(self) -> Kind | None:
-        """Whether all of the set have the same bytes, or only the same text or words."""
+# A document in a group or in an answer.
+Found: TypeAlias = Member | Match
+AnyFound = TypeVar("AnyFound", Member, Match)
 
 
 def with_sets(

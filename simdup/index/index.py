@@ -35,10 +35,10 @@ from simdup.index.ingest import Ingestion, Places, remove
 from simdup.index.metadata import about, has_samples, settings_of, sketch_levels, with_bits
 from simdup.index.parts import candidates, with_parts
 from simdup.index.query import Criteria, Queries
-from simdup.index.records import Answer, Changes, IndexInfo, Match
+from simdup.index.records import Answer, Changes, IndexInfo
 from simdup.index.segments import looked_up, nearest, within
 from simdup.progress import Progress, silent
-from simdup.records import Document, ScanResult, Skipped
+from simdup.records import Document, Match, ScanResult, Skipped
 from simdup.search.pairs import pairs_within
 from simdup.settings import Settings
 from simdup.storage.sqlite import size_of

@@ -29,11 +29,11 @@ from simdup.findings.identical import numbered
 from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.fingerprint.simhash import Fingerprints, fingerprint_texts
 from simdup.fingerprint.sketch import DENSE_LEVELS, Sketches
-from simdup.index.records import Answer, Match
+from simdup.index.records import Answer
 from simdup.match.candidates import search_distance
 from simdup.match.own_share import least_similarity
 from simdup.match.verify import decide
-from simdup.records import SHORT, Document, Kind, Reason, Skipped, Source
+from simdup.records import SHORT, Document, Kind, Match, Reason, Skipped, Source
 from simdup.settings import Settings
 from simdup.text.chunking import chunks_of
 from simdup.text.encodings import count_lost

@@ -11,12 +11,10 @@ import io
 import json
 import marshal
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from functools import partial
 from hashlib import blake2b
-from itertools import chain, compress, islice
-from math import isnan
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,30 +50,17 @@ _new = tuple.__new__
 _DIGEST = 16
 _VOID = f"V{_DIGEST}"
 
-#: A document of a result: what is known of it besides the file.
+#: A document of a result: what is known of it besides the file, in the order of `Document`.
 DOCUMENT = np.dtype(
     [
         ("about", "<i4"),  # the number of its encoding, noise, packing, doubt and unread content
-        ("text", "<i4"),  # the number of the digest of its text in a list; -1: as of its bytes
         ("confidence", "<f8"),
         ("damaged", "<i8"),
         ("features", "<i8"),
         ("bytes_digest", _VOID),
+        ("text_digest", _VOID),
         ("features_digest", _VOID),
         ("words_digest", _VOID),  # zeros if unknown
-    ]
-)
-
-#: A member of a group; its document is named by its position among the files.
-MEMBER = np.dtype(
-    [
-        ("position", "<i8"),
-        ("kind", "i1"),  # the position in _KINDS
-        ("distance", "<i8"),
-        ("similarity", "<f8"),  # NaN for None
-        ("own_share", "<f8"),  # NaN for None
-        ("set_id", "<i8"),  # 0 for None
-        ("set_kind", "i1"),
     ]
 )
 _KINDS = [None, *Kind]
@@ -179,14 +164,13 @@ def is_lasting(
 
 
 def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
-    """A result as bytes: a line of JSON, then arrays. `outcomes` has one for each source.
+    """A result as bytes: a line of JSON, then the arrays of the documents and fingerprints.
 
-    The arrays are: the documents, the digests of texts that differ from their bytes, the
-    fingerprints, the members of all groups, and the members of all patterns.
+    `outcomes` has one for each source.
     """
     files = (each if isinstance(each, Document) else each.file for each in outcomes)
     position_of = {id(each): position for position, each in enumerate(files)}
-    documents, texts, abouts = _told_documents(result.documents)
+    documents, abouts = _told_documents(result.documents)
     stats = result.stats
     told = {
         "abouts": abouts,
@@ -195,8 +179,8 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
             for position, each in enumerate(outcomes)
             if isinstance(each, Skipped)
         ],
-        "groups": _told_groups(result.groups),
-        "patterns": _told_groups(result.patterns),
+        "groups": [_told_group(each, position_of) for each in result.groups],
+        "patterns": [_told_group(each, position_of) for each in result.patterns],
         "parts": result.parts,
         "folders": result.folders,
         "candidates": None if result.candidates is None else asdict(result.candidates),
@@ -204,8 +188,7 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     }
     data = io.BytesIO()
     data.write(json.dumps(told).encode() + b"\n")
-    members = (_told_members(each, position_of) for each in (result.groups, result.patterns))
-    for array in (documents, texts, np.ascontiguousarray(result.rows), *members):
+    for array in (documents, np.ascontiguousarray(result.rows)):
         np.save(data, array)
     return data.getvalue()
 
@@ -214,24 +197,16 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     """The result that `whole_as_bytes` made these bytes from; it took no seconds."""
     file = io.BytesIO(data)
     told = json.loads(file.readline())
-    records, texts, rows, members, of_patterns = (np.load(file) for _ in range(5))
+    records, rows = np.load(file), np.load(file)
     skipped = {at: _skipped(walked.sources[at], *each) for at, *each in told["skipped"]}
-    are_documents = np.ones(len(walked.sources), bool)
-    are_documents[list(skipped)] = False
-    sources = list(compress(walked.sources, are_documents.tolist()))
-    documents = tuple(_documents(sources, records, texts, told["abouts"]))
-    row_of = np.cumsum(are_documents) - 1
-    fingerprints = np.zeros((len(row_of), rows.shape[1]), np.uint8)
-    fingerprints[are_documents] = rows
-
-    def files_at(positions: NDArray[np.int64]) -> tuple[list[Any], list[bytes]]:
-        """The documents of the sources at these positions, and their fingerprints."""
-        own = [
-            skipped[position].file if position in skipped else documents[row]
-            for position, row in zip(positions.tolist(), row_of[positions].tolist(), strict=True)
-        ]
-        return own, fingerprints[positions].view(f"V{rows.shape[1]}").ravel().tolist()
-
+    sources = (each for at, each in enumerate(walked.sources) if at not in skipped)
+    documents = tuple(_documents(sources, records, told["abouts"]))
+    width = rows.shape[1]
+    of_documents = zip(documents, rows.view(f"V{width}").ravel().tolist(), strict=True)
+    files = [
+        (skipped[at].file, bytes(width)) if at in skipped else next(of_documents)
+        for at in range(len(walked.sources))
+    ]
     size, ignored, siblings, identity_only = told["stats"]
     counts = len(walked.sources), len(documents), size
     kinds = tuple((name, count) for name, count in identity_only)
@@ -239,11 +214,11 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
         settings,
         documents,
         rows,
-        tuple(_groups(told["groups"], members, files_at)),
+        tuple(_group(each, files) for each in told["groups"]),
         (*walked.skipped, *skipped.values()),
         candidates_from(told["candidates"]),
         Stats(*counts, 0.0, len(walked.sources), ignored, siblings, kinds),
-        patterns=tuple(_groups(told["patterns"], of_patterns, files_at)),
+        patterns=tuple(_group(each, files) for each in told["patterns"]),
         parts=tuple(Part(*each) for each in told["parts"]),
         folders=tuple(
             FolderPair(*each)._replace(groups=tuple(each[-1])) for each in told["folders"]
@@ -268,95 +243,53 @@ def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) 
 
 def _told_documents(
     documents: Sequence[Document],
-) -> tuple[NDArray[Any], NDArray[Any], list[tuple[object, ...]]]:
-    """The records of documents, the digests of texts other than of bytes, and the `abouts`."""
+) -> tuple[NDArray[Any], list[tuple[object, ...]]]:
+    """The records of documents, and the list that their numbers `about` count."""
     abouts: dict[tuple[object, ...], int] = {}
-    texts: list[bytes] = []
     records = np.empty(len(documents), DOCUMENT)
     for number, each in enumerate(documents):
         said = each.encoding, each.noise, each.packing, each.doubt, each.unread
         about = abouts.setdefault(said, len(abouts))
-        text = -1
-        if each.text_digest != each.bytes_digest:
-            text = len(texts)
-            texts.append(each.text_digest)
         numbers = each.confidence, each.damaged, each.features
-        digests = each.bytes_digest, each.features_digest, each.words_digest or bytes(_DIGEST)
-        records[number] = about, text, *numbers, *digests
-    return records, np.frombuffer(b"".join(texts), _VOID), list(abouts)
+        digests = each.bytes_digest, each.text_digest, each.features_digest
+        records[number] = about, *numbers, *digests, each.words_digest or bytes(_DIGEST)
+    return records, list(abouts)
 
 
 def _documents(
-    sources: list[Source], records: NDArray[Any], texts: NDArray[Any], abouts: list[list[Any]]
-) -> Iterable[Document]:
+    sources: Iterable[Source], records: NDArray[Any], abouts: list[list[Any]]
+) -> Iterator[Document]:
     """Yield the document of each source."""
-    if not sources:
-        return ()
-    about, text, *numbers, of_bytes, of_features, of_words = _columns(records)
-    others = texts.tolist()
-    of_text = of_bytes.copy()  # the same objects, as of plain UTF-8, take less memory
-    for position in np.flatnonzero(records["text"] >= 0).tolist():
-        of_text[position] = others[text[position]]
     known = [[*each, tuple(Unread(*one) for one in unread)] for *each, unread in abouts]
-    encoding, *more, unread = zip(*map(known.__getitem__, about), strict=True)
-    words = [each if any(each) else b"" for each in of_words]
-    columns = encoding, *numbers, of_bytes, of_text, of_features, *more, words, unread
-    return map(partial(_new, Document), zip(sources, *columns, strict=True))
+    for source, record in zip(sources, records.tolist(), strict=True):
+        about, sure, damaged, features, of_bytes, of_text, of_features, of_words = record
+        encoding, noise, packing, doubt, unread = known[about]
+        text = of_bytes if of_text == of_bytes else of_text  # one object takes less memory
+        words = of_words if any(of_words) else b""
+        numbers = encoding, sure, damaged, features
+        digests = of_bytes, text, of_features
+        yield _new(Document, (source, *numbers, *digests, noise, packing, doubt, words, unread))
 
 
-def _columns(records: NDArray[Any]) -> list[list[Any]]:
-    """The values of each field of some records."""
-    return [records[field].tolist() for field in records.dtype.names or ()]
-
-
-def _told_groups(groups: Sequence[Group]) -> list[Any]:
-    """A list about each group, without its members."""
-    return [
-        (
-            *(each.id, _NUMBERS[each.kind], each.diameter, each.is_diameter_exact),
-            *(len(each.members), each.versions, each.why),
-        )
-        for each in groups
+def _told_group(group: Group, position_of: dict[int, int]) -> list[Any]:
+    """The fields of a group; a document is named by its position among the files."""
+    number, kind, diameter, members, *others = group
+    told = [
+        (position_of[id(document)], _NUMBERS[of_member], *figures, _NUMBERS[of_set])
+        for document, _, of_member, *figures, of_set in members
     ]
+    return [number, _NUMBERS[kind], diameter, told, *others]
 
 
-def _told_members(groups: Sequence[Group], position_of: dict[int, int]) -> NDArray[Any]:
-    """The records of the members of all groups; numpy turns an unknown share, None, into NaN."""
-    return np.array(
-        [
-            (
-                *(position_of[id(each.document)], _NUMBERS[each.kind], each.distance),
-                *(each.similarity, each.own_share, each.set_id or 0, _NUMBERS[each.set_kind]),
-            )
-            for group in groups
-            for each in group.members
-        ],
-        MEMBER,
+def _group(told: list[Any], files: Sequence[tuple[Document | None, bytes]]) -> Group:
+    """The group of these fields; `files` has the document and fingerprint at each position."""
+    group_id, kind, diameter, members, is_exact, versions, why = told
+    made = tuple(
+        _new(Member, (*files[at], _KINDS[of_member], distance, alike, own, set_id, _KINDS[of_set]))
+        for at, of_member, distance, alike, own, set_id, of_set in members
     )
-
-
-def _groups(
-    told: list[Any],
-    records: NDArray[Any],
-    files_at: Callable[[NDArray[np.int64]], tuple[list[Any], list[bytes]]],
-) -> Iterator[Group]:
-    """Yield the groups, from the lists of `_told_groups` and the records of their members.
-
-    `files_at` returns the documents and fingerprints at some positions.
-    """
-    _, kinds, distances, similarities, own_shares, sets, kinds_of_sets = _columns(records)
-    shares = (
-        [None if isnan(value) else value for value in each] for each in (similarities, own_shares)
-    )
-    fields = zip(
-        *(*files_at(records["position"]), map(_KINDS.__getitem__, kinds), distances, *shares),
-        *((number or None for number in sets), map(_KINDS.__getitem__, kinds_of_sets)),
-        strict=True,
-    )
-    made = map(partial(_new, Member), fields)
-    for number, kind, diameter, is_exact, size, versions, why in told:
-        members, in_order = tuple(islice(made, size)), tuple(Version(*each) for each in versions)
-        yield _new(Group, (number, _KINDS[kind], diameter, members, is_exact, in_order, why))
+    in_order = tuple(Version(*each) for each in versions)
+    return _new(Group, (group_id, _KINDS[kind], diameter, made, is_exact, in_order, why))
 
 
 def candidates_from(fields: dict[str, Any] | None) -> Candidates | None:

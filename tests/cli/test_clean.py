@@ -400,7 +400,8 @@ def test_a_script_does_what_the_plan_says_and_can_be_cut(run, found, trash):
     script = Path("run.sh").read_text("utf-8")
     commands = [line for line in script.splitlines() if line.startswith("act '")]
     assert len(commands) == 2
-    Path("run.sh").write_text(script.replace(commands[0], ""), "utf-8")
+    cut = script.replace(commands[0], "")
+    Path("run.sh").write_text(cut, "utf-8")
     Path("simdup").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m simdup "$@"\n', "utf-8")
     Path("simdup").chmod(0o700)
 
@@ -411,6 +412,7 @@ def test_a_script_does_what_the_plan_says_and_can_be_cut(run, found, trash):
     assert done.returncode == 0, done.stderr
     assert len([*(trash / "files").iterdir()]) == 1
     assert " rm " not in script
+    assert Path("run.sh").read_text("utf-8") == cut  # it is not written to while it runs
 
 
 def test_many_files_want_their_number(run, write, english, trash):

@@ -18,7 +18,7 @@ from simdup.corpus.scan import member_texts, scan_rows
 from simdup.evaluation.metrics import Recommended
 from simdup.findings.identical import with_sets
 from simdup.findings.noise import BY_NAME
-from simdup.index.records import Answer, Match, Searched
+from simdup.index.records import Answer, Searched
 from simdup.progress import silent
 from simdup.recipe import Recipe
 from simdup.records import (
@@ -28,6 +28,7 @@ from simdup.records import (
     Group,
     Interval,
     Kind,
+    Match,
     Member,
     Reason,
     ScanResult,

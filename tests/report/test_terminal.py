@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from simdup.cli import output
 from simdup.evaluation.metrics import Labelled
-from simdup.index.records import Answer, Match
-from simdup.records import Kind
+from simdup.index.records import Answer
+from simdup.records import Kind, Match
 from simdup.report import diff, text
 from simdup.report import query as answers
 from simdup.report.terminal import TerminalStyle, padded, shortened, width

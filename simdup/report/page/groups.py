@@ -12,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from simdup.findings.identical import Found, entries, identity_of
+from simdup.findings.identical import AnyFound, Found, entries, identity_of
 from simdup.records import Candidates, Part, Skipped
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, Page, page_bytes, page_lines
@@ -117,7 +117,7 @@ def member_fields(
     ]
 
 
-def sets_of(found: Sequence[Found]) -> list[list[int]]:
+def sets_of(found: Sequence[AnyFound]) -> list[list[int]]:
     """For each set of a list, or single document, how many documents have each content.
 
     A number is negative where the text differs from that of the content before.
