@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -31,6 +31,18 @@ def write(**texts):
         path = Path(name.replace("__", "/"))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+
+@contextmanager
+def place_of_its_own(tmp_path, number, monkeypatch, **texts):
+    """A new current folder with these files, and the user's data in it, until the end."""
+    place = tmp_path / f"run{number}"
+    place.mkdir()
+    with monkeypatch.context() as patched:
+        patched.chdir(place)
+        patched.setenv("XDG_DATA_HOME", str(place / "home"))
+        write(**texts)
+        yield patched
 
 
 def reasons(outcome):

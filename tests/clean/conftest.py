@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
+from plans import part
+
+from simdup.clean.plan import Act
 
 
 @pytest.fixture
@@ -21,3 +24,12 @@ def no_descriptor_is_left():
     before = set(os.listdir("/dev/fd"))
     yield
     assert not set(os.listdir("/dev/fd")) - before
+
+
+@pytest.fixture
+def act(request, monkeypatch):
+    """What is done with files; "far" moves them to another file system."""
+    if request.param != "far":
+        return request.param
+    part(monkeypatch)
+    return Act.MOVE

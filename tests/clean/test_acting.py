@@ -174,13 +174,6 @@ def test_a_file_that_is_moved_within_a_file_system_is_the_same_one():
     assert inode("to/b") == before
 
 
-def test_a_file_that_is_gone_is_not_moved():
-    made = plan(("a", "in/b"), act=Act.MOVE)
-    os.unlink("in/b")
-
-    assert reasons(apply(made, ACTS, to="to")) == ["gone already"]
-
-
 def test_a_journal_that_names_no_folder_for_moved_files_moves_none():
     made = plan(("a", "in/b"), act=Act.MOVE)
     begun("journal", made.header, made.actions).close()
@@ -237,11 +230,8 @@ def test_what_cannot_be_put_back_from_the_trash_has_its_note_there(monkeypatch, 
     assert os.listdir(data / "Trash/info") == ["b.trashinfo"]
 
 
-@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.DELETE, Act.LINK, "far"])
-def test_a_file_stays_if_the_kept_one_is_edited_at_the_last_moment(request, monkeypatch, act):
-    if act == "far":
-        act = Act.MOVE
-        request.getfixturevalue("far")
+@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.DELETE, Act.LINK, "far"], indirect=True)
+def test_a_file_stays_if_the_kept_one_is_edited_at_the_last_moment(monkeypatch, act):
     meanwhile(monkeypatch, "exchange" if act is Act.LINK else "rename_at_once", edit_kept)
 
     assert reasons(acted(act)) == [REPLACED]
@@ -396,12 +386,11 @@ def test_a_file_that_cannot_be_given_its_name_again_stays_under_another(
 
 
 @pytest.mark.parametrize(
-    ("act", "step"), [(Act.DELETE, "rename_new"), (Act.LINK, "exchange"), ("far", "rename_new")]
+    ("act", "step"),
+    [(Act.DELETE, "rename_new"), (Act.LINK, "exchange"), ("far", "rename_new")],
+    indirect=["act"],
 )
-def test_a_file_that_can_neither_be_removed_nor_put_back_is_told(request, monkeypatch, act, step):
-    if act == "far":
-        act = Act.MOVE
-        request.getfixturevalue("far")
+def test_a_file_that_can_neither_be_removed_nor_put_back_is_told(monkeypatch, act, step):
     unlink = Place.unlink
 
     def fails(_place):

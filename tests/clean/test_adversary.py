@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from calls import CHANGING, LOOKING, lacking, watch
-from plans import ACTS, part, plan
+from plans import ACTS, place_of_its_own, plan
 
 from simdup.clean.apply import apply
 from simdup.clean.plan import Act
@@ -121,23 +121,14 @@ def everything():
     return [each.strip() for each in found]
 
 
-@pytest.mark.parametrize("act", [*Act, "far"])
+@pytest.mark.parametrize("act", [*Act, "far"], indirect=True)
 @pytest.mark.parametrize("mischief", MISCHIEF, ids=lambda each: each.__name__)
 def test_nothing_is_lost_whatever_another_program_does_meanwhile(
     tmp_path, monkeypatch, mischief, act
 ):
-    if act == "far":
-        act = Act.MOVE
-        part(monkeypatch)
     for number in count(1, 1 if act is Act.TRASH else 2):
-        place = tmp_path / str(number)
-        (place / "elsewhere").mkdir(parents=True)
-        (place / "in").mkdir()
-        with monkeypatch.context() as patched:
-            patched.chdir(place)
-            patched.setenv("XDG_DATA_HOME", str(place / "home"))
-            for name, text in (("a", TEXT), ("in/b", TEXT), ("elsewhere/b", OTHER)):
-                Path(name).write_text(text)
+        texts = {"a": TEXT, "in__b": TEXT, "elsewhere__b": OTHER}
+        with place_of_its_own(tmp_path, number, monkeypatch, **texts) as patched:
             made = plan(("a", "in/b"), act=act)
             with patched.context() as watching:
                 happened = mischief_at(number, mischief, watching)
@@ -171,22 +162,13 @@ def check(number, happened, act, outcome):
 
 
 @pytest.mark.parametrize("lacks", ["nothing", "swap", "all"])
-@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.LINK, "far"])
+@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.LINK, "far"], indirect=True)
 @pytest.mark.parametrize("is_undo", [False, True], ids=["clean", "undo"])
 def test_a_save_before_any_call_has_its_name_and_what_it_replaced_is_named(
     tmp_path, monkeypatch, is_undo, act, lacks
 ):
-    if act == "far":
-        act = Act.MOVE
-        part(monkeypatch)
     for number in count(1):
-        place = tmp_path / str(number)
-        (place / "in").mkdir(parents=True)
-        with monkeypatch.context() as patched:
-            patched.chdir(place)
-            patched.setenv("XDG_DATA_HOME", str(place / "home"))
-            Path("a").write_text(TEXT)
-            Path("in/b").write_text(TEXT)
+        with place_of_its_own(tmp_path, number, monkeypatch, a=TEXT, in__b=TEXT) as patched:
             made = plan(("a", "in/b"), act=act)
             if is_undo:
                 apply(made, ACTS, journal="journal", to="to")
@@ -206,22 +188,13 @@ def test_a_save_before_any_call_has_its_name_and_what_it_replaced_is_named(
     assert number > 30
 
 
-@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.LINK, Act.DELETE, "far"])
+@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.LINK, Act.DELETE, "far"], indirect=True)
 def test_of_two_runs_at_once_that_keep_what_the_other_takes_one_copy_stays(
     tmp_path, monkeypatch, act
 ):
-    if act == "far":
-        act = Act.MOVE
-        part(monkeypatch)
     for number in count(1):
-        place = tmp_path / str(number)
-        (place / "in").mkdir(parents=True)
-        (place / "journals").mkdir()
-        with monkeypatch.context() as patched:
-            patched.chdir(place)
-            patched.setenv("XDG_DATA_HOME", str(place / "home"))
-            Path("a").write_text(TEXT)
-            Path("in/b").write_text(TEXT)
+        with place_of_its_own(tmp_path, number, monkeypatch, a=TEXT, in__b=TEXT) as patched:
+            os.mkdir("journals")
             made = plan(("a", "in/b"), act=act)
             # Neither run locks a folder that the other one locks.
             other = plan(("in/b", "a"), act=act, roots=("a", "in/b"))

@@ -19,7 +19,6 @@ from simdup.clean.decide import (
     SAME_FILE,
     SHORT,
     TEXT_ASKS,
-    UNCERTAIN,
     WORDS_ASKS,
 )
 from simdup.clean.plan import (
@@ -39,7 +38,7 @@ from simdup.errors import InputError
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
 from simdup.recipe import Recipe
-from simdup.records import Kind
+from simdup.records import Kind, Source
 from simdup.report.json_csv import render_json
 from simdup.report.load import load
 from simdup.settings import Converter, Settings
@@ -73,6 +72,17 @@ def saved(*paths, settings=None, **options):
     """The result of a scan, written as JSON and read again."""
     result = scan([str(each) for each in paths], settings, **options)
     return load("\n".join(render_json(result)).encode(), "found.json")
+
+
+def altered(result, name, **fields):
+    """The result of one group in which the source of the file with this name is another."""
+    (group,) = result.groups
+    members = list(group.members)
+    place = next(n for n, each in enumerate(members) if each.document.path.endswith(f"/{name}"))
+    document = members[place].document
+    document = document._replace(source=document.source._replace(**fields))
+    members[place] = members[place]._replace(document=document)
+    return replace(result, groups=(group._replace(members=tuple(members)),))
 
 
 def planned(result, *rules, protection=None, act=Act.TRASH, **consents):
@@ -119,13 +129,6 @@ def test_a_plan_names_every_file_of_a_group(tree):
 
     assert names(plan) == {"d": "a"}
     assert {each.file.path[-1] for each in plan.left} == {"b", "c"}
-
-
-def test_the_file_that_the_rules_prefer_comes_first_among_those_that_are_left(tree):
-    plan = planned(saved(tree({"a": text(1, changed=6), "b": text(1)})), "newest")
-
-    assert [each.why for each in plan.left] == [PREFERRED, NEAR_ASKS]
-    assert plan.left[0].file.path.endswith("b")
 
 
 def test_copies_of_a_similar_file_go_for_that_one_and_not_for_the_representative(tree):
@@ -271,21 +274,6 @@ def test_an_unverified_result_lets_only_copies_go(tree, settings):
     assert names(planned(result, "oldest")) == {"b": "a"}
     with pytest.raises(InputError, match="only copies may go"):
         planned(result, near=0.9)
-
-
-def test_short_and_damaged_texts_are_never_merely_similar(tree):
-    damaged = text(2).encode("gb18030") + " 三字经人之初性本善".encode("gb18030") + b"\xff\xff"
-    short = {"s1": "one two three four five six seven", "s2": "one two three four five six eight"}
-    result = saved(
-        tree({"a": text(2) + " 三字经人之初性本善", "b": damaged, **short}),
-        settings=Settings(encoding="gb18030", similarity=0.3),
-    )
-
-    plan = planned(result, near=0.1)
-
-    assert plan.actions == ()
-    assert {*left(plan).values()} <= {SHORT, UNCERTAIN}
-    assert UNCERTAIN in left(plan).values()
 
 
 def test_a_converted_file_goes_only_if_its_bytes_are_the_same(tree):
@@ -571,10 +559,9 @@ def test_another_name_of_the_kept_file_is_left(tree):
     os.link(root / "a", root / "link")
     result = saved(root)  # has one name of each file
     (group,) = result.groups
-    first = next(each for each in group.members if each.document.path.endswith("/a"))
-    source = first.document.source._replace(path=str(root / "link"))
-    second = first._replace(document=first.document._replace(source=source))
-    both = replace(result, groups=(group._replace(members=(*group.members, second)),))
+    links = altered(result, "a", path=str(root / "link")).groups[0].members
+    members = {*group.members, *links}
+    both = replace(result, groups=(group._replace(members=tuple(members)),))
 
     plan = planned(both, "oldest", "shortest-path")
 
@@ -586,49 +573,33 @@ def test_another_name_of_the_kept_file_is_left(tree):
 # Results that will not do
 
 
-@pytest.mark.parametrize("field", ["base", "roots", "references"])
-def test_a_result_with_an_impossible_path_is_refused(tree, field):
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("base", "/a\0b", "is no possible name of a file"),
+        ("roots", ("/a\0b",), "is no possible name of a file"),
+        ("references", ("/a\0b",), "is no possible name of a file"),
+        ("complete", False, "this scan was interrupted"),
+        ("links", 0, "does not say exactly which files"),
+        ("ctime_ns", 0, "does not say exactly which files"),
+    ],
+)
+def test_a_result_that_will_not_do_is_refused(tree, field, value, words):
     result = saved(tree({"a": text(1), "b": text(1)}))
-    path = "/a\0b"
-    forged = replace(result, **{field: path if field == "base" else (path,)})
+    change = altered if field in Source._fields else replace
+    given = (result, "a") if change is altered else (result,)
 
-    with pytest.raises(InputError, match="is no possible name of a file"):
-        planned(forged)
+    with pytest.raises(InputError, match=rf"'found\.json': .*{words}"):
+        planned(change(*given, **{field: value}))
 
 
 @pytest.mark.parametrize("odd", ["{root}/in/.", "{root}/in/..", "{root}/in/", "{root}/in//b"])
 def test_a_path_of_a_result_that_a_plan_cannot_name_makes_no_plan_that_is_refused(tree, odd):
     root = tree({"in/a": text(1), "in/b": text(1)})
-    result = saved(root)
-    (group,) = result.groups
-    first, second = group.members
-    source = second.document.source._replace(path=odd.format(root=root))
-    forged = second._replace(document=second.document._replace(source=source))
-    group = group._replace(members=(first, forged))
 
-    plan = planned(replace(result, groups=(group,)), "oldest")
+    plan = planned(altered(saved(root), "b", path=odd.format(root=root)), "oldest")
 
     assert {*names(plan)} <= {"b"}
-
-
-def test_an_interrupted_result_is_refused(tree):
-    result = saved(tree({"a": text(1), "b": text(1)}))
-
-    with pytest.raises(InputError, match=r"'found\.json': this scan was interrupted"):
-        planned(replace(result, complete=False))
-
-
-@pytest.mark.parametrize("field", ["links", "ctime_ns"])
-def test_a_result_that_does_not_say_which_files_it_saw_is_refused(tree, field):
-    result = saved(tree({"a": text(1), "b": text(1)}))
-    (group,) = result.groups
-    first, *others = group.members
-    source = first.document.source._replace(**{field: 0})
-    older = first._replace(document=first.document._replace(source=source))
-    group = group._replace(members=(older, *others))
-
-    with pytest.raises(InputError, match=r"'found\.json': does not say exactly which files"):
-        planned(replace(result, groups=(group,)))
 
 
 # A plan that was written before
@@ -728,20 +699,13 @@ def test_a_compressed_copy_goes_only_with_consent(tree):
 
 
 def test_a_member_of_an_archive_and_a_doubtful_text_are_never_acted_on(tree):
-    result = saved(tree({"a": text(1), "b": text(1), "c": text(1), "d": text(1)}))
-    (group,) = result.groups
-    members = {each.document.path[-1]: each for each in group.members}
-    source = members["a"].document.source
-    packed = members["a"].document._replace(source=source._replace(archive=source))
-    doubtful = members["b"].document._replace(doubt="letters of two scripts")
-    members["a"] = members["a"]._replace(document=packed)
-    members["b"] = members["b"]._replace(document=doubtful)
-    changed = replace(result, groups=(group._replace(members=tuple(members.values())),))
+    bad = text(1).replace(" ", " \ufffd")
+    result = saved(tree({"a": text(1), "b": bad, "c": text(1), "d": text(1)}))
 
-    plan = planned(changed, "oldest")
+    plan = planned(altered(result, "a", archive=Source("z.zip", 1, 0, 0, 0, 0)), "oldest")
 
     assert names(plan) == {"d": "c"}
-    assert left(plan) == {"a": "member of an archive", "b": "doubtful: letters of two scripts"}
+    assert left(plan) == {"a": "member of an archive", "b": "doubtful: damaged characters"}
 
 
 # Plans larger than anybody means

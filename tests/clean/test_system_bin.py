@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from plans import ACTS, plan
+from plans import ACTS, plan, reasons
 
 from simdup.clean import trash
 from simdup.clean.apply import apply
@@ -39,10 +39,6 @@ def _without_folders(monkeypatch):
     """As on Windows, which opens no folders."""
     for module in ("system", "apply"):
         monkeypatch.setattr(f"simdup.clean.{module}.HAS_FOLDERS", False)
-
-
-def reasons(outcome):
-    return [why for _, why in outcome.refused]
 
 
 @pytest.mark.usefixtures("bin_")

@@ -21,13 +21,6 @@ UID = os.getuid()
 
 
 @pytest.fixture
-def data(tmp_path, monkeypatch):
-    """A home folder of its own."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return tmp_path / "data"
-
-
-@pytest.fixture
 def trashes():
     with closing(Trashes()) as opened:
         yield opened

@@ -34,7 +34,6 @@ from hypothesis.stateful import (
 from simdup.errors import InputError
 from simdup.files import group_files
 from simdup.files import scan as scanning
-from simdup.files.fingerprint import fingerprint_sources
 from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
 from simdup.recipe import Recipe
@@ -722,15 +721,6 @@ def test_no_flipped_bit_of_a_record_is_believed(place):
         assert recalled(place, source()) == [UNKNOWN]
 
 
-@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 40, -1])
-def test_no_part_of_a_record_is_believed(place, size):
-    keep(place, document(number=5))
-    ((record,),) = changed_by_sql(place, "SELECT record FROM files")
-    changed_by_sql(place, "UPDATE files SET record = ?", record[:size])
-
-    assert recalled(place, source()) == [UNKNOWN]
-
-
 @pytest.mark.parametrize(
     "sql",
     [
@@ -1088,40 +1078,6 @@ def test_a_store_may_be_in_the_current_folder(place, monkeypatch):
 # Scans
 
 
-FORMATS = ["text", "json", "jsonl", "csv", "names", "fdupes"]
-
-
-def without_the_clock(report, form):
-    """Return a report without what may differ from run to run."""
-    if form not in {"json", "jsonl"}:
-        return report
-    objects = [json.loads(each) for each in ([report] if form == "json" else report.splitlines())]
-    objects[0]["stats"] |= {"seconds": None, "from_store": None}
-    return objects
-
-
-@pytest.mark.parametrize("has_result", [True, False])
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("options", [(), ("-k", "60"), ("--bits", "64"), ("--features", "words")])
-def test_a_report_is_the_same_without_a_store_and_with_one_new_or_filled(  # noqa: PLR0917
-    run, place, tree, form, options, has_result
-):
-    asked = ("scan", tree, "--format", form, *options)
-
-    without = run(*asked, "--no-cache")
-    new = run(*asked, "--cache", place)
-    if not has_result:
-        changed_by_sql(place, "DELETE FROM results")
-    filled = run(*asked, "--cache", place)
-
-    assert (without.code, new.code, filled.code) == (0, 0, 0)
-    expected = without_the_clock(without.out, form)
-    assert without_the_clock(new.out, form) == without_the_clock(filled.out, form) == expected
-    assert b"; read 8 of 10 files (" in new.err
-    assert b"; compared 8 of 10 files (" in filled.err
-    assert b"; all known from before) in " in filled.err
-
-
 CHOICES = {
     **{f"{bits} bits": {"recipe": Recipe(bits=bits)} for bits in (8, 16, 32, 64, 128, 256, 512)},
     **{f"k {k}": {"k": k} for k in (0, 3, 100)},
@@ -1231,21 +1187,6 @@ def test_no_result_is_taken_or_kept_where_the_code_is_not_known(
     assert matchings == [7] * 5
     with opened(place) as store:
         assert store.info().results == 1
-
-
-def test_a_new_file_is_the_only_one_that_is_fingerprinted(place, tree, write, monkeypatch):
-    scanned(place, tree)
-    write("in/deep/new", "a text unlike all the others")
-    asked, real = [], fingerprint_sources
-
-    def noting(sources, *arguments):
-        asked.extend(each.path for each in sources)
-        return real(sources, *arguments)
-
-    monkeypatch.setattr("simdup.files.workers.fingerprint_sources", noting)
-    scanned(place, tree)
-
-    assert asked == ["in/deep/new"]
 
 
 def test_a_change_that_keeps_size_and_times_is_seen_when_compared_and_no_result_is_kept(
