@@ -4,8 +4,7 @@ plan.py         a file exactly as it was seen, an action, a plan; as JSON Lines 
 rules.py        which of several files is kept
 protection.py   which files may not be touched
 candidates.py   the files of a result as they are now
-decide.py       which files of a group go, and for which other one
-folders.py      whole folders that go
+decide.py       which files of a group go, and for which other one; which folders go whole
 planning.py     the plan of a result, made by all modules above, and what is allowed of a plan
 review.py       questions about a plan, and the plan that the answers make
 apply.py        acts on a plan, in batches
@@ -51,7 +50,7 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | `kind` | ignored: the digests tell |
 | `similarity` | can only leave a file (`planning.narrowed`); computed again when acting |
 | `why`, `rules`, `made`, `of`, `of_digest` | shown. A folder is only said to go whole if each file
-  and its copy are at the same place in both folders (`folders.whole_folder`) |
+  and its copy are at the same place in both folders (`decide.whole_folder`) |
 | `roots`, `found` | as in a result |
 | `protected`, `only_under`, `protected_names` | taken: they can only protect more |
 | `newest` | if it is there, the file needs --newest-too |

@@ -358,11 +358,7 @@ def _exchange(file: Held, kept: Held, made: Place) -> None:
     """Swap the names of a file and a link to the kept one; unlink the file if it is the one."""
     if not kept.is_at(made):
         raise kept.refused(Refusal.CHANGING)
-    is_right = partial(_has_bytes, file, kept)
-    if exchange(made, file.place):
-        check_swapped(made, file.place, kept, is_right)
-    else:
-        swap_by_steps(made, file.place, is_right)
+    swap(made, file.place, kept, partial(_has_bytes, file, kept))
     try:
         made.unlink()
     except OSError:
@@ -370,14 +366,32 @@ def _exchange(file: Held, kept: Held, made: Place) -> None:
         raise
 
 
-def check_swapped(new: Place, place: Place, given: Held, is_right: Callable[[Place], bool]) -> None:
-    """Look at what is at `new` after the names were swapped, and swap them back if it is wrong.
+def swap(new: Place, place: Place, given: Held, is_right: Callable[[Place], bool]) -> None:
+    """Let the file at `new` have the name `place`, and the file there, if it `is_right`, this one.
 
-    `given` is the file that should have got the name `place`. Raises RefusedError.
+    After the swap the other file is looked at, and a wrong one gets its name again. `given` is the
+    file at `new`. Raises RefusedError and OSError.
     """
-    if not is_right(new):
+    if not exchange(new, place):
+        _swap_by_steps(new, place, is_right)
+    elif not is_right(new):
         _swap_back(new, place, given, Refusal.REPLACED)
         raise RefusedError(Refusal.REPLACED)
+
+
+def _swap_by_steps(new: Place, place: Place, is_right: Callable[[Place], bool]) -> None:
+    """Swap two names where the system cannot do that at once, if the file at `place` `is_right`.
+
+    It has a third name in between. Raises RefusedError and OSError.
+    """
+    out = new.beside(f"{new.name}-out")
+    set_aside(place, out)
+    if not is_right(out):
+        _put_back(out, place)
+    with _named_again(out, place):
+        rename_new(new, place)
+    with _astray(out, Refusal.FAILED):
+        rename_new(out, new)
 
 
 def _swap_back(new: Place, place: Place, given: Held, refusal: Refusal) -> None:
@@ -400,21 +414,6 @@ def _swap_back(new: Place, place: Place, given: Held, refusal: Refusal) -> None:
 
 # How often other programs may save within the few microseconds between two swaps.
 _SWAPS = 100
-
-
-def swap_by_steps(new: Place, place: Place, is_right: Callable[[Place], bool]) -> None:
-    """Swap two names where the system cannot do that at once, if the file at `place` `is_right`.
-
-    It has a third name in between. Raises RefusedError and OSError.
-    """
-    out = new.beside(f"{new.name}-out")
-    set_aside(place, out)
-    if not is_right(out):
-        _put_back(out, place)
-    with _named_again(out, place):
-        rename_new(new, place)
-    with _astray(out, Refusal.FAILED):
-        rename_new(out, new)
 
 
 def _is_same(file: Held, kept: Held, place: Place) -> bool:

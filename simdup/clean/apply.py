@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from errno import EACCES, ENOTDIR
 from itertools import islice
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from simdup.clean.acting import Acting
 from simdup.clean.checks import Held, Reading, check_consents, check_paths, check_same, held
@@ -28,6 +28,8 @@ from simdup.clean.trash import check_installed
 from simdup.errors import InputError
 from simdup.progress import Progress, silent
 from simdup.storage.opening import reason_of
+
+Item = TypeVar("Item")
 
 #: The number of intents synced together: after a power cut at most so many files are in doubt.
 BATCH = 64
@@ -102,7 +104,7 @@ Stop: TypeAlias = Callable[[], bool]
 
 
 @contextmanager
-def stopping() -> Iterator[Stop]:
+def _stopping() -> Iterator[Stop]:
     """Note Ctrl-C and signals to end instead of obeying them; yield a `Stop` that tells."""
     asked: list[int] = []
     restored: dict[int, object] = {}
@@ -116,6 +118,20 @@ def stopping() -> Iterator[Stop]:
     finally:
         for number, before in restored.items():
             signal.signal(number, before)  # type: ignore[arg-type]
+
+
+def in_batches(
+    waiting: Iterable[Item], take: Callable[[Sequence[Item], Stop], None], outcome: Outcome
+) -> None:
+    """Take a batch at a time; end early on a signal or without a journal, and note that."""
+    found = iter(waiting)
+    with _stopping() as stop:
+        try:
+            while (batch := list(islice(found, BATCH))) and not stop():
+                take(batch, stop)
+        except JournalFailedError as failed:
+            outcome.trouble = str(failed)
+        outcome.is_interrupted = stop()
 
 
 @dataclass
@@ -139,14 +155,9 @@ class Run:
 
     def take(self, actions: Sequence[Action], progress: Progress) -> None:
         """Act on these actions, a batch at a time; ends early on a signal or without a journal."""
-        with stopping() as stop, closing(self.acting):
-            waiting = iter(progress(actions, "Cleaning", len(actions)))
-            try:
-                while (batch := list(islice(waiting, BATCH))) and not stop():
-                    self._batch(batch, stop)
-            except JournalFailedError as failed:
-                self.outcome.trouble = str(failed)
-            self.outcome.is_interrupted = stop()
+        waiting = progress(actions, "Cleaning", len(actions))
+        with closing(self.acting):
+            in_batches(waiting, self._batch, self.outcome)
 
     def _batch(self, batch: Sequence[Action], stop: Stop) -> None:
         intents = [(each, intent) for each in batch if (intent := self._intent(each))]

@@ -1,20 +1,29 @@
-"""Decides which files of a group go, and for which other file each one goes.
+"""Decides which files of a group go, for which other file each goes, and which folders go whole.
 
 Copies are decided first: a file goes for one with the same bytes or, with consent, the same text
 or the same words.
 Files that must stay are kept first, since they stay anyway. Then a file that is merely similar
 goes, with consent, for the one file that the rules prefer to all others of its group: never for
 a file that only happens to be protected.
+
+If all files of a folder have their copy in another one, then either all of them go or none does,
+even where the rules prefer some files of the one folder and some of the other. Of two folders with
+the same files the one stays that the rules prefer more often.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import PurePath
 
 from simdup.clean.candidates import Candidate
 from simdup.clean.plan import Act, Action, Consents, FileId
-from simdup.records import Document, Kind
+from simdup.fields import printable
+from simdup.findings.keeper import copies_in
+from simdup.records import Document, Kind, ScanResult
 
 #: Why the file that the rules prefer to all others of its group stays, if none goes for it.
 PREFERRED = "stays: the rules prefer it to the others"
@@ -251,3 +260,77 @@ class _Group:
             for path, each in self.gone.items():
                 if each.keep is file:
                     self.gone[path] = Gone(each.file, top, Kind.NEAR, similarity)
+
+
+Copies = list[tuple[Candidate, Candidate]]
+
+
+def _why(going: str, staying: str) -> str:
+    return f"all of {printable(going)} stands in {printable(staying)}"
+
+
+def whole_folder(action: Action) -> tuple[str, str] | None:
+    """The folder that goes whole and the one that stays, if that is why a file goes; else None.
+
+    The words of a plan prove nothing: both files must be at the same place in these folders.
+    """
+    file, keep = PurePath(action.file.path), PurePath(action.keep.path)
+    for going, staying in zip(file.parents, keep.parents, strict=False):
+        if file.name != keep.name:
+            return None
+        if action.why == _why(str(going), str(staying)):
+            return str(going), str(staying)
+        file, keep = going, staying
+    return None
+
+
+def whole_folders(
+    result: ScanResult, pools: Iterable[Sequence[Candidate]], consents: Consents, act: Act
+) -> dict[str, tuple[str, str]]:
+    """For each file of a folder that goes whole, its copy in the one that stays, and the reason.
+
+    A folder goes unless the rules prefer more of its files than of the other's.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    real = cache(lambda folder: os.path.realpath(os.path.join(result.base or os.curdir, folder)))
+    for pair, copies in zip(result.folders, _copies(result, pools), strict=True):
+        if pair.not_compared or not 0 < pair.files == pair.identical == len(copies):
+            continue
+        is_turned = sum((one.key < two.key) - (two.key < one.key) for one, two in copies) > 0
+        if is_turned and pair.files < pair.other_files:
+            continue
+        going = [(two, one) for one, two in copies] if is_turned else copies
+        if all(_may_go(file, copy, consents, act) for file, copy in going):
+            names = (pair.other, pair.path) if is_turned else (pair.path, pair.other)
+            why = _why(*map(real, names))
+            found |= {file.id.path: (copy.id.path, why) for file, copy in going}
+    return found
+
+
+def explained(actions: Sequence[Action], whole: Mapping[str, tuple[str, str]]) -> Iterable[Action]:
+    """Yield the actions; if all copies of a whole folder stay, those on its files say so."""
+    keeps = {each.file.path: each.keep.path for each in actions}
+    parted = {why for path, (copy, why) in whole.items() if keeps.get(path) != copy}
+    for each in actions:
+        _, why = whole.get(each.file.path, ("", each.why))
+        yield each if why in parted else replace(each, why=why)
+
+
+def _copies(result: ScanResult, pools: Iterable[Sequence[Candidate]]) -> list[Copies]:
+    """For each pair of folders the unchanged files of the first one, each with its copy."""
+    files = {each.scanned: each for pool in pools for each in pool if not each.is_changed}
+    found: list[Copies] = [[] for _ in result.folders]
+    for each in copies_in(result.folders, result.groups):
+        members = result.groups[each.group].members
+        file, copy = (files.get(members[at].document.path) for at in (each.file, each.other))
+        if file is not None and copy is not None:
+            found[each.pair].append((file, copy))
+    return found
+
+
+def _may_go(file: Candidate, copy: Candidate, consents: Consents, act: Act) -> bool:
+    kind = file.id.kind_with(copy.id)
+    if file.stays or kind is Kind.NEAR:
+        return False
+    is_same = kind is Kind.IDENTICAL_BYTES
+    return is_same or not text_refusal(file.document, copy.document, consents, act)

@@ -18,8 +18,15 @@ from datetime import datetime, timezone
 
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
 from simdup.clean.checks import similarities
-from simdup.clean.decide import Gone, consent_refusal, copies_of, decide_group, near_refusal
-from simdup.clean.folders import whole_folders
+from simdup.clean.decide import (
+    Gone,
+    consent_refusal,
+    copies_of,
+    decide_group,
+    explained,
+    near_refusal,
+    whole_folders,
+)
 from simdup.clean.plan import Act, Action, Consents, FileId, Header, Left, Plan
 from simdup.clean.protection import NOISE, OUTSIDE, Protection, changed_since, is_noise
 from simdup.clean.rules import Rules
@@ -55,12 +62,13 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     pools = list(candidates(result, wishes.rules, stays, left))
     consents, act = wishes.consents, wishes.act
     whole = whole_folders(result, pools, consents, act)
+    copy_of = {path: copy for path, (copy, _) in whole.items()}
     pools, alike = _compared(pools, consents, act)
     for group, pool, near in zip(result.groups, pools, alike, strict=True):
-        decided = decide_group(pool, whole.copy_of, near, consents, act)
+        decided = decide_group(pool, copy_of, near, consents, act)
         actions += (_action(each, group.id, wishes) for each in decided.gone)
         left += (Left(0, group.id, file.id, why) for file, why in decided.left)
-    return numbered(whole.explained(actions), left, header)
+    return numbered(explained(actions, whole), left, header)
 
 
 def _header(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Header:

@@ -9,24 +9,23 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
 from simdup.clean.acting import (
     PART,
-    check_swapped,
     moved,
     moved_by_copy,
     part_of,
     remove,
-    swap_by_steps,
+    swap,
 )
 from simdup.clean.checks import Held
 from simdup.clean.copying import copy_to, digest_of_open
 from simdup.clean.journal import Done, History, Intent, Story
 from simdup.clean.outcome import Refusal, RefusedError, refused_by
 from simdup.clean.plan import Act, Action, FileId
-from simdup.clean.system import Place, exchange, rename_new, sync_folder
+from simdup.clean.system import Place, rename_new, sync_folder
 from simdup.clean.trash import Trashes, folders_of, is_trash
 from simdup.findings.keeper import is_under
 
@@ -254,7 +253,7 @@ class Settler:
                 if act and not place.exists():
                     rename_new(each, place)
                 elif act and _is_ours(place, story.action):
-                    _swap(each, place, newer, lambda there: _is_ours(there, story.action))
+                    swap(each, place, newer, lambda there: _is_ours(there, story.action))
                 if newer.is_at(place):
                     _discard([each for each in aside if each.exists()], place, story.action)
                 again = "it has its name again" * newer.is_at(place)
@@ -276,7 +275,7 @@ class Settler:
                 rename_new(part, new)
             with closing(_opened(new, file)) as made:
                 try:
-                    _swap(new, place, made, lambda there: found.is_at(there) and has_bytes())
+                    swap(new, place, made, lambda there: found.is_at(there) and has_bytes())
                 except BaseException:
                     if made.is_at(new) and os.fstat(found.descriptor).st_nlink and has_bytes():
                         new.unlink()
@@ -316,14 +315,6 @@ def _moved(story: Story, place: Place, target: Place) -> Done | None:
             return None
         mtime_ns = found.status.st_mtime_ns
         return Done(story.action.line, *found.identity, 0, 0, mtime_ns=mtime_ns)
-
-
-def _swap(new: Place, place: Place, made: Held, is_right: Callable[[Place], bool]) -> None:
-    """Let a file that was made get the name `place`, and what `is_right` says of the other."""
-    if exchange(new, place):
-        check_swapped(new, place, made, is_right)
-    else:
-        swap_by_steps(new, place, is_right)
 
 
 @contextmanager

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from itertools import islice
 
 from simdup.clean.acting import Acting, remove_folders
-from simdup.clean.apply import BATCH, Run, prepared, stopping
+from simdup.clean.apply import Run, Stop, in_batches, prepared
 from simdup.clean.journal import (
     Done,
     History,
@@ -84,23 +83,19 @@ def _undo(
     progress: Progress,
 ) -> None:
     folders = _Folders(stories)
-    with stopping() as stop:
-        waiting = iter(progress(stories, "Putting back", len(stories)))
-        try:
-            while (batch := list(islice(waiting, BATCH))) and not stop():
-                for story in batch:
-                    file = story.action.file
-                    journal.intend(Intent(story.action.line, file.path, 0))
-                journal.sync()
-                for story in batch:
-                    if not stop() and _put_back(story, settler, outcome, act=True):
-                        folders.note(story)
-                        file = story.action.file
-                        journal.finish(Done(story.action.line, *file.identity, file.ctime_ns, 0))
-                journal.sync()
-        except JournalFailedError as failed:
-            outcome.trouble = str(failed)
-        outcome.is_interrupted = stop()
+
+    def put_back(batch: Sequence[Story], stop: Stop) -> None:
+        for story in batch:
+            journal.intend(Intent(story.action.line, story.action.file.path, 0))
+        journal.sync()
+        for story in batch:
+            if not stop() and _put_back(story, settler, outcome, act=True):
+                folders.note(story)
+                file = story.action.file
+                journal.finish(Done(story.action.line, *file.identity, file.ctime_ns, 0))
+        journal.sync()
+
+    in_batches(progress(stories, "Putting back", len(stories)), put_back, outcome)
     folders.restore()
 
 

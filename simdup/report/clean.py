@@ -11,8 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from simdup.clean.decide import PREFERRED
-from simdup.clean.folders import whole_folder
+from simdup.clean.decide import PREFERRED, whole_folder
 from simdup.clean.journal import History
 from simdup.clean.outcome import Outcome
 from simdup.clean.plan import Act, Action, FileId, Left, Plan, action_line, plan_lines

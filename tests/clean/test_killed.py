@@ -17,7 +17,7 @@ import pytest
 from calls import CHANGING, lacking, watch
 from plans import ACTS, TEXT, part, plan, tree, write
 
-from simdup.clean import acting, settle, system
+from simdup.clean import acting, system
 from simdup.clean.apply import apply
 from simdup.clean.journal import read_journal
 from simdup.clean.plan import Act, Plan
@@ -199,7 +199,7 @@ def stories(journal):
         ((Act.LINK, acting, "exchange"), False),
         ((Act.LINK, acting, "set_aside"), False),
         ((Act.DELETE, acting, "rename_at_once"), False),
-        ((Act.LINK, settle, "exchange"), True),
+        ((Act.LINK, acting, "exchange"), True),
         ((Act.LINK, acting, "set_aside"), True),
     ],
 )
