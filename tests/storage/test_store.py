@@ -451,16 +451,6 @@ def interrupted(*_, **__):
     raise KeyboardInterrupt
 
 
-def test_a_deleted_file_is_forgotten(place, tree):
-    scanned(place, tree)
-    Path("in/e0").unlink()
-    Path("in/deep/deeper/empty").unlink()
-
-    scanned(place, tree)
-
-    assert known_files(place) == 8
-
-
 def test_a_deleted_folder_is_forgotten_with_all_below(place, tree):
     scanned(place, tree)
     shutil.rmtree("in/deep")
@@ -548,16 +538,6 @@ def test_files_in_an_unreadable_folder_are_not_forgotten(place, tree, monkeypatc
     scanned(place, tree)
 
     assert known_files(place) == 10
-
-
-def test_a_file_that_comes_back_changed_is_read(place, tree, write):
-    scanned(place, tree)
-    write("in/e0", "another text")
-
-    result = scanned(place, tree)
-
-    assert (result.stats.found, result.stats.from_store) == (10, 9)
-    assert scanned(place, tree).stats.from_store == 10
 
 
 # What is in a store

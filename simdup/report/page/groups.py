@@ -122,12 +122,13 @@ def sets_of(found: Sequence[AnyFound]) -> list[list[int]]:
 
     A number is negative where the text differs from that of the content before.
     """
-    sets = list[list[int]]()
-    for entry in entries(found):
-        texts = [identity_of(piece[0]).text for piece in entry]
-        before = zip([texts[0], *texts], texts, entry, strict=False)
-        sets.append([len(piece) * (1 if one == two else -1) for one, two, piece in before])
-    return sets
+    return [_sizes(entry) for entry in entries(found)]
+
+
+def _sizes(entry: Sequence[Sequence[Found]]) -> list[int]:
+    texts = [identity_of(piece[0]).text for piece in entry]
+    before = zip([texts[0], *texts], texts, entry, strict=False)
+    return [len(piece) * (1 if one == two else -1) for one, two, piece in before]
 
 
 def found_fields(
