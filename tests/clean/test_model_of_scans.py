@@ -1,4 +1,8 @@
-"""Random trees, scanned and cleaned by random rules: every text, or one alike, stays."""
+"""Random trees, scanned and cleaned by random rules: every text, or one alike, stays.
+
+Files, folders and journals have names of any bytes: nothing that is written about them is refused
+when it is read.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,8 @@ from hypothesis import strategies as st
 from plans import tree
 
 from simdup.clean.apply import apply
-from simdup.clean.plan import Act, Consents
+from simdup.clean.journal import read_journal
+from simdup.clean.plan import Act, Consents, parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, make_plan
 from simdup.clean.protection import Protection
 from simdup.clean.rules import Rules, rule_of
@@ -22,15 +27,23 @@ from simdup.clean.undo import undo
 from simdup.files.scan import scan
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
+from simdup.report.clean import render
+from simdup.report.json_csv import render_json
+from simdup.report.load import load
 
 pytestmark = pytest.mark.slow
 
 FLOOR = 0.8
 FOLDERS = ("", "in", "in/deep", "other")
 
+raw = st.one_of(
+    st.binary(max_size=20), st.text(max_size=6).map(lambda t: t.encode("utf-8", "replace"))
+)
+# Not hidden, and neither a path nor no name at all.
+names = raw.map(lambda name: os.fsdecode(b"n" + name.translate(None, b"\0/")))
 files = st.tuples(
     st.sampled_from(FOLDERS),
-    st.sampled_from(("a.txt", "A.txt", "b (1).txt", "c", "\udcff.txt")),
+    st.one_of(st.sampled_from(("a.txt", "A.txt", "b (1).txt", "c", "\udcff.txt")), names),
     st.integers(0, 2),
     st.sampled_from(("", "", "utf-16", "edited", "edited twice", "lines")),
 )
@@ -78,25 +91,30 @@ def build(root, wanted):
 
 
 @settings(max_examples=40)
-@given(trees, rules, consents, acts, st.sampled_from((None, *FOLDERS[1:])))
-def test_every_text_or_one_alike_stays_and_undo_gives_the_same_tree(
-    wanted, preferred, allowed, act, protected
+@given(trees, rules, consents, acts, st.sampled_from((None, *FOLDERS[1:])), names)
+def test_every_text_or_one_alike_stays_and_undo_gives_the_same_tree(  # noqa: PLR0917
+    wanted, preferred, allowed, act, protected, odd
 ):
     with TemporaryDirectory() as folder:
-        root, to, home = (Path(os.path.realpath(folder), name) for name in ("root", "to", "home"))
+        here = Path(os.path.realpath(folder))
+        root, to, home, journal = (here / f"{odd}{n}" for n in range(4))
         root.mkdir()
         texts = build(root, wanted)
         is_protected = protected is not None and (root / protected).exists()
         protection = Protection((str(root / protected),) if is_protected else ())
-        wishes = Wishes(Rules([*map(rule_of, preferred)]), protection, allowed, act)
-        plan = make_plan(scan([root]), wishes, "found.json", "00" * 16)
+        wishes = Wishes(Rules([*map(rule_of, preferred)]), protection, allowed, act, (odd,))
+        result = load("\n".join(render_json(scan([root]))).encode(), odd)
+        lines = plan_lines(make_plan(result, wishes, odd, "00" * 16))
+        plan = parsed_plan([line.encode() for line in lines], odd)
+        assert bool([*render(plan)]) >= bool(plan.actions)
         before, kept = tree(root), tree(root / (protected or ""))
         with patch.dict(os.environ, {"XDG_DATA_HOME": str(home)}):
-            outcome = apply(plan, allowed, journal=Path(folder, "journal"), to=to)
+            outcome = apply(plan, allowed, journal=journal, to=to)
             assert outcome.refused == []
             assert outcome.done == len(plan.actions)
             check_texts(texts, allowed)
             assert not is_protected or tree(root / protected) == kept
+            assert outcome.journal is None or not read_journal(outcome.journal).damaged
             if outcome.journal is not None and act is not Act.DELETE:
                 assert undo(outcome.journal, apply=True, journal=Path(folder, "back")).code == 0
                 assert tree(root) == before

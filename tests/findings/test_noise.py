@@ -230,11 +230,3 @@ def test_folders_of_copies_count_what_is_compared_for_identity_only(edited):
     (pair,) = result.folders
     assert (pair.path, pair.other, pair.copies, pair.identical) == ("in/two", "in/one", 4, 4)
     assert json.loads("".join(render_json(result)))["folders"][0]["copies"] == 4
-
-
-def test_kinds_go_by_the_name_and_its_folder(write):
-    write("in/WHEEL", "Wheel-Version: 1.0 and more words")
-
-    (document,) = scan("in").documents
-
-    assert kind_of(document) is None
