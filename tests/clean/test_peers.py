@@ -102,43 +102,6 @@ def test_fclones_231_a_preferred_folder_is_a_folder_and_no_glob(run):
     assert not os.path.exists("old/a")
 
 
-def test_dupeguru_550_what_was_not_done_is_not_said_to_be_done(run, monkeypatch, data):
-    write(docs__a=TEXT, docs__b=TEXT, docs__c=TEXT)
-    assert run("scan", "docs", "--format", "json", "-o", "found.json").code == 0
-    monkeypatch.setattr("simdup.clean.trash.top_folder", lambda *_: str(data / "missing"))
-    (data / "Trash").write_text("no folder")
-
-    done = run("clean", "found.json", "--apply")
-
-    assert done.code == 3
-    said = done.err.decode().splitlines()
-    assert sum("no trash on its file system" in line for line in said) == 2
-    assert said[-1] == "2 planned = 0 done + 2 refused + 0 left"
-    assert sorted(os.listdir("docs")) == ["a", "b", "c"]
-
-
-def test_czkawka_1463_all_go_but_what_is_in_the_reference(run):
-    write(docs__a=TEXT, docs__b=TEXT, mine__c=TEXT, mine__d=TEXT)
-    given = ("docs", "--against", "mine", "--format", "json", "-o", "found.json")
-    assert run("scan", *given).code == 0
-
-    assert run("clean", "found.json", "--apply").code == 0
-
-    assert os.listdir("docs") == []
-    assert sorted(os.listdir("mine")) == ["c", "d"]
-
-
-@pytest.mark.parametrize("prefer", [[], ["--prefer-under", "b"]])
-def test_fdupes_132_jdupes_8_rdfind_105_a_protected_folder_is_never_touched(run, prefer):
-    write(a__x=TEXT, a__y=TEXT, b__x=TEXT)
-    scanned(run)
-
-    assert run("clean", "found.json", "--protect", "a", *prefer, "--apply").code == 0
-
-    assert sorted(os.listdir("a")) == ["x", "y"]
-    assert os.listdir("b") == []
-
-
 def test_geeqie_782_a_symbolic_link_is_not_the_copy_that_stays():
     write(real=TEXT)
     os.symlink("real", "link")

@@ -20,7 +20,6 @@ from simdup.clean.plan import (
     action_line,
     parsed_plan,
     plan_lines,
-    read_plan,
 )
 from simdup.errors import InputError
 from simdup.fields import printable
@@ -58,12 +57,6 @@ def written(plan=PLAN):
 
 def test_a_plan_that_is_written_and_read_is_the_same():
     assert parsed_plan(written(), "p") == PLAN
-
-
-def test_a_plan_is_read_from_a_file(tmp_path):
-    (tmp_path / "plan.jsonl").write_bytes(b"".join(written()))
-
-    assert read_plan(str(tmp_path / "plan.jsonl")) == PLAN
 
 
 def test_a_file_that_is_kept_for_itself_is_refused():

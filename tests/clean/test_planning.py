@@ -475,15 +475,6 @@ def test_relative_paths_of_a_result_are_below_the_folder_of_the_scan(tree, monke
     assert planned(result, "oldest").actions[0].file.path == str(root / "docs" / "b")
 
 
-def test_a_name_that_is_no_unicode_is_planned(tree):
-    root = tree({"a": text(1)})
-    odd = os.fsencode(root) + b"/\xff\n"
-    with open(odd, "wb") as file:
-        file.write(text(1).encode())
-
-    assert os.fsencode(planned(saved(root), "oldest").actions[0].file.path) == odd
-
-
 def test_files_named_one_by_one_are_acted_on_in_their_folders_only(tree):
     root = tree({"x/a": text(1), "y/b": text(1)})
     result = saved(root / "x" / "a", root / "y" / "b", are_files=True)

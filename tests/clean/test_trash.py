@@ -216,20 +216,3 @@ def test_trash_cli_lists_and_restores_what_is_in_the_trash(data, tmp_path, trash
     assert listed.splitlines()[0].endswith(f" {file}")
     assert file.read_text() == "text"
     assert not any((data / "Trash/info").iterdir())
-
-
-@pytest.mark.usefixtures("data")
-def test_the_desktop_lists_what_is_in_the_trash(tmp_path, trashes):
-    gio = program("gio")
-    file = tmp_path / "letter.txt"
-    file.write_text("text")
-    throw(trashes, file)
-
-    # Where no desktop runs, a session of its own knows the trash.
-    session = [found, "--"] if (found := which("dbus-run-session")) else []
-    command = [*session, gio, "trash", "--list"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=False)
-
-    if "not supported" in listed.stderr:
-        pytest.skip("gio has no trash here: gvfs is not installed")
-    assert str(file) in listed.stdout

@@ -215,38 +215,6 @@ def test_only_the_last_result_of_a_question_is_kept(place, tree, write):
     assert kept == [(1,)]
 
 
-CHANGES = {
-    "a new file": lambda: Path("in/new").write_text("a new text"),
-    "a new empty file": lambda: Path("in/new").touch(),
-    "a file less": lambda: Path("in/a").unlink(),
-    "another text": lambda: Path("in/a").write_text("another text"),
-    "another time": lambda: os.utime("in/a", ns=(1, 1)),
-    "another name": lambda: Path("in/a").rename("in/z"),
-    "another name for a file": lambda: os.link("in/a", "in/z"),
-    "a new hidden file": lambda: Path("in/.new").touch(),
-    "a link": lambda: os.symlink("a", "in/new"),
-    "a new inode": lambda: (Path("new").write_bytes(Path("in/a").read_bytes()), replaced()),
-}
-
-
-def replaced():
-    times = os.stat("in/a")
-    os.utime("new", ns=(times.st_atime_ns, times.st_mtime_ns))
-    os.replace("new", "in/a")
-
-
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_after_any_change_every_file_is_asked_for(place, tree, lookups, change):
-    scanned(place, tree)
-    lookups.clear()
-    change()
-
-    again = scanned(place, tree)
-
-    assert len(lookups) == again.stats.found
-    assert told(again) == told(scan([tree]))
-
-
 @pytest.mark.usefixtures("tree")
 def test_a_list_of_files_is_looked_up_file_by_file(place, lookups):
     for _ in range(2):
