@@ -52,20 +52,17 @@ def apply(
     journal; None: a new one in the usual folder. Raises InputError, with nothing changed, if the
     run cannot begin.
     """
-    place = None if journal is None else os.fspath(journal)
     if not plan.actions:
         return Outcome(0)
     folder = prepared(plan.actions, to)
     consents = replace(consents, to=folder is not None)
-    with locked(place, plan.header.roots):
+    with locked(journal, plan.header.roots):
         # Acting, the journal and its undo know files by their present inodes.
         actions = [replace(a, file=as_it_is(a.file), keep=as_it_is(a.keep)) for a in plan.actions]
-        opened = begun(place, plan.header, actions, to=folder)
+        opened = begun(journal, plan.header, actions, to=folder)
         with closing(opened):
             outcome = Outcome(len(actions), journal=opened.path)
-            acting = Acting(actions, folder)
-            run = Run(actions, plan.header.roots, consents, outcome, opened, acting)
-            with closing(run):
+            with closing(Run(actions, plan.header.roots, consents, outcome, opened, folder)) as run:
                 run.take(actions, progress)
     return outcome
 
@@ -144,10 +141,12 @@ class Run:
     consents: Consents
     outcome: Outcome
     journal: Journal
-    acting: Acting
+    to: str | None
+    """The folder for `Act.MOVE`."""
 
     def __post_init__(self) -> None:
         """Note which files go."""
+        self.acting = Acting(self.every, self.to)
         self._going_paths = {each.file.path: each.line for each in self.every}
         self._going_files = {each.file.identity: each.line for each in self.every}
         self._kept: Held | None = None

@@ -209,7 +209,7 @@ class Journal:
 
 
 def begun(
-    place: str | None,
+    place: str | os.PathLike[str] | None,
     header: Header,
     actions: Iterable[Action],
     *,
@@ -264,21 +264,21 @@ def continued(history: History) -> Journal:
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-def _created(place: str | None, tail: str) -> Journal:
+def _created(place: str | os.PathLike[str] | None, tail: str) -> Journal:
     """Return an empty journal. Raises InputError."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | _NO_LINK
     try:
         folder = os.path.dirname(os.path.abspath(place)) if place else str(default_folder())
         if place is None:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-        for path in (place,) if place else _names(folder, tail):
+        for path in (os.fspath(place),) if place else _names(folder, tail):
             with suppress(*() if place else (FileExistsError,)):
                 descriptor = os.open(path, flags, 0o600)
                 _sync_path(folder)
                 return Journal(os.path.abspath(path), descriptor)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"cannot make the journal {place or folder!r}: {reason_of(error)}"
+            f"cannot make the journal {os.fspath(place or folder)!r}: {reason_of(error)}"
         ) from None
     raise AssertionError("names never end")
 
@@ -306,7 +306,7 @@ _NO_LOCK = (FileNotFoundError, NotADirectoryError, PermissionError)
 
 
 @contextmanager
-def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
+def locked(journal: str | os.PathLike[str] | None, roots: Iterable[str]) -> Iterator[None]:
     """Keep other runs out of the folder of journals and these roots. Raises InputError at once."""
     try:
         import fcntl  # noqa: PLC0415  (not on Windows)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 
-from simdup.clean.acting import Acting, remove_folders
+from simdup.clean.acting import remove_folders
 from simdup.clean.apply import Run, Stop, in_batches, prepared
 from simdup.clean.journal import (
     Done,
@@ -52,11 +52,10 @@ def undo(
             for story in stories:
                 _put_back(story, settler, outcome, act=False)
             return outcome
-        place = None if journal is None else os.fspath(journal)
         if stories:
-            with locked(place, history.header.roots):
+            with locked(journal, history.header.roots):
                 actions = [each.action for each in stories]
-                opened = begun(place, history.header, actions, undoes=history.path)
+                opened = begun(journal, history.header, actions, undoes=history.path)
                 outcome.journal = opened.path
                 with closing(opened):
                     _undo(stories, settler, opened, outcome, progress)
@@ -189,9 +188,8 @@ def resume(
             every = [each.action for each in history.stories.values()]
             rest = [each.action for each in stories if each.done is None and each.refused is None]
             consents = replace(consents, to=folder is not None)
-            acting = Acting(every, folder)
-            run = Run(every, history.header.roots, consents, outcome, journal, acting)
-            with closing(run):
+            roots = history.header.roots
+            with closing(Run(every, roots, consents, outcome, journal, folder)) as run:
                 run.take(rest, progress)
     return outcome
 

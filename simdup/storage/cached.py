@@ -66,12 +66,11 @@ class RecipeCache:
         for name, in_folder in groupby(sources, lambda each: folder_of(each.path)):
             folder = os.fsencode(os.path.abspath(name))
             seed = crc32(folder, self.seed)
-            number = self._known_folder(folder) if is_list else None
             records = {} if is_list else self._records(folder)
             for source in in_folder:
                 base = os.fsencode(source.path[len(name) :])
-                if number is not None:
-                    records = self._record(number, base)
+                if is_list:
+                    records = self._records(folder, base)
                 record, checksum = records.pop(base, _NOTHING)
                 found: tuple[Outcome | None, bytes | None, bytes] = _UNKNOWN
                 if record.startswith(status(source)) and (
@@ -84,36 +83,20 @@ class RecipeCache:
             if records:
                 self.unasked.setdefault(folder, []).extend(records)
 
-    def _known_folder(self, folder: bytes) -> int | None:
-        """Return the number of a folder; None if the store does not know it, or has failed."""
-        if folder not in self.folders:
-            found = self.store.execute("SELECT id FROM folders WHERE path = ?", folder)
-            if found:
-                self.folders[folder] = found[0][0]
-        return self.folders.get(folder)
+    def _records(self, folder: bytes, *name: bytes) -> dict[bytes, tuple[bytes, int | None]]:
+        """Return the records and checksums of a folder's files by name, and note its number.
 
-    def _records(self, folder: bytes) -> dict[bytes, tuple[bytes, int | None]]:
-        """Return the records and checksums of a folder's files by name, and note its number."""
+        If a name is given, only of the file with this name.
+        """
         found = self.store.execute(
-            "SELECT id, name, record, checksum FROM folders"  # noqa: S608  (a constant)
-            f" LEFT JOIN files ON folder = id AND recipe = ? AND {_ARE_BYTES} WHERE path = ?",
-            self.number,
-            folder,
+            "SELECT id, name, record, checksum FROM folders"  # noqa: S608  (constants)
+            f" LEFT JOIN files ON folder = id AND recipe = ? AND {_ARE_BYTES}"
+            f"{' AND name = ?' * len(name)} WHERE path = ?",
+            *(self.number, *name, folder),
         )
         if found:
             self.folders[folder] = found[0][0]
         return {name: (record, checksum) for _, name, record, checksum in found if name is not None}
-
-    def _record(self, folder: int, name: bytes) -> dict[bytes, tuple[bytes, int | None]]:
-        """Return the record and checksum of one file, by its name, if the store has it."""
-        found = self.store.execute(
-            "SELECT record, checksum FROM files"  # noqa: S608  (a constant)
-            f" WHERE folder = ? AND recipe = ? AND {_ARE_BYTES} AND name = ?",
-            folder,
-            self.number,
-            name,
-        )
-        return {name: found[0]} if found else {}
 
     def keep(
         self,
@@ -142,7 +125,9 @@ class RecipeCache:
             if folder not in self.folders:
                 insert = "INSERT OR IGNORE INTO folders (path, used) VALUES (?, ?)"
                 self.store.execute(insert, folder, self.store.today)
-            number, seed = self._known_folder(folder), crc32(folder, self.seed)
+                for (new,) in self.store.execute("SELECT id FROM folders WHERE path = ?", folder):
+                    self.folders[folder] = new
+            number, seed = self.folders.get(folder), crc32(folder, self.seed)
             for source, record in in_folder:
                 base = os.fsencode(source.path[len(name) :])
                 checksum = crc32(record, crc32(base, seed))
