@@ -297,7 +297,7 @@ def whole_folders(
         if pair.not_compared or not 0 < pair.files == pair.identical == len(copies):
             continue
         is_turned = sum((one.key < two.key) - (two.key < one.key) for one, two in copies) > 0
-        if is_turned and pair.files < pair.other_files:
+        if is_turned and pair.files != pair.other_files:
             continue
         going = [(two, one) for one, two in copies] if is_turned else copies
         if all(_may_go(file, copy, consents, act) for file, copy in going):

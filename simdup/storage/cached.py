@@ -83,16 +83,16 @@ class RecipeCache:
             if records:
                 self.unasked.setdefault(folder, []).extend(records)
 
-    def _records(self, folder: bytes, *name: bytes) -> dict[bytes, tuple[bytes, int | None]]:
+    def _records(self, folder: bytes, *only: bytes) -> dict[bytes, tuple[bytes, int | None]]:
         """Return the records and checksums of a folder's files by name, and note its number.
 
-        If a name is given, only of the file with this name.
+        If there is a name in `only`, only of the file with this name.
         """
         found = self.store.execute(
             "SELECT id, name, record, checksum FROM folders"  # noqa: S608  (constants)
             f" LEFT JOIN files ON folder = id AND recipe = ? AND {_ARE_BYTES}"
-            f"{' AND name = ?' * len(name)} WHERE path = ?",
-            *(self.number, *name, folder),
+            f"{' AND name = ?' * len(only)} WHERE path = ?",
+            *(self.number, *only, folder),
         )
         if found:
             self.folders[folder] = found[0][0]
