@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,7 +93,8 @@ class _File:
     """The group, text and time of a file, by which folders are compared."""
 
     group: int | None
-    text_digest: bytes
+    text: bytes
+    """The digest of its text."""
     mtime_ns: int
 
 
@@ -254,48 +256,41 @@ def _compared(tree: _Tree, votes: dict[Two, int]) -> set[Two]:
     return found
 
 
-@dataclass(slots=True)
-class _Count:
-    """The files of two folders that are copies of each other."""
+class _Count(NamedTuple):
+    """How many files of two folders are copies of each other."""
 
-    copies: int = 0
-    identical: int = 0
-    newest: tuple[int, int] = (0, 0)
-    """On either side the latest mtime_ns of the copies that differ."""
-
-    def add(self, inner: _Count, *, is_turned: bool) -> None:
-        """Add the count of two inner folders; `is_turned` if they are in the opposite order."""
-        one, other = inner.newest[:: -1 if is_turned else 1]
-        self.copies += inner.copies
-        self.identical += inner.identical
-        self.newest = max(self.newest[0], one), max(self.newest[1], other)
+    copies: int
+    identical: int
 
 
 def _counted(tree: _Tree, pairs: set[Two]) -> dict[Two, _Count]:
     """The copies in each of these pairs of folders, at any depth."""
-    counts = {pair: _direct(tree, pair) for pair in pairs}
+    counts = dict[Two, _Count]()
+    for pair in pairs:
+        found = _direct(tree, *pair)
+        counts[pair] = _Count(len(found), sum(one.text == other.text for one, other in found))
     for pair in _upwards(tree, pairs):
         above = tree.pair_above(pair)
         if above in counts and pair in counts:
-            counts[above].add(counts[pair], is_turned=tree.above[pair[0]] != above[0])
+            counts[above] = _Count(*map(sum, zip(counts[above], counts[pair], strict=True)))
     return counts
 
 
-def _direct(tree: _Tree, pair: Two) -> _Count:
-    """The copies directly in two folders, without the folders inside them."""
-    left, right = tree.files[pair[0]], tree.files[pair[1]]
-    made = _Count()
-    for name in left if len(left) <= len(right) else right:
-        one, other = left.get(name), right.get(name)
-        if one is None or other is None or one.group is None or one.group != other.group:
-            continue
-        made.copies += 1
-        if one.text_digest == other.text_digest:
-            made.identical += 1
-        else:
-            newest = made.newest
-            made.newest = max(newest[0], one.mtime_ns), max(newest[1], other.mtime_ns)
-    return made
+def _direct(tree: _Tree, folder: int, other: int) -> list[tuple[_File, _File]]:
+    """The files directly in a folder that have a copy directly in another one, each with it."""
+    files, there = tree.files[folder], tree.files[other]
+    both = ((files[name], there[name]) for name in files.keys() & there.keys())
+    return [(one, two) for one, two in both if one.group is not None and one.group == two.group]
+
+
+def _copies(tree: _Tree, folder: int, other: int) -> Iterator[tuple[_File, _File]]:
+    """Yield the files in a folder, at any depth, that have a copy in another one, each with it."""
+    waiting = [(folder, other)]
+    while waiting:
+        one, two = waiting.pop()
+        yield from _direct(tree, one, two)
+        inner = tree.folders[two]
+        waiting += [(each, inner[n]) for n, each in tree.folders[one].items() if n in inner]
 
 
 def _is_enough(tree: _Tree, pair: Two, counts: dict[Two, _Count]) -> bool:
@@ -351,22 +346,8 @@ def _telling(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict
     return {
         one: other
         for one, other in best.items()
-        if one in outer or not _shared(tree, one, other) <= said
+        if one in outer or not {file.group for file, _ in _copies(tree, one, other)} <= said
     }
-
-
-def _shared(tree: _Tree, folder: int, other: int) -> set[int]:
-    """The positions of the groups with a file under one relative path in both folders."""
-    found, waiting = set[int](), [(folder, other)]
-    while waiting:
-        one, two = waiting.pop()
-        there = tree.files[two]
-        for name, file in tree.files[one].items():
-            if file.group is not None and name in there and there[name].group == file.group:
-                found.add(file.group)
-        inner = tree.folders[two]
-        waiting += [(each, inner[n]) for n, each in tree.folders[one].items() if n in inner]
-    return found
 
 
 def _behind(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[int, set[int]]:
@@ -417,7 +398,9 @@ def _record(tree: _Tree, pair: Two, count: _Count, behind: Iterable[int]) -> Fol
     """The record of a folder and the folder that holds its copies."""
     paths = (tree.paths[each] or os.sep for each in pair)
     folder, other = (tree.archives.get(path, path) for path in paths)
-    one, two = count.newest[:: 1 if pair[0] < pair[1] else -1]
+    differ = [each for each in _copies(tree, *pair) if each[0].text != each[1].text]
+    # On either side the time of the last change among the copies that differ.
+    one, two = (max((each[side].mtime_ns for each in differ), default=0) for side in (0, 1))
     return FolderPair(
         path=folder,
         other=other,

@@ -133,7 +133,7 @@ def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
     if view.is_brief:
         shown = [each for each in shown if not _is_inside(each, shown)]
         shown = shown if len(shown) <= MOST_FOLDERS + 1 else shown[:MOST_FOLDERS]
-    lines = [_folder_line(pair, look) for pair in shown]
+    lines = [folder_line(pair, look) for pair in shown]
     if left := len(result.folders) - len(shown):
         lines.append(f"and {count(left, 'more pair')} of folders")
     return lines[::-1]
@@ -148,7 +148,7 @@ def _is_inside(pair: FolderPair, pairs: Iterable[FolderPair]) -> bool:
     )
 
 
-def _folder_line(pair: FolderPair, look: TerminalStyle) -> str:
+def folder_line(pair: FolderPair, look: TerminalStyle = PLAIN) -> str:
     """How many files of a folder are copies; of two equal folders the backup is the copy."""
     names, end = (pair.path, pair.other), ""
     if pair.files == pair.other_files and places(pair.other) > places(pair.path):

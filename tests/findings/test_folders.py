@@ -30,7 +30,7 @@ from simdup.files.ignored import without_ignored
 from simdup.findings.folders import LEAST_COPIES, LEAST_SHARE, folder_pairs
 from simdup.report.json_csv import render_json, render_jsonl
 from simdup.report.load import load
-from simdup.report.text import folder_lines
+from simdup.report.text import folder_line
 
 
 def document(path, text=b"t" * 16, mtime=0):
@@ -339,7 +339,7 @@ def checkouts(write, english):
 def test_a_scan_names_the_pair_and_a_saved_report_keeps_it(checkouts):
     result = scan(checkouts)
 
-    assert folder_lines(result.folders) == [
+    assert [*map(folder_line, result.folders)] == [
         "in/old has 5 of 5 files in in/new: 4 identical, 1 similar; newer: new"
     ]
     for render in (render_json, render_jsonl):
@@ -393,7 +393,7 @@ def test_the_line_of_a_pair_says_which_folder_is_a_copy_or_what_it_has():
     rest = full._replace(path="usb", other="docs", not_compared=9)
     near = full._replace(identical=0, copies=70, newer="docs")
 
-    assert folder_lines([full, rest, near]) == [
+    assert [*map(folder_line, [full, rest, near])] == [
         "Backup 2023-11 is a full copy of docs: 83 of 83 files",
         "usb is a copy of docs: 83 of 83 files; 9 not compared",
         "Backup 2023-11 has 70 of 83 files in docs: 70 similar; newer: docs",
@@ -414,4 +414,6 @@ def test_pairs_without_an_identical_file_come_last():
 def test_names_of_folders_cannot_control_the_terminal():
     found = pairs(copies(NAMES, "in/\nold\udcff", "in/\x1b[31m"))
 
-    assert folder_lines(found) == ["in/\\nold\\xff is a full copy of in/\\x1b[31m: 5 of 5 files"]
+    assert [*map(folder_line, found)] == [
+        "in/\\nold\\xff is a full copy of in/\\x1b[31m: 5 of 5 files"
+    ]
