@@ -50,15 +50,15 @@ _new = tuple.__new__
 _DIGEST = 16
 _VOID = f"V{_DIGEST}"
 
-#: A document of a result: what is known of it besides the file, in the order of `Document`.
+#: A document of a result: what is known of it besides the file.
 DOCUMENT = np.dtype(
     [
         ("about", "<i4"),  # the number of its encoding, noise, packing, doubt and unread content
+        ("text", "<i4"),  # the number of the digest of its text in a list; -1: as of its bytes
         ("confidence", "<f8"),
         ("damaged", "<i8"),
         ("features", "<i8"),
         ("bytes_digest", _VOID),
-        ("text_digest", _VOID),
         ("features_digest", _VOID),
         ("words_digest", _VOID),  # zeros if unknown
     ]
@@ -164,13 +164,14 @@ def is_lasting(
 
 
 def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
-    """A result as bytes: a line of JSON, then the arrays of the documents and fingerprints.
+    """A result as bytes: a line of JSON, then arrays. `outcomes` has one for each source.
 
-    `outcomes` has one for each source.
+    The arrays are: the documents, the digests of texts that differ from their bytes, and the
+    fingerprints.
     """
     files = (each if isinstance(each, Document) else each.file for each in outcomes)
     position_of = {id(each): position for position, each in enumerate(files)}
-    documents, abouts = _told_documents(result.documents)
+    documents, texts, abouts = _told_documents(result.documents)
     stats = result.stats
     told = {
         "abouts": abouts,
@@ -188,7 +189,7 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     }
     data = io.BytesIO()
     data.write(json.dumps(told).encode() + b"\n")
-    for array in (documents, np.ascontiguousarray(result.rows)):
+    for array in (documents, texts, np.ascontiguousarray(result.rows)):
         np.save(data, array)
     return data.getvalue()
 
@@ -197,10 +198,10 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     """The result that `whole_as_bytes` made these bytes from; it took no seconds."""
     file = io.BytesIO(data)
     told = json.loads(file.readline())
-    records, rows = np.load(file), np.load(file)
+    records, texts, rows = (np.load(file) for _ in range(3))
     skipped = {at: _skipped(walked.sources[at], *each) for at, *each in told["skipped"]}
     sources = (each for at, each in enumerate(walked.sources) if at not in skipped)
-    documents = tuple(_documents(sources, records, told["abouts"]))
+    documents = tuple(_documents(sources, records, texts.tolist(), told["abouts"]))
     width = rows.shape[1]
     of_documents = zip(documents, rows.view(f"V{width}").ravel().tolist(), strict=True)
     files = [
@@ -243,31 +244,36 @@ def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) 
 
 def _told_documents(
     documents: Sequence[Document],
-) -> tuple[NDArray[Any], list[tuple[object, ...]]]:
-    """The records of documents, and the list that their numbers `about` count."""
+) -> tuple[NDArray[Any], NDArray[Any], list[tuple[object, ...]]]:
+    """The records of documents, and the lists that their numbers `text` and `about` count."""
     abouts: dict[tuple[object, ...], int] = {}
+    texts: list[bytes] = []
     records = np.empty(len(documents), DOCUMENT)
     for number, each in enumerate(documents):
         said = each.encoding, each.noise, each.packing, each.doubt, each.unread
         about = abouts.setdefault(said, len(abouts))
+        text = -1
+        if each.text_digest != each.bytes_digest:
+            text = len(texts)
+            texts.append(each.text_digest)
         numbers = each.confidence, each.damaged, each.features
-        digests = each.bytes_digest, each.text_digest, each.features_digest
-        records[number] = about, *numbers, *digests, each.words_digest or bytes(_DIGEST)
-    return records, list(abouts)
+        digests = each.bytes_digest, each.features_digest, each.words_digest or bytes(_DIGEST)
+        records[number] = about, text, *numbers, *digests
+    return records, np.frombuffer(b"".join(texts), _VOID), list(abouts)
 
 
 def _documents(
-    sources: Iterable[Source], records: NDArray[Any], abouts: list[list[Any]]
+    sources: Iterable[Source], records: NDArray[Any], texts: list[bytes], abouts: list[list[Any]]
 ) -> Iterator[Document]:
     """Yield the document of each source."""
     known = [[*each, tuple(Unread(*one) for one in unread)] for *each, unread in abouts]
     for source, record in zip(sources, records.tolist(), strict=True):
-        about, sure, damaged, features, of_bytes, of_text, of_features, of_words = record
+        about, text, sure, damaged, features, of_bytes, of_features, of_words = record
         encoding, noise, packing, doubt, unread = known[about]
-        text = of_bytes if of_text == of_bytes else of_text  # one object takes less memory
+        of_text = of_bytes if text < 0 else texts[text]  # one object takes less memory
         words = of_words if any(of_words) else b""
         numbers = encoding, sure, damaged, features
-        digests = of_bytes, text, of_features
+        digests = of_bytes, of_text, of_features
         yield _new(Document, (source, *numbers, *digests, noise, packing, doubt, words, unread))
 
 
@@ -283,13 +289,13 @@ def _told_group(group: Group, position_of: dict[int, int]) -> list[Any]:
 
 def _group(told: list[Any], files: Sequence[tuple[Document | None, bytes]]) -> Group:
     """The group of these fields; `files` has the document and fingerprint at each position."""
-    group_id, kind, diameter, members, is_exact, versions, why = told
+    group_id, kind, diameter, members, is_exact, versions, why, not_duplicates = told
     made = tuple(
         _new(Member, (*files[at], _KINDS[of_member], distance, alike, own, set_id, _KINDS[of_set]))
         for at, of_member, distance, alike, own, set_id, of_set in members
     )
-    in_order = tuple(Version(*each) for each in versions)
-    return _new(Group, (group_id, _KINDS[kind], diameter, made, is_exact, in_order, why))
+    in_order, apart = tuple(Version(*each) for each in versions), tuple(map(tuple, not_duplicates))
+    return _new(Group, (group_id, _KINDS[kind], diameter, made, is_exact, in_order, why, apart))
 
 
 def candidates_from(fields: dict[str, Any] | None) -> Candidates | None:

@@ -187,6 +187,19 @@ def test_families_of_siblings_are_found_again(place, write, lookups):
     assert lookups == []
 
 
+def test_groups_with_an_ignored_pair_are_found_again(place, tree, lookups):
+    texts = {each.path: each.text_digest for each in scan([tree]).documents}
+    ignored = [(texts["in/one/3"], texts["in/one/7"])]
+    expected = scan([tree], ignored=ignored)
+    scanned(place, tree)
+    scanned(place, tree, ignored=ignored)
+    lookups.clear()
+
+    assert told(scanned(place, tree, ignored=ignored)) == told(expected)
+    assert any(each.not_duplicates for each in expected.groups)
+    assert lookups == []
+
+
 @pytest.mark.parametrize("options", list(OPTIONS.values())[1:], ids=list(OPTIONS)[1:])
 def test_another_question_has_another_answer(place, tree, options):
     scanned(place, tree)

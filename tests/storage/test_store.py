@@ -1139,22 +1139,6 @@ def test_another_dictionary_of_the_same_name_reads_every_file(place, tree, write
     assert scanned(place, tree, **chosen).stats.from_store == 0
 
 
-def test_ignored_pairs_and_references_have_results_of_their_own(place, tree, matchings):
-    first = scanned(place, tree)
-    two = [each.document.text_digest for each in first.groups[0].members[:2]]
-    chosen = [{"ignored": [two]}, {"against": ["in/deep"]}]
-    expected = [scan([tree], **each) for each in chosen]
-    matchings.clear()
-
-    for _ in range(2):
-        for options, plain in zip(chosen, expected, strict=True):
-            with opened(place) as store:
-                result = scan([tree], store=store, **options)
-            assert (result.groups, result.stats.ignored) == (plain.groups, plain.stats.ignored)
-    assert len(matchings) == 2
-    assert expected[0].stats.ignored == 1
-
-
 def test_no_result_is_taken_or_kept_where_the_code_is_not_known(
     place, tree, matchings, monkeypatch
 ):
