@@ -18,13 +18,25 @@ RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-def zipped(members, first=None):
+def saved(save):
+    """The bytes that a function writes to a file."""
+    out = BytesIO()
+    save(out)
+    return out.getvalue()
+
+
+def pairs(members):
+    """Names and contents, of a dictionary or a list in which a name may stand twice."""
+    return members.items() if isinstance(members, dict) else members
+
+
+def zipped(members, first=None, method=zipfile.ZIP_DEFLATED):
     """A zip file of names and contents; `first` is stored as its `mimetype`."""
     out = BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+    with zipfile.ZipFile(out, "w", method) as package:
         if first:
             package.writestr("mimetype", first, zipfile.ZIP_STORED)
-        for name, content in members.items():
+        for name, content in pairs(members):
             package.writestr(name, content)
     return out.getvalue()
 
@@ -35,14 +47,12 @@ def tar(members):
 
     out = BytesIO()
     with tarfile.open(fileobj=out, mode="w") as file:
-        for name, content in members.items():
+        for name, content in pairs(members):
             if isinstance(content, tarfile.TarInfo):
                 file.addfile(content)
                 continue
-            info, data = (
-                tarfile.TarInfo(name),
-                content.encode() if isinstance(content, str) else content,
-            )
+            data = content.encode() if isinstance(content, str) else content
+            info = tarfile.TarInfo(name)
             info.size = len(data)
             file.addfile(info, BytesIO(data))
     return out.getvalue()
@@ -66,9 +76,23 @@ def docx(text):
     document.sections[0].header.paragraphs[0].text = "a running header"
     for line in text.split("\n"):
         document.add_paragraph(line)
-    out = BytesIO()
-    document.save(out)
-    return out.getvalue()
+    return saved(document.save)
+
+
+def office(main, relations, members):
+    """An Office file by hand: its main part, the relationships of that, and its members by name."""
+    folder, name = main.split("/")
+    listed = "".join(
+        f'<Relationship Id="r{key}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+        for key, (kind, target) in relations.items()
+    )
+    first = f'<Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="{main}"/>'
+    files = {
+        "[Content_Types].xml": "<Types/>",
+        "_rels/.rels": f'<Relationships xmlns="{RELATIONS}">{first}</Relationships>',
+        f"{folder}/_rels/{name}.rels": f"<Relationships>{listed}</Relationships>",
+    }
+    return zipped(files | {f"{folder}/{name}": content for name, content in members.items()})
 
 
 def docx_of(body, **parts):
@@ -77,27 +101,14 @@ def docx_of(body, **parts):
     A part that is no string is a name and contents, and lies beside the document as it is.
     """
     files = {name: parts.pop(name) for name, part in [*parts.items()] if not isinstance(part, str)}
-    related = "".join(
-        f'<Relationship Id="r{name}" Type="{OFFICE}/{name}" Target="{target}"/>'
-        for name, target in {
-            **{name: f"{name}.xml" for name in parts},
-            **{name: file[0] for name, file in files.items()},
-        }.items()
-    )
-    return zipped(
-        {
-            "[Content_Types].xml": "<Types/>",
-            "_rels/.rels": f'<Relationships xmlns="{RELATIONS}"><Relationship Id="r1" '
-            f'Type="{OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>',
-            "word/_rels/document.xml.rels": f"<Relationships>{related}</Relationships>",
-            "word/document.xml": f'<w:document xmlns:w="{WORD}" xmlns:mc="mc" xmlns:r="r"><w:body>{body}</w:body></w:document>',
-            **{
-                f"word/{name}.xml": f'<w:{name} xmlns:w="{WORD}">{content}</w:{name}>'
-                for name, content in parts.items()
-            },
-            **{f"word/{name}": content for name, content in files.values()},
-        }
-    )
+    relations = {name: (name, f"{name}.xml") for name in parts}
+    relations |= {name: (name, target) for name, (target, _) in files.items()}
+    members = {
+        f"{name}.xml": f'<w:{name} xmlns:w="{WORD}">{c}</w:{name}>' for name, c in parts.items()
+    }
+    space = f'xmlns:w="{WORD}" xmlns:mc="mc" xmlns:r="r"'
+    members["document.xml"] = f"<w:document {space}><w:body>{body}</w:body></w:document>"
+    return office("word/document.xml", relations, members | dict(files.values()))
 
 
 def odt(text):
@@ -110,9 +121,7 @@ def odt(text):
         paragraph = P()
         addTextToElement(paragraph, line)
         document.text.addElement(paragraph)
-    out = BytesIO()
-    document.write(out)
-    return out.getvalue()
+    return saved(document.write)
 
 
 def odf_of(body, kind="text", **members):
@@ -161,9 +170,7 @@ def ebooklib_epub(text):
     book.add_item(chapter)
     book.add_item(library.EpubNcx())
     book.spine = [chapter]
-    out = BytesIO()
-    library.write_epub(out, book)
-    return out.getvalue()
+    return saved(lambda out: library.write_epub(out, book))
 
 
 def pptx(text):
@@ -175,9 +182,7 @@ def pptx(text):
         slide = show.slides.add_slide(show.slide_layouts[6])
         frame = slide.shapes.add_textbox(Inches(1), Inches(1), Inches(8), Inches(5)).text_frame
         frame.text = block
-    out = BytesIO()
-    show.save(out)
-    return out.getvalue()
+    return saved(show.save)
 
 
 def xlsx(text):
@@ -186,45 +191,34 @@ def xlsx(text):
     book = Workbook()
     for line in text.split("\n"):
         book.active.append(["'" + line if line.startswith("=") else line])
-    out = BytesIO()
-    book.save(out)
-    return out.getvalue()
+    return saved(book.save)
 
 
 def xlsx_of(cells, shared=""):
     """A workbook by hand: the XML of its rows, and of the strings that cells refer to."""
     rows = "".join(f"<row>{row}</row>" for row in cells)
-    relations = "".join(
-        f'<Relationship Id="r{n}" Type="{OFFICE}/{kind}" Target="{target}"/>'
-        for n, (kind, target) in enumerate(
-            [("worksheet", "/xl/worksheets/a.xml"), ("sharedStrings", "sharedStrings.xml")]
-        )
-    )
-    return zipped(
-        {
-            "[Content_Types].xml": "<Types/>",
-            "_rels/.rels": f'<Relationships><Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-            "xl/workbook.xml": '<workbook xmlns:r="r"><sheets><sheet name="a" sheetId="7" r:id="r0"/></sheets></workbook>',
-            "xl/_rels/workbook.xml.rels": f"<Relationships>{relations}</Relationships>",
-            "xl/sharedStrings.xml": f"<sst>{shared}</sst>",
-            "xl/worksheets/a.xml": f"<worksheet><sheetData>{rows}</sheetData></worksheet>",
-        }
-    )
+    relations = {
+        0: ("worksheet", "/xl/worksheets/a.xml"),
+        1: ("sharedStrings", "sharedStrings.xml"),
+    }
+    sheet = '<sheet name="a" sheetId="7" r:id="r0"/>'
+    members = {
+        "workbook.xml": f'<workbook xmlns:r="r"><sheets>{sheet}</sheets></workbook>',
+        "sharedStrings.xml": f"<sst>{shared}</sst>",
+        "worksheets/a.xml": f"<worksheet><sheetData>{rows}</sheetData></worksheet>",
+    }
+    return office("xl/workbook.xml", relations, members)
 
 
 def rtf(text, codepage=936):
     """RTF as WordPad writes it: bytes of a code page, \\u for what it lacks."""
-    lines = (_rtf_line(line, codepage) for line in text.split("\n"))
+    lines = ("".join(_rtf_character(c, codepage) for c in line) for line in text.split("\n"))
     return (
         rf"{{\rtf1\ansi\ansicpg{codepage}\deff0{{\fonttbl{{\f0\fnil\fcharset134 \'cb\'ce\'cc\'e5;}}}}"
         r"{\colortbl;\red0\green0\blue0;}{\*\generator unseen;}\uc1\f0\fs24 "
         + "\\par\r\n".join(lines)
         + "}"
     ).encode("ascii")
-
-
-def _rtf_line(line, codepage):
-    return "".join(_rtf_character(c, codepage) for c in line)
 
 
 def _rtf_character(c, codepage):
@@ -260,57 +254,65 @@ def mbox(text):
     return b"\n\n".join(mails)
 
 
-def pdf(pages, header=None, footer=None, **options):
-    """A PDF whose pages have these lines, and a header and footer with {} for the page."""
+def drawn(draw, font=None, **options):
+    """A PDF that `draw(canvas)` draws, beginning with this font."""
     from reportlab.pdfgen.canvas import Canvas
 
     out = BytesIO()
-    canvas = Canvas(out, pagesize=(400, 600), **options)
-    for number, lines in enumerate(pages, 1):
-        if header:
-            canvas.drawString(40, 570, header.format(number))
-        for row, line in enumerate(lines):
-            canvas.drawString(40, 520 - 14 * row, line)
-        if footer:
-            canvas.drawString(190, 25, footer.format(number))
-        canvas.showPage()
+    canvas = Canvas(out, **{"pagesize": (400, 600)} | options)
+    if font:
+        canvas.setFont(font, 11)
+    draw(canvas)
+    canvas.showPage()
     canvas.save()
     return out.getvalue()
+
+
+def pdf(pages, header=None, footer=None, **options):
+    """A PDF whose pages have these lines, and a header and footer with {} for the page."""
+
+    def draw(canvas):
+        for number, lines in enumerate(pages, 1):
+            if number > 1:
+                canvas.showPage()
+            if header:
+                canvas.drawString(40, 570, header.format(number))
+            for row, line in enumerate(lines):
+                canvas.drawString(40, 520 - 14 * row, line)
+            if footer:
+                canvas.drawString(190, 25, footer.format(number))
+
+    return drawn(draw, **options)
 
 
 def pdf_form(value):
     """A PDF with a field and a note of this value, and a box that is ticked."""
-    from reportlab.pdfgen.canvas import Canvas
 
-    out = BytesIO()
-    canvas = Canvas(out, invariant=True)
-    canvas.drawString(40, 500, "A form")
-    canvas.acroForm.textfield(name="field", value=value, x=40, y=300)
-    canvas.acroForm.checkbox(name="box", checked=True, x=40, y=350)
-    canvas.freeTextAnnotation(value, "/Helv 9 Tf", Rect=[40, 300, 200, 320])
-    canvas.save()
-    return out.getvalue()
+    def draw(canvas):
+        canvas.drawString(40, 500, "A form")
+        canvas.acroForm.textfield(name="field", value=value, x=40, y=300)
+        canvas.acroForm.checkbox(name="box", checked=True, x=40, y=350)
+        canvas.freeTextAnnotation(value, "/Helv 9 Tf", Rect=[40, 300, 200, 320])
+
+    return drawn(draw, invariant=True)
 
 
 def pdf_with_parts(text):
     """A PDF with a bookmark, a link, fields, a note and a drawing beside its text."""
-    from reportlab.pdfgen.canvas import Canvas
 
-    out = BytesIO()
-    canvas = Canvas(out, pagesize=(400, 600), pageCompression=0)
-    canvas.setAuthor("Ada")
-    canvas.bookmarkPage("first")
-    canvas.addOutlineEntry("The first chapter", "first")
-    for row, line in enumerate(text.split("\n")):
-        canvas.drawString(40, 500 - 14 * row, line)
-    canvas.linkURL("http://a.org/place", (40, 40, 90, 60))
-    canvas.textAnnotation("a note", (10, 10, 20, 20))
-    canvas.acroForm.textfield(name="field", value="filled in", x=40, y=300, width=200)
-    canvas.acroForm.checkbox(name="box", checked=True, x=40, y=350)
-    canvas.rect(40, 400, 50, 20)
-    canvas.showPage()
-    canvas.save()
-    return out.getvalue()
+    def draw(canvas):
+        canvas.setAuthor("Ada")
+        canvas.bookmarkPage("first")
+        canvas.addOutlineEntry("The first chapter", "first")
+        for row, line in enumerate(text.split("\n")):
+            canvas.drawString(40, 500 - 14 * row, line)
+        canvas.linkURL("http://a.org/place", (40, 40, 90, 60))
+        canvas.textAnnotation("a note", (10, 10, 20, 20))
+        canvas.acroForm.textfield(name="field", value="filled in", x=40, y=300, width=200)
+        canvas.acroForm.checkbox(name="box", checked=True, x=40, y=350)
+        canvas.rect(40, 400, 50, 20)
+
+    return drawn(draw, pageCompression=0)
 
 
 def many_pages(count):
@@ -371,9 +373,7 @@ def embedded(name, outline):
     font.setupNameTable({"familyName": name, "styleName": "Regular"})
     font.setupOS2()
     font.setupPost()
-    out = BytesIO()
-    font.save(out)
-    registerFont(ttfonts.TTFont(name, BytesIO(out.getvalue())))
+    registerFont(ttfonts.TTFont(name, BytesIO(saved(font.save))))
     return name
 
 
@@ -403,21 +403,20 @@ def printed(text, chinese=boxes):
     Each text has at least two pages, so that their header is known as one.
     What Helvetica lacks is in the font that `chinese` names.
     """
-    from reportlab.pdfgen.canvas import Canvas
-
     font = "Helvetica" if text.encode("cp1252", "ignore").decode("cp1252") == text else chinese()
-    out = BytesIO()
-    canvas = Canvas(out, pagesize=(595, 842))
     lines = [part for line in text.split("\n") for part in wrapped(line)]
-    for page, first in enumerate(range(0, len(lines), ROWS), 1):
-        canvas.setFont(font, 11)
-        canvas.drawString(60, 800, "A running header")
-        for row, line in enumerate(lines[first : first + ROWS]):
-            canvas.drawString(60, 760 - 22 * row, line)
-        canvas.drawString(290, 30, f"- {page} -")
-        canvas.showPage()
-    canvas.save()
-    return out.getvalue()
+
+    def draw(canvas):
+        for page, first in enumerate(range(0, len(lines), ROWS), 1):
+            if page > 1:
+                canvas.showPage()
+            canvas.setFont(font, 11)
+            canvas.drawString(60, 800, "A running header")
+            for row, line in enumerate(lines[first : first + ROWS]):
+                canvas.drawString(60, 760 - 22 * row, line)
+            canvas.drawString(290, 30, f"- {page} -")
+
+    return drawn(draw, pagesize=(595, 842))
 
 
 # What a line does not end within: a word, or a single character of Chinese.

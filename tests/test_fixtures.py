@@ -68,7 +68,7 @@ def files_under(folder):
 def read(path):
     """What simdup takes a file's text to be."""
     source = next(iter(listed([edits.PAIRS / path])))
-    return read_text(source, None, READERS).text
+    return read_text(source, READERS).text
 
 
 def path_of_document(text):

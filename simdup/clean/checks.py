@@ -29,14 +29,7 @@ from simdup.clean.plan import Action, Consents, FileId
 from simdup.clean.protection import is_noise
 from simdup.clean.system import Place
 from simdup.extract.readers import Readers
-from simdup.files.read import (
-    SkipError,
-    StreamedText,
-    encoding_of_large,
-    is_streamed,
-    read_open,
-    read_text,
-)
+from simdup.files.read import SkipError, StreamedText, is_streamed, read_open, read_text
 from simdup.findings.keeper import is_under
 from simdup.fingerprint.features import Features, all_features, concatenated, merged, segments
 from simdup.match.verify import cosines, decide
@@ -44,7 +37,6 @@ from simdup.recipe import Recipe
 from simdup.records import Document, Kind, Reason, Source
 from simdup.settings import FORMATS
 from simdup.storage.opening import identity_of, reason_of
-from simdup.text.encodings import count_lost, encoding_named
 
 if TYPE_CHECKING:
     from simdup.files.read import ReadChunks
@@ -58,27 +50,19 @@ class Reading:
     def __init__(self, encoding: str | None) -> None:
         """Take plain texts to be in this encoding; None: it is detected for each."""
         self._readers = Readers(FORMATS, encoding=encoding)
-        self._known = None if encoding is None else encoding_named(encoding)
         self.close = self._readers.close
 
     def document(self, source: Source, read: ReadChunks | None = None) -> tuple[Document, Features]:
         """The document in a file, and its features. Raises SkipError."""
         if is_streamed(source, self._readers, read):
-            encoding = self._known or encoding_of_large(source, read)
-            streamed = StreamedText(source, encoding, read)
+            streamed = StreamedText(source, self._readers, read)
             features = merged(segments(streamed.pieces(), _RECIPE), _RECIPE)
-            text, lost = streamed.about(), streamed.lost
+            text = streamed.about()
         else:
-            text = read_text(source, self._known, self._readers, read)
-            features, lost = all_features([text.text], _RECIPE), count_lost(text.text)
-        about = *text.encoding, lost, int(features.counts[0])
-        digests = text.bytes_digest, text.text_digest, b""
+            text = read_text(source, self._readers, read)
+            features = all_features([text.text], _RECIPE)
         words = b"" if features.words is None else features.words[0].tobytes()
-        others = text.noise, text.packing, text.doubt
-        document = Document(
-            source, *about, *digests, *others, words_digest=words, unread=text.unread
-        )
-        return document, features
+        return text.document(source, int(features.counts[0]), of_words=words), features
 
 
 def similarity(one: Features, other: Features) -> float:

@@ -183,7 +183,7 @@ def text_again(
     result has no digest of the bytes. So a forged result brings no text into the page
     that its author did not know.
     """
-    from simdup.files.read import WHOLE, SkipError, digest, read_again
+    from simdup.files.read import WHOLE, SkipError, read_again
     from simdup.records import Reason, Skipped
 
     if document.source.size > WHOLE:
@@ -192,12 +192,12 @@ def text_again(
     if isinstance(found, Skipped):
         return found
     try:
-        text, of_bytes = read_again(found, readers)
+        read = read_again(found, readers)
     except SkipError as skip:
         return skip.at(document.path)
-    known, now = document.bytes_digest, of_bytes
+    known, now = document.bytes_digest, read.bytes_digest
     if not known:
-        known, now = document.text_digest, digest(text.encode("utf-8", "surrogatepass"))
+        known, now = document.text_digest, read.text_digest
     if not known:
         return Skipped(document.path, Reason.UNREADABLE, "the result has no digest of it")
-    return text if now == known else Skipped(document.path, Reason.CHANGED)
+    return read.text if now == known else Skipped(document.path, Reason.CHANGED)

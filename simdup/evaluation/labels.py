@@ -283,6 +283,6 @@ def _text(path: str, readers: Readers = NO_READERS) -> str:
     if isinstance(found, Skipped):
         raise InputError(str(found))
     try:
-        return read_text(found, None, readers).text
+        return read_text(found, readers).text
     except SkipError as skip:
         raise InputError(str(skip.at(path))) from None

@@ -6,13 +6,13 @@ stream in units of 64 bytes, and a tree of entries names the streams. Source: [M
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.text_formats import Kinds, tables
 from simdup.extract.zip_xml import check_members
 
 if TYPE_CHECKING:
@@ -30,19 +30,7 @@ _ENTRY = np.dtype(
 )
 _STREAM = 2
 
-# The kinds of streams by their names, and of the storages that hold others.
-_KINDS = {
-    "metadata": re.compile(r"[\x01-\x06]|current user"),
-    "layout and other parts": re.compile(
-        r"worddocument|[01]table|powerpoint document|workbook$|book$"
-    ),
-    "scripts": re.compile(r"macros|_vba"),
-    "pictures": re.compile(r"data$|pictures$"),
-    "attachments": re.compile(r"__attach"),
-    "bodies": re.compile(r"__substg1\.0_10(00|09|13)"),
-    "mail headers": re.compile(r"__"),
-    "embedded objects": re.compile(r"objectpool|mbd|_\d"),
-}
+_KINDS = Kinds(tables("compound"))
 
 
 class Compound:
@@ -101,8 +89,7 @@ class Compound:
 
 def _kind_and_storage(name: str) -> tuple[str, str]:
     """The kind of content in a stream of this name, and the storage that it is in, if any."""
-    found = (kind for kind, names in _KINDS.items() if names.match(name))
-    return next(found, "unknown parts"), name.rpartition("/")[0].partition("/")[0]
+    return _KINDS.of(name), name.rpartition("/")[0].partition("/")[0]
 
 
 def _streams(tree: NDArray[np.void]) -> dict[str, tuple[int, int]]:

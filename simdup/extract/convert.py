@@ -85,14 +85,10 @@ def converter_for(
     reads its standard input.
     """
     name = os.path.basename(path).lower()
-    return next(
-        (
-            each
-            for each in converters
-            if name.endswith(f".{each.ending}") and (is_file or PLACE not in " ".join(each.command))
-        ),
-        None,
-    )
+    for each in converters:
+        if name.endswith(f".{each.ending}") and (is_file or PLACE not in " ".join(each.command)):
+            return each
+    return None
 
 
 def converted(converter: Converter, data: bytes, path: str, seconds: float = SECONDS) -> str:

@@ -28,7 +28,7 @@ from simdup.extract.cleanup import (
     with_unread,
 )
 from simdup.extract.sniff import mails
-from simdup.text.encodings import LOST, Encoding, declared_or_detected, decode, encoding_named
+from simdup.text.encodings import LOST, Encoding, declared_or_likely, decode, encoding_named
 
 # Lines that begin a part: each costs time in proportion to its depth. Real mails have up to 60.
 MOST_PARTS = 1000
@@ -127,7 +127,8 @@ def _subject(message: Message) -> str:
         for charset, group in groupby(words, lambda word: word[0])
     )
     return "".join(
-        decode(data, _encoding(data, charset) if charset else around) for charset, data in joined
+        decode(data, declared_or_likely(data, charset) if charset else around)
+        for charset, data in joined
     )
 
 
@@ -148,12 +149,12 @@ def _words(line: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _of_header(data: bytes, message: Message) -> Encoding:
     """The encoding of text in a header: UTF-8, the one of a body or its label, or as detected."""
-    utf_8, detected = encoding_named("utf-8"), _encoding(data, None)
+    utf_8, detected = encoding_named("utf-8"), declared_or_likely(data, None)
     if data.isascii():
         return detected
     bodies = [part for part in message.walk() if part.get_content_maintype() == "text"]
-    of_bodies = [_encoding(_content(part), part.get_content_charset()) for part in bodies]
-    labels = [_encoding(data, part.get_content_charset()) for part in bodies]
+    of_bodies = [declared_or_likely(_content(part), part.get_content_charset()) for part in bodies]
+    labels = [declared_or_likely(data, part.get_content_charset()) for part in bodies]
     tried = dict.fromkeys((utf_8, *of_bodies, *labels, detected))
     return next((each for each in tried if LOST not in decode(data, each)), detected)
 
@@ -248,7 +249,7 @@ def _text(part: Message) -> str:
 
 def _characters(part: Message) -> str:
     data = _content(part)
-    return decode(data, _encoding(data, part.get_content_charset()))
+    return decode(data, declared_or_likely(data, part.get_content_charset()))
 
 
 def _content(part: Message) -> bytes:
@@ -260,9 +261,3 @@ def _content(part: Message) -> bytes:
 def _bytes(header: str) -> bytes:
     """The bytes of a header."""
     return header.encode("ascii", "surrogateescape")
-
-
-def _encoding(data: bytes, charset: str | None) -> Encoding:
-    """The encoding of a part that may declare one."""
-    found = declared_or_detected(data, charset)
-    return found if isinstance(found, Encoding) else encoding_named("windows-1252")

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, unwrapped, with_unread
 from simdup.extract.frames import Frames
+from simdup.extract.text_formats import by_word, tables
 from simdup.text.encodings import NotText, declared_or_detected, decode, xml_label
 
 # Characters, and the groups of `_MARKUP` after them.
@@ -50,12 +51,8 @@ _MARKED = re.compile(_MARKUP.replace("ATTRIBUTES", ""), _FLAGS)
 _SHOWN = ("textarea", "xmp")
 
 # Elements that begin a new line, and the cells of a table; all others stand within a line.
-_BLOCKS = (  # noqa: SIM905 (a hundred quotes)
-    "address article aside blockquote body br caption center dd details dialog dir div dl dt"
-    " fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup"
-    " hr html legend li main menu nav ol optgroup option p pre search section select summary"
-    " table tbody tfoot thead tr ul"
-).split()
+_TABLES = tables("html")
+_BLOCKS = _TABLES.pop("blocks")
 _LINE = "\v"  # a line break that is not one of the source
 _GAPS = {**dict.fromkeys(_BLOCKS, _LINE), "td": " ", "th": " "}
 _GAPS |= {f"/{name}": gap for name, gap in _GAPS.items()}
@@ -66,14 +63,7 @@ _SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \
 _ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
 
 # Attributes whose values are content, and the kind of each; "on..." begins the ones with scripts.
-_KINDS = {
-    **dict.fromkeys(("src", "srcset", "poster", "data"), "pictures"),
-    **dict.fromkeys(("href", "action", "cite"), "links"),
-    **dict.fromkeys(("value", "checked", "selected"), "form fields"),
-    **dict.fromkeys(("alt", "title", "placeholder", "label", "summary"), "hidden text"),
-    **dict.fromkeys(("aria-label", "aria-description", "srcdoc"), "hidden text"),
-    "content": "metadata",
-}
+_KINDS = by_word(_TABLES)
 _ATTRIBUTE = re.compile(
     rf"""(?<![\w:-])(?P<name>{"|".join(_KINDS)}|on[a-z]{{3,20}})\s*=\s*(?P<value>"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)
     |(?<![\w:-])(?P<flag>checked|selected)(?=[\s/>])""",

@@ -14,6 +14,7 @@ from simdup.extract import eml, rtf
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, unread_of, with_unread
 from simdup.extract.sniff import TEXTS, Format, format_of
+from simdup.extract.text_formats import by_word, tables
 from simdup.extract.zip_xml import Handler, Package, elements, inside, members
 
 _MANIFEST, _CIPHERED = "META-INF/manifest.xml", "META-INF/encryption.xml"
@@ -195,19 +196,13 @@ _CONTROLS = (*_VALUED, "checkbox", "radio", "option", "fixed-text", "button", "f
 
 
 # Elements whose attributes are content, and attributes that are content, in any format.
+_ATTRIBUTES = tables("office")
 _FIELDS = {
-    **dict.fromkeys(("checked", "default", "result", "listEntry", "listItem"), "form fields"),
-    **dict.fromkeys(("sym", "chr", "begChr", "endChr", "sepChr"), "symbols"),
+    word: kind
+    for kind in ("form fields", "symbols")
+    for word in _ATTRIBUTES.pop(f"elements of {kind}")
 }
-_ATTRIBUTES = {
-    **dict.fromkeys(("label", "current-value"), "form fields"),
-    **dict.fromkeys(("descr", "title", "tooltip", "instr", "displayText"), "hidden text"),
-    **dict.fromkeys(
-        ("formula", "value", "string-value", "date-value", "time-value", "boolean-value"),
-        "formulas and values",
-    ),
-    "href": "links",
-}
+_KINDS = by_word(_ATTRIBUTES)
 
 # The values of cells and the strings they refer to.
 _SHEET = Vocabulary(shown=frozenset({"v", "t"}), hidden=frozenset(), gaps={})
@@ -277,7 +272,7 @@ class _Flow(Handler):
 
     def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
         for key, value in attributes.items():
-            kind = _FIELDS.get(name) or _ATTRIBUTES.get(key.rpartition(":")[2])
+            kind = _FIELDS.get(name) or _KINDS.get(key.rpartition(":")[2])
             # An anchor or a member of the package is no link.
             if kind and (kind != "links" or ":" in value):
                 self.note(kind, value)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
 from simdup.extract.compound import Compound
-from simdup.text.encodings import Encoding, declared_or_detected, decode, encoding_named
+from simdup.text.encodings import declared_or_likely, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,7 +113,7 @@ def _piece(main: bytes, number: int, place: int, width: int) -> bytes:
 def _decoded(parts: Sequence[str]) -> list[str]:
     """Texts of bytes, as characters of the encoding that they have in common."""
     raw = [part.encode("latin-1") for part in parts]
-    encoding = _encoding(_CONTROLS.sub(b" ", b"".join(raw)), None)
+    encoding = declared_or_likely(_CONTROLS.sub(b" ", b"".join(raw)), None)
     return [decode(part, encoding) for part in raw]
 
 
@@ -144,12 +144,7 @@ def _property(file: Compound, number: str, label: str) -> str:
     """A property of a mail, in UTF-16 or in bytes of this encoding."""
     raw = file.read(f"{_PROPERTY}{number}001e")
     wide = file.read(f"{_PROPERTY}{number}001f").decode("utf-16-le", "replace")
-    return wide or decode(raw, _encoding(raw, label))
-
-
-def _encoding(data: bytes, label: str | None) -> Encoding:
-    found = declared_or_detected(data, label)
-    return found if isinstance(found, Encoding) else encoding_named("windows-1252")
+    return wide or decode(raw, declared_or_likely(raw, label))
 
 
 def ppt(data: bytes) -> str:

@@ -5,17 +5,12 @@ running headers, footers, page numbers. Words hyphenated at the end of a line ar
 lines of Chinese are joined without a space.
 
 PDFium is C++ and cannot be trusted with hostile files: `sandbox` runs it in a process of its
-own.
-
-A font of a PDF draws numbered glyphs, and a map says which characters they are. Where the map is
-missing or wrong, people see the right text, and programs read other characters: private ones,
-letters in which no language is written, or Han that nobody uses.
+own. The package pypdfium2 is an extra.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -23,8 +18,10 @@ from ctypes import POINTER, c_float, c_ushort, cast, create_string_buffer
 from dataclasses import dataclass
 from itertools import islice
 from logging import ERROR, getLogger
-from math import hypot, log2
+from math import hypot
 from typing import Any
+
+from pypdfium2 import PdfDocument, PdfiumError, raw
 
 from simdup.extract.cleanup import (
     Mangled,
@@ -34,7 +31,7 @@ from simdup.extract.cleanup import (
     unwrapped,
     with_unread,
 )
-from simdup.extract.text_formats import pairs
+from simdup.text.noise import ONE_IN, is_mangled
 
 # The longest real document, R's manual, has 3,500. Even an empty page costs 2 ms or more.
 MOST_PAGES = 10_000
@@ -71,30 +68,6 @@ _LINE = re.compile(rf"[^\r\n{_PARTING}]+{_PARTING}?")
 _PARTED = re.compile(rf"(?<![^\W\d_])([^\W\d_]+)(?:{_PARTING}|[-\u2010]\n)([^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
-# A text is mangled if at least one character in ONE_IN has no meaning.
-ONE_IN = 20
-
-# The frequency of letters in eleven European languages in per cent, on average. In a code made for
-# these, a letter of a text in any of 80 languages (translations of free programs) takes 4.0 to 4.5
-# bits, and 4.75 in the worst piece of 400 characters; in texts with their letters exchanged at
-# random it takes 5.2.
-_PER_CENT = (
-    "e 13.5 a 9.5 i 8 n 7.5 r 7 t 7 s 6.5 o 6 l 5 d 4.2 u 4 m 3 c 3 k 2.2 p 2.3 g 2 h 2.5 b 1.4"
-    " v 1.6 f 1.4 y 1.2 z 1.2 w 1 j 0.8 q 0.4 x 0.3"
-)
-_BITS = {letter: -log2(float(share) / 100) for letter, share in pairs(_PER_CENT.split()).items()}
-_BITS_OF_OTHERS, MOST_BITS = 9, 4.85
-
-# Fewer letters or Han characters tell nothing. Letters count in texts that are mostly Latin.
-FEWEST_LETTERS, FEWEST_HAN, _LATIN_SHARE = 200, 100, 0.6
-
-# The least share of Han characters on the first level of GB 2312, Big5 or JIS X 0208. The share is
-# 95 % in Chinese and Japanese texts, and 40 % for all Han in Unicode's first block.
-LEAST_EVERYDAY = 0.7
-_FIRST_LEVELS = (("gb2312", 0xB0, 0xD7), ("big5", 0xA4, 0xC6), ("shift_jis", 0x88, 0x97))
-
-_MEANINGLESS = {"Cc", "Cn", "Co", "Cs"}
-
 _PASSWORD, _SECURITY = 4, 5  # PDFium's FPDF_ERR_PASSWORD and FPDF_ERR_SECURITY
 
 
@@ -112,8 +85,6 @@ def text(data: bytes) -> str:
 
     Raises NotReadable.
     """
-    from pypdfium2 import PdfDocument, PdfiumError  # noqa: PLC0415 an extra, slow to load
-
     getLogger("pypdfium2").setLevel(ERROR)  # it warns of forms that it reads in part
     unmapped = _Unmapped()
     try:
@@ -135,8 +106,6 @@ def text(data: bytes) -> str:
 
 def _others(document: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401  (pypdfium2 has no types)
     """What a PDF holds besides its pages: metadata, bookmarks, scripts and attachments."""
-    from pypdfium2 import PdfiumError, raw  # noqa: PLC0415
-
     if about := sorted(document.get_metadata_dict(skip_empty=True).items()):
         yield "metadata", repr(about).encode()
     for each in document.get_toc():
@@ -153,8 +122,6 @@ def _others(document: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401  (pyp
 
 def _drawn(page: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401
     """The pictures and drawings of a page."""
-    from pypdfium2 import raw  # noqa: PLC0415
-
     counted, drawings = 0, list[float]()
     box = [c_float() for _ in range(4)]
     for kind, each in _objects(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, page.raw):
@@ -182,11 +149,10 @@ class _Unmapped:
 
     def look_at(self, text_page: Any) -> None:  # noqa: ANN401
         """Count characters spread over a page, and how many of them have no map."""
-        from pypdfium2.raw import FPDFText_HasUnicodeMapError as is_unmapped  # noqa: PLC0415
-
         size = text_page.count_chars()
         places = range(0, size, size // SAMPLED + 1)
         self.seen += len(places)
+        is_unmapped = raw.FPDFText_HasUnicodeMapError
         self.unmapped += sum(is_unmapped(text_page.raw, place) == 1 for place in places)
 
     @property
@@ -204,8 +170,6 @@ def _pages(
 
     Raises NotReadable.
     """
-    from pypdfium2 import PdfiumError  # noqa: PLC0415
-
     # pypdfium2 also asserts, and recurses for each character that it leaves out.
     trouble = (PdfiumError, AssertionError, RecursionError, ValueError)
     if len(document) > MOST_PAGES:
@@ -253,8 +217,6 @@ def _filled_in(
 
     Whatever else belongs to a note or field goes to `others`.
     """
-    from pypdfium2 import raw  # noqa: PLC0415
-
     size = 0
     for index in range(raw.FPDFPage_GetAnnotCount(page)):
         note = raw.FPDFPage_GetAnnot(page, index)
@@ -278,8 +240,6 @@ def _filled_in(
 
 def _about(document: Any, note: Any, read: str) -> Iterator[bytes]:  # noqa: ANN401
     """What belongs to a note or field besides the text of it that was read."""
-    from pypdfium2 import raw  # noqa: PLC0415
-
     drawn = _string(raw.FPDFAnnot_GetAP, note, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL)
     if not read:
         yield str(raw.FPDFAnnot_GetSubtype(note)).encode()
@@ -294,16 +254,12 @@ def _about(document: Any, note: Any, read: str) -> Iterator[bytes]:  # noqa: ANN
 
 def _is_button(form: object, field: object) -> bool:
     """Whether a form's field is a box to tick."""
-    from pypdfium2 import raw  # noqa: PLC0415
-
     kinds = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
     return form is not None and raw.FPDFAnnot_GetFormFieldType(form, field) in kinds
 
 
 def _value(form: object, field: object) -> str:
     """The value of a form's field as it is shown: a button only if it is pressed."""
-    from pypdfium2 import raw  # noqa: PLC0415
-
     kind = raw.FPDFAnnot_GetFormFieldType(form, field) if form else -1
     if _is_button(form, field):
         is_checked = raw.FPDFAnnot_IsChecked(form, field)
@@ -346,8 +302,6 @@ def _give_boxes(page: Any) -> None:  # noqa: ANN401
     itself, to be zero wide and leave it out, and could not tell the lines of other such texts
     apart. A stroke gives a text a box, since PDFium's boxes include the stroke.
     """
-    from pypdfium2 import raw  # noqa: PLC0415
-
     left, bottom, right, top, size = (c_float() for _ in range(5))
     matrix = raw.FS_MATRIX()
     for kind, each in _objects(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, page.raw):
@@ -369,8 +323,6 @@ def _objects(
 
     pypdfium2's own `get_objects` takes twice as long.
     """
-    from pypdfium2 import raw  # noqa: PLC0415
-
     for index in range(count(holder)):
         found = get(holder, index)
         kind = raw.FPDFPageObj_GetType(found)
@@ -384,8 +336,6 @@ def _objects(
 
 def _heights(text_page: Any, lines: list[re.Match[str]]) -> dict[int, float]:  # noqa: ANN401
     """The height of each line on its page, by the line's index; blank lines are left out."""
-    from pypdfium2.raw import FPDFText_GetCharIndexFromTextIndex as index_of  # noqa: PLC0415
-
     heights = {}
     at = units = (
         0  # a place in Python's text, and in PDFium's, where some characters take two units
@@ -394,7 +344,7 @@ def _heights(text_page: Any, lines: list[re.Match[str]]) -> dict[int, float]:  #
         characters = line.group().lstrip()
         begin = line.end() - len(characters)
         units += len(line.string[at:begin].encode("utf-16-le", "surrogatepass")) // 2
-        at, first = begin, index_of(text_page.raw, units)
+        at, first = begin, raw.FPDFText_GetCharIndexFromTextIndex(text_page.raw, units)
         if characters and first >= 0:
             heights[index] = text_page.get_charbox(first, loose=True)[1]
     return heights
@@ -456,49 +406,3 @@ def _joined(text: str) -> str:
         return with_hyphen if is_compound else first + last
 
     return _PARTED.sub(join, text).replace(_PARTING, "-")
-
-
-def is_mangled(text: str) -> bool:
-    """Whether the characters of a text can hardly be the ones that its author wrote."""
-    counts = Counter(text)
-    return _is_meaningless(counts) or _is_no_language(counts) or _is_rare(counts)
-
-
-def _is_meaningless(counts: Counter[str]) -> bool:
-    """Whether too many characters are controls, private or unassigned."""
-    strange = sum(
-        count
-        for character, count in counts.items()
-        if unicodedata.category(character) in _MEANINGLESS and not character.isspace()
-    )
-    return strange * ONE_IN >= counts.total() > 0
-
-
-def _is_no_language(counts: Counter[str]) -> bool:
-    """Whether the frequencies of the Latin letters fit no language."""
-    letters = Counter[str]()
-    latin = every = 0
-    for character, count in counts.items():
-        for each in unicodedata.normalize("NFD", character.casefold()):
-            if each.isalpha():
-                letters[each] += count
-                every += count
-                latin += count * unicodedata.name(each, "").startswith("LATIN")
-    if latin < max(FEWEST_LETTERS, _LATIN_SHARE * every):
-        return False
-    bits = sum(_BITS.get(letter, _BITS_OF_OTHERS) * count for letter, count in letters.items())
-    return bits > MOST_BITS * every
-
-
-def _is_rare(counts: Counter[str]) -> bool:
-    """Whether too few of the Han characters are everyday ones."""
-    han = {each: count for each, count in counts.items() if "\u4e00" <= each <= "\u9fff"}
-    everyday = sum(count for each, count in han.items() if _is_everyday(each))
-    return sum(han.values()) >= FEWEST_HAN and everyday < LEAST_EVERYDAY * sum(han.values())
-
-
-def _is_everyday(han: str) -> bool:
-    return any(
-        first <= (han.encode(encoding, "ignore") or b"\0")[0] <= last
-        for encoding, first, last in _FIRST_LEVELS
-    )

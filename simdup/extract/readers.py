@@ -119,7 +119,8 @@ class Readers:
         self._packings = frozenset(formats) & frozenset(PACKINGS)
         self._formats = frozenset(map(Format, frozenset(formats) - self._packings))
         self._converters = tuple(converters)
-        self._encoding = None if encoding is None else encoding_named(encoding)
+        self.encoding = None if encoding is None else encoding_named(encoding)
+        """The encoding that all text files are in; None if it is detected."""
         self._guard: Guard | None = None
 
     @property
@@ -172,8 +173,8 @@ class Readers:
 
     def _of_text_file(self, found: Format, data: bytes) -> str | None:
         """The text of a text file; None if it only begins like a file of this format."""
-        if self._encoding is not None:
-            data = decode(data, self._encoding).encode("utf-8", "surrogatepass")
+        if self.encoding is not None:
+            data = decode(data, self.encoding).encode("utf-8", "surrogatepass")
         try:
             return self._read(found, data)
         except ReaderFailed:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
-from simdup.extract.text_formats import pairs, tables
+from simdup.extract.text_formats import by_word, pairs, tables
 from simdup.text.encodings import Encoding, decode, encoding_named
 
 _TOKEN = re.compile(
@@ -29,25 +29,17 @@ _TOKEN = re.compile(
 # Groups that hold no text of the document; other groups that begin with \* hold none either, and
 # of drawings only the text boxes are read. All others' characters than layout's count as unread.
 _TABLES = tables("rtf")
-_LAYOUT = frozenset(word.encode() for word in _TABLES["layout"])
-_HIDDEN = _LAYOUT.union(word.encode() for word in _TABLES["hidden"])
+_CHARSETS_BY_NUMBER, _CODE_PAGES = pairs(_TABLES.pop("charsets")), pairs(_TABLES.pop("code pages"))
+_LAYOUT, _HIDDEN_TEXT = (
+    frozenset(word.encode() for word in _TABLES.pop(title)) for title in ("layout", "hidden")
+)
+_HIDDEN = _LAYOUT | _HIDDEN_TEXT
 _DRAWINGS, _BOXES = (b"shpinst", b"do"), (b"shptxt", b"dptxbxtext", b"footnote")
 _SHOWN_STARRED = (b"nesttableprops",)
 _UNSEEN = frozenset((b"v", b"deleted", b"mvf"))
 # The kinds of content in hidden groups; in others it is hidden text.
 _CONTENT = dict.fromkeys(_LAYOUT, "") | {
-    word.encode(): kind
-    for kind in (
-        "numbering",
-        "headers and footers",
-        "form fields",
-        "comments",
-        "metadata",
-        "pictures",
-        "embedded objects",
-        "links",
-    )
-    for word in _TABLES[kind]
+    word.encode(): kind for word, kind in by_word(_TABLES).items()
 }
 _CHARACTERS = {
     **dict.fromkeys(b"par sect page line row nestrow column lbr".split(), "\n"),
@@ -62,10 +54,8 @@ _BREAKS = ("\n", "\t")
 _ENCODINGS = (b"deff", b"ansicpg", b"cpg", b"fcharset")
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-", b"\n": "\n", b"\r": "\n"}
 # Encodings by a font's \fcharset, the Macintosh's up to 89; 0, "ANSI", means that of the file.
-_CHARSETS = {int(number): name for number, name in pairs(_TABLES["charsets"]).items()}
+_CHARSETS = {int(number): name for number, name in _CHARSETS_BY_NUMBER.items()}
 _HEADS = {b"ansi": "cp1252", b"mac": "mac-roman", b"pc": "cp437", b"pca": "cp850"}
-# Code pages for which Python has another name.
-_CODE_PAGES = pairs(_TABLES["code pages"])
 # How deep groups may be nested: real files have up to 15 levels.
 _DEEPEST = 10_000
 

@@ -156,6 +156,27 @@ def pairs(words: Sequence[str]) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
+def by_word(tables: dict[str, list[str]]) -> dict[str, str]:
+    """Map each word to the title of its table."""
+    return {word: title for title, words in tables.items() for word in words}
+
+
+class Kinds:
+    """The kinds of the parts of a file that are not read, by patterns of their names."""
+
+    def __init__(self, tables: dict[str, list[str]]) -> None:
+        """The titles of the tables are the kinds."""
+        self._patterns = [
+            (kind, re.compile("|".join(patterns), re.IGNORECASE))
+            for kind, patterns in tables.items()
+        ]
+
+    def of(self, name: str) -> str:
+        """The kind of a part with this name, by the first pattern in it."""
+        found = (kind for kind, names in self._patterns if names.search(name))
+        return next(found, "unknown parts")
+
+
 def md(data: bytes) -> str:
     r"""The text after the front matter, which is YAML or TOML between two rulers.
 

@@ -8,7 +8,6 @@ can be expanded or fetched. Unpacked bytes are counted and limited.
 from __future__ import annotations
 
 import posixpath
-import re
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
@@ -21,51 +20,14 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.html import words_of_styles
 from simdup.extract.packed import allowance
+from simdup.extract.text_formats import Kinds, tables
 
 # Real files have up to 2,900 members. Each costs memory before anything is read.
 MOST_MEMBERS = 10_000
 
-# The rule for members that are not read. Formatting may change without a remark: fonts, colours,
-# and how a package is packed. Of styles, settings, numbering, masters and layouts only the words
-# count: texts such as those of a header, and the attributes in `_WORDS`. All other members count
-# byte by byte, as the kind that their names tell.
-_FORMATTING = re.compile(
-    r"(?i)^(\[content_types\]\.xml|mimetype|settings\.xml|layout-cache|configurations2/.*"
-    r"|meta-inf/(container|manifest|encryption|rights)\.xml"
-    r"|(word|xl|ppt)/(websettings|fonttable|presprops|viewprops|tablestyles|calcchain)\.xml"
-    r"|.*/(theme|fonts)/.*|.*\.(rels|ttf|otf|woff2?|odttf))$"
-)
-_WORDED = {
-    "headers and footers": re.compile(r"(?i)^styles\.xml$"),
-    "master texts": re.compile(r"(?i)^ppt/(\w+masters|slidelayouts)/[^/]+\.xml$"),
-    "numbering": re.compile(r"(?i)^word/numbering\.xml$"),
-    "styles": re.compile(r"(?i)^((word|xl)/styles\w*\.xml|.*\.css)$"),
-    "settings": re.compile(r"(?i)^(word/settings|ppt/presentation)\.xml$"),
-    "sheet names": re.compile(r"(?i)^xl/workbook\.xml$"),
-    "tables of contents": re.compile(r"(?i)\.ncx$"),
-}
-_WORDS = {
-    *(("lvlText", "val"), ("docVar", "val"), ("numFmt", "formatCode"), ("sheet", "name")),
-    *(
-        (f"list-level-style-{kind}", f"num-{end}")
-        for kind in ("number", "bullet")
-        for end in ("prefix", "suffix")
-    ),
-    *(("outline-level-style", "num-prefix"), ("outline-level-style", "num-suffix")),
-}
-_KINDS = {
-    "metadata": re.compile(r"(?i)^(docprops/|meta\.xml$|.*\.opf$|thumbnails/|manifest\.rdf$)"),
-    "pictures": re.compile(
-        r"(?i)(^|/)(media|pictures)/|\.(png|jpe?g|gif|svg|bmp|tiff?|webp|[ew]mf)$"
-    ),
-    "embedded objects": re.compile(r"(?i)(^|/)(embeddings|activex)/|^object|vbaproject"),
-    "charts": re.compile(r"(?i)(^|/)(charts|diagrams|drawings)/"),
-    "comments": re.compile(r"(?i)comments|annotations"),
-    "notes": re.compile(r"(?i)(^|/)notesslides/"),
-    "headers and footers": re.compile(r"(?i)(^|/)(header|footer)\d*\.xml$"),
-    "form fields": re.compile(r"(?i)(^|/)ctrlprops/"),
-    "scripts": re.compile(r"(?i)\.js$|^basic/|^scripts/"),
-}
+_TABLES = tables("zip_xml")
+_ATTRIBUTES, _WORDS_OF = _TABLES.pop("attributes"), "words of "
+_KINDS = Kinds(_TABLES)
 
 _CHUNK = 1 << 16
 _MEMBER_SIGN = b"PK\x01\x02"
@@ -190,14 +152,16 @@ class Package:
     def unread(self) -> Iterator[tuple[str, bytes]]:
         """The kind of each member that was not read and is no layout, and what tells its bytes."""
         for name, info in self._members.items():
-            if info.header_offset in self._read or info.is_dir() or _FORMATTING.search(name):
+            title = _KINDS.of(name)
+            kind = title.removeprefix(_WORDS_OF)
+            if info.header_offset in self._read or info.is_dir() or kind == "formatting":
                 continue
-            content, kind = b"%d %d" % (info.CRC, info.file_size), _kind(_WORDED, name)
-            if kind:
+            content = b"%d %d" % (info.CRC, info.file_size)
+            if kind != title:
                 with suppress(NotReadable):  # a damaged one counts byte by byte
                     content = self._words(name)
             if content:
-                yield kind or _kind(_KINDS, name) or "unknown parts", content
+                yield kind, content
 
     def _words(self, name: str) -> bytes:
         """The words of a member that is otherwise formatting. Raises NotReadable."""
@@ -222,8 +186,9 @@ class _Words(Handler):
         self.words: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Keep the attributes in `_WORDS`."""
-        self.words += [each for key, each in attributes.items() if (name, _local(key)) in _WORDS]
+        """Keep the attributes that are words."""
+        named = {f"{name}@{_local(key)}": each for key, each in attributes.items()}
+        self.words += [each for key, each in named.items() if key in _ATTRIBUTES]
 
     def characters(self, data: str) -> None:
         """Keep characters other than blanks."""
@@ -269,11 +234,6 @@ def inside(part: str, reference: str) -> str:
 def _plain(name: str) -> str:
     r"""A member's name in normal form: some programs store "./a" or "b\a"."""
     return posixpath.normpath(name.replace("\\", "/"))
-
-
-def _kind(kinds: dict[str, re.Pattern[str]], name: str) -> str:
-    """The kind of a member of this name; "" if no pattern tells it."""
-    return next((kind for kind, names in kinds.items() if names.search(name)), "")
 
 
 def _local(tag: str) -> str:

@@ -112,7 +112,7 @@ def document_at(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
 def _text(document: Document, settings: Settings) -> str:
     try:
         with closing(Readers(*settings.reading)) as readers:
-            return read_again(document, readers)[0]
+            return read_again(document, readers).text
     except SkipError as skip:
         raise _refusal(skip.at(document.path)) from None
 

@@ -7,21 +7,19 @@ becomes a `Skipped` with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain
+from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
 
 from simdup.arrays import Mask, Rows, Values
-from simdup.errors import InputError
-from simdup.extract.readers import NO_READERS, Readers
+from simdup.extract.readers import Readers
 from simdup.files.read import (
     SkipError,
     StreamedText,
     Text,
-    encoding_of_large,
     is_streamed,
     read_again,
     read_chunks,
@@ -46,7 +44,7 @@ from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import Converter, Settings
 from simdup.text.chunking import chunks_of
-from simdup.text.encodings import Encoding, count_lost, decode_chunks, encoding_named
+from simdup.text.encodings import Encoding, decode_chunks
 
 # Texts are fingerprinted together until they have this many characters, so that files that unpack
 # to much are not all in memory at once.
@@ -98,7 +96,7 @@ class Fingerprinted(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """A document and its fingerprint, which is all zeros for a text without features."""
+    """A document with something to compare, and its fingerprint."""
 
     document: Document
     row: Rows
@@ -136,38 +134,13 @@ def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) 
 
     All texts of small sources are in memory together, so the caller limits their number.
     """
-    found: list[Document | Skipped] = []
-    rows = [np.empty((0, options.recipe.bits // 8), np.uint8)]
-    sketched: list[Values] = []
-    reading = options.formats, options.converters, options.encoding
-    with closing(Readers(*reading)) as readers:
-        outcomes = _outcomes(sources, options, readers)
-    for outcome in outcomes:
-        if isinstance(outcome, Skipped):
-            found.append(outcome)
-            continue
-        found.append(_unless_empty(outcome.document, options.recipe))
-        if isinstance(found[-1], Document):
-            rows.append(outcome.row[None])
-            if outcome.sketch is not None:
-                sketched.append(outcome.sketch)
-    sketches = of_each(sketched) if options.is_sketched else None
-    return Fingerprinted(tuple(found), np.concatenate(rows), sketches)
-
-
-def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
-    """Return the document, or why there is nothing in it to compare."""
-    if document.source.size == 0:
-        return Skipped(document.path, Reason.EMPTY, "0 bytes")
-    if document.features == 0:
-        is_keyword = recipe.features is FeatureKind.KEYWORDS
-        detail = "no keyword" if is_keyword else "no letter or digit"
-        source, encoding = document.source, document.encoding
-        is_text = document.format == "text"
-        about = encoding, document.bytes_digest, document.packing
-        file = None if is_text else without_text(source, *about)
-        return Skipped(document.path, Reason.EMPTY, detail, file)
-    return document
+    with closing(Readers(options.formats, options.converters, options.encoding)) as readers:
+        outcomes = list(_outcomes(sources, options, readers))
+    found = tuple(each.document if isinstance(each, _Made) else each for each in outcomes)
+    made = [each for each in outcomes if isinstance(each, _Made)]
+    rows = np.array([each.row for each in made], np.uint8).reshape(-1, options.recipe.bits // 8)
+    sketched = [each.sketch for each in made if each.sketch is not None]
+    return Fingerprinted(found, rows, of_each(sketched) if options.is_sketched else None)
 
 
 def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
@@ -182,93 +155,81 @@ def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
         else each
         for each in made.found
     )
-    kept = np.flatnonzero(~is_flat)
-    sketches = None if made.sketches is None else made.sketches.take(kept)
-    return Fingerprinted(found, made.rows[kept], sketches)
-
-
-def rows_of_sources(sources: Sequence[Source], recipe: Recipe, encoding: str | None = None) -> Rows:
-    """One fingerprint for each source: (n, bits // 8); all zeros for a text without features.
-
-    Raises InputError for the first source that cannot be used.
-    """
-    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
-    for outcome in _outcomes(sources, FingerprintOptions(recipe, encoding), NO_READERS):
-        if isinstance(outcome, Skipped):
-            raise InputError(str(outcome))
-        rows.append(outcome.row[None])
-    return np.concatenate(rows)
+    return made.keeping(~is_flat)._replace(found=found)
 
 
 def _outcomes(
     sources: Sequence[Source], options: FingerprintOptions, readers: Readers
-) -> list[_Made | Skipped]:
-    """The document and fingerprint of each source, or why it was skipped."""
-    known = None if options.encoding is None else encoding_named(options.encoding)
-    waiting: list[tuple[int, Text]] = []
-    outcomes: dict[int, _Made | Skipped] = {}
-
-    def fingerprint_waiting() -> None:
-        texts = [text.text for _, text in waiting]
-        prints = fingerprint_texts(texts, options.recipe, options.levels)
-        for row, (index, text) in enumerate(waiting):
-            outcomes[index] = _made(sources[index], text, count_lost(text.text), prints, row)
-        waiting.clear()
-
-    size = 0
-    for index, source in enumerate(sources):
-        try:
-            if is_streamed(source, readers):
-                outcomes[index] = _streamed(source, options, known)
-                continue
-            text = read_text(source, known, readers)
-        except SkipError as skip:
-            outcomes[index] = skip.at(source.path)
-            continue
-        waiting.append((index, text))
-        size += len(text.text)
+) -> Iterator[_Made | Skipped]:
+    """The document and fingerprint of each source, or why it is skipped."""
+    waiting, size = list[tuple[Source, Text | _Made | Skipped]](), 0
+    for source in sources:
+        outcome = _read(source, options, readers)
+        waiting.append((source, outcome))
+        size += len(outcome.text) if isinstance(outcome, Text) else 0
         if size > CHARACTERS_AT_ONCE:
-            fingerprint_waiting()
-            size = 0
-    fingerprint_waiting()
-    return [outcomes[index] for index in range(len(sources))]
+            yield from _fingerprinted(waiting, options)
+            waiting, size = [], 0
+    yield from _fingerprinted(waiting, options)
 
 
-def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int) -> _Made:
-    """The document whose fingerprint is this row; `lost` characters could not be decoded."""
-    encoding, features = text.encoding, int(prints.counts[row])
-    digests = text.bytes_digest, text.text_digest, prints.digests[row].tobytes()
-    about = encoding.name, encoding.confidence, lost, features
+def _read(source: Source, options: FingerprintOptions, readers: Readers) -> Text | _Made | Skipped:
+    """The text of a small source, the document of a large one, or why it is skipped."""
+    try:
+        if not is_streamed(source, readers):
+            return read_text(source, readers)
+        streamed = StreamedText(source, readers)
+        prints = fingerprint_chunks(streamed.pieces(), options.recipe, options.levels)
+        return _made(source, streamed.about(), options.recipe, prints, 0)
+    except SkipError as skip:
+        return skip.at(source.path)
+
+
+def _fingerprinted(
+    waiting: Sequence[tuple[Source, Text | _Made | Skipped]], options: FingerprintOptions
+) -> Iterator[_Made | Skipped]:
+    """Yield the outcomes, and for each text its document with its fingerprint."""
+    texts = [each.text for _, each in waiting if isinstance(each, Text)]
+    prints = fingerprint_texts(texts, options.recipe, options.levels)
+    rows = count()
+    for source, each in waiting:
+        if isinstance(each, Text):
+            yield _made(source, each, options.recipe, prints, next(rows))
+        else:
+            yield each
+
+
+def _made(
+    source: Source, text: Text, recipe: Recipe, prints: Fingerprints, row: int
+) -> _Made | Skipped:
+    """The document whose fingerprint is this row, or why there is nothing in it to compare."""
     words = b"" if prints.words is None else prints.words[row].tobytes()
-    others = text.noise, text.packing, text.doubt
-    document = Document(source, *about, *digests, *others, words_digest=words, unread=text.unread)
+    features, of_features = int(prints.counts[row]), prints.digests[row].tobytes()
+    document = text.document(source, features, of_features, words)
+    if source.size == 0:
+        return Skipped(source.path, Reason.EMPTY, "0 bytes")
+    if features == 0:
+        is_keyword = recipe.features is FeatureKind.KEYWORDS
+        detail = "no keyword" if is_keyword else "no letter or digit"
+        about = document.encoding, document.bytes_digest, document.packing
+        file = None if document.format == "text" else without_text(source, *about)
+        return Skipped(source.path, Reason.EMPTY, detail, file)
     sketch = None if prints.sketches is None else prints.sketches[row]
     return _Made(document, prints.rows[row], sketch)
 
 
-def _streamed(source: Source, options: FingerprintOptions, known: Encoding | None) -> _Made:
-    """The document of a large file and its fingerprint. Raises SkipError."""
-    streamed = StreamedText(source, known or encoding_of_large(source))
-    prints = fingerprint_chunks(streamed.pieces(), options.recipe, options.levels)
-    return _made(source, streamed.about(), streamed.lost, prints, 0)
-
-
 def features_of(
-    texts: Iterable[Iterable[Document]],
-    recipe: Recipe,
-    formats: Collection[str] = (),
-    converters: Sequence[Converter] = (),
-    encoding: str | None = None,
+    texts: Iterable[Iterable[Document]], settings: Settings
 ) -> tuple[Features, list[Skipped]]:
     """The features of texts, each read again from the first unchanged one of its documents.
 
-    `formats`, `converters` and `encoding` must be the ones that the fingerprints were made with.
-
-    Also returns the documents that changed. A text whose documents all changed has no features.
+    The settings must be the ones that the fingerprints were made with. Also returns the documents
+    that changed. A text whose documents all changed has no features.
     """
+    recipe = settings.recipe
     parts, waiting, changed = [features([], recipe)], list[str](), list[Skipped]()
     size = 0
-    with closing(Readers(formats, converters, encoding)) as readers:
+    with closing(Readers(*settings.reading)) as readers:
         for copies in texts:
             text = _first_unchanged(copies, recipe, readers, changed)
             if isinstance(text, str):
@@ -285,10 +246,15 @@ def features_of(
 def _first_unchanged(
     copies: Iterable[Document], recipe: Recipe, readers: Readers, changed: list[Skipped]
 ) -> str | Features:
-    """The text or features of the first unchanged document; changed ones go into `changed`."""
+    """The text of the first unchanged document, or its features if it is long.
+
+    Changed documents go into `changed`; if there are no others, the text is empty.
+    """
     for document in copies:
         try:
-            return _read_again(document, recipe, readers)
+            if _is_large(document):
+                return merged(segments(_chunks_again(document), recipe), recipe)
+            return _unchanged(document, readers)
         except SkipError as skip:
             changed.append(skip.at(document.path))
     return ""
@@ -314,16 +280,9 @@ def _chunks_again(document: Document) -> Iterator[str]:
         yield from chunks_of(piece)
 
 
-def _read_again(document: Document, recipe: Recipe, readers: Readers) -> str | Features:
-    """The text of a document, or its features if it is long. Raises SkipError if it changed."""
-    if _is_large(document):
-        return merged(segments(_chunks_again(document), recipe), recipe)
-    return _unchanged(document, readers)
-
-
 def _unchanged(document: Document, readers: Readers) -> str:
     """The text of a document. Raises SkipError if it changed."""
-    text, digest = read_again(document, readers)
-    if digest != document.bytes_digest:
+    read = read_again(document, readers)
+    if read.bytes_digest != document.bytes_digest:
         raise SkipError(Reason.CHANGED, "between reading it and comparing it")
-    return text
+    return read.text

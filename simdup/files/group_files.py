@@ -224,7 +224,7 @@ class _RereadDocuments:
             [self.documents[index] for index in self.texts.items_of(text)]
             for text in texts.tolist()
         )
-        found, changed = features_of(copies, self.settings.recipe, *self.settings.reading)
+        found, changed = features_of(copies, self.settings)
         self.changed += changed
         return found
 

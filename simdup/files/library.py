@@ -17,14 +17,14 @@ from simdup.arguments import path_list, text_list
 from simdup.arrays import Indices, Rows
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InputError
-from simdup.files.fingerprint import rows_of_sources
+from simdup.files.fingerprint import FingerprintOptions, fingerprint_sources
 from simdup.files.walk import listed
 from simdup.files.workers import tasks
 from simdup.fingerprint.simhash import fingerprint_texts as _fingerprint_texts
 from simdup.match.groups import shaped_array
 from simdup.match.verify import exact_similarities as _exact_similarities
 from simdup.recipe import Recipe, default_bits
-from simdup.records import Skipped, Source
+from simdup.records import Document, Reason, Skipped, Source
 
 
 def fingerprint_texts(
@@ -66,8 +66,19 @@ def fingerprint_files(
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     for task in tasks(sources):
         load_kernels_if_worth(characters=sum(source.size for source in task))
-        rows.append(rows_of_sources(task, recipe, encoding))
+        rows.append(_rows(task, FingerprintOptions(recipe, encoding)))
     return np.concatenate(rows)
+
+
+def _rows(task: list[Source], options: FingerprintOptions) -> Rows:
+    """A row for each source: zeros for one without features. Raises InputError for others."""
+    made = fingerprint_sources(task, options)
+    for skipped in made.skipped:
+        if skipped.reason is not Reason.EMPTY:
+            raise InputError(str(skipped))
+    rows = np.zeros((len(task), options.recipe.bits // 8), np.uint8)
+    rows[[isinstance(each, Document) for each in made.found]] = made.rows
+    return rows
 
 
 def _source(path: str) -> Source:

@@ -25,20 +25,10 @@ from simdup.extract.sniff import TEXTS, Format
 from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
 from simdup.settings import Converter
 from simdup.storage.opening import open_to_read, reason_of
+from simdup.text import noise as signs
 from simdup.text.chunking import chunks_of
 from simdup.text.encodings import Encoding, NotText, count_lost, decode, decode_chunks, detect
 from simdup.text.encodings import edition as edition_of_texts
-from simdup.text.noise import (
-    DAMAGED,
-    JUNK,
-    MANGLED,
-    NUMBERS,
-    REDIRECTION,
-    damage,
-    is_damaged,
-    is_numbers,
-    is_redirection,
-)
 
 if TYPE_CHECKING:
     from simdup.extract.archives import Archive
@@ -59,40 +49,31 @@ HEAD, CHUNK = 1 << 16, 1 << 20
 
 
 class Text(NamedTuple):
-    """The text of a file, how it was decoded, and digests of its bytes and its text."""
+    """The text of a file, how it was decoded, and digests of its bytes and its text.
+
+    For the last fields see `records.Document`.
+    """
 
     text: str
     encoding: Encoding
     bytes_digest: bytes
     text_digest: bytes
     """For plain UTF-8, where text and bytes are equal, the same object as `bytes_digest`."""
+    lost: int
+    """The characters that could not be decoded."""
     noise: str | None = None
-    """See `records.Document`."""
     packing: str | None = None
-    """See `records.Document`."""
     doubt: str | None = None
-    """See `records.Document`."""
-    unread: tuple[Unread, ...] = ()
-    """See `records.Document`."""
-
-
-class _Content(NamedTuple):
-    """The text in a file, or in what is packed in it."""
-
-    text: str
-    encoding: Encoding
-    data: bytes
-    doubt: str | None
-    is_plain: bool
-    """Whether the text is the decoded data."""
     unread: tuple[Unread, ...] = ()
 
-    @property
-    def noise(self) -> str | None:
-        """The kind of file that the content shows; see `records.Document`."""
-        if self.is_plain and is_numbers(self.text):
-            return NUMBERS
-        return REDIRECTION if is_redirection(self.data) else None
+    def document(
+        self, source: Source, features: int, of_features: bytes = b"", of_words: bytes = b""
+    ) -> Document:
+        """The document at a source, by this number of features and the digests of its tokens."""
+        about = *self.encoding, self.lost, features
+        digests = self.bytes_digest, self.text_digest, of_features
+        kinds = self.noise, self.packing, self.doubt
+        return Document(source, *about, *digests, *kinds, words_digest=of_words, unread=self.unread)
 
 
 class SkipError(Exception):
@@ -133,43 +114,31 @@ def is_streamed(
 
 def read_text(
     source: Source,
-    known: Encoding | None,
     readers: Readers = NO_READERS,
     read: ReadChunks | None = None,
+    known: Encoding | None = None,
 ) -> Text:
     """The text of a file, read at once; `readers` unpack it and extract the text of documents.
 
-    `known` is the encoding of plain text, or None to detect it. Raises SkipError.
+    `known` is the encoding of plain text, if not the one that the readers have. Raises SkipError.
     """
-    found, of_bytes, packing = _read(source, known, readers, read)
-    encoded = found.text.encode("utf-8", "surrogatepass")
-    is_its_text = packing is None and encoded == found.data
-    of_text = of_bytes if is_its_text else digest(encoded)
-    about = of_bytes, of_text, found.noise, packing, found.doubt
-    return Text(found.text, found.encoding, *about, found.unread)
-
-
-def _read(
-    source: Source, known: Encoding | None, readers: Readers, read: ReadChunks | None
-) -> tuple[_Content, bytes, str | None]:
-    """The content of a file, the digest of its bytes, and how it is packed. Raises SkipError."""
+    known = known or readers.encoding
     with closing((read or read_chunks)(source, None)) as chunks:
         head = next(chunks, b"")
         found = readers.identify(head, source.path, is_file=source.archive is None)
         whole = chain((head,), chunks)
         if found.packing:
-            return *_unpacked(whole, found.packing, source, known, readers), found.packing
+            return _unpacked(whole, found.packing, source, known, readers)
         try:
-            content = _content(whole, found, source.size, known, readers)
+            return _content(whole, found, source.size, known, readers)
         except _NoTextError as trouble:
             raise trouble.skip(source, digest(trouble.data)) from None
-    return content, digest(content.data), None
 
 
 def _unpacked(
     chunks: Iterator[bytes], packing: str, source: Source, known: Encoding | None, readers: Readers
-) -> tuple[_Content, bytes]:
-    """The content packed in a file, and the digest of the file's bytes. Raises SkipError."""
+) -> Text:
+    """The text packed in a file. Raises SkipError."""
     if source.size > LARGEST_DOCUMENT:
         raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
     of_bytes, junk = blake2b(digest_size=16), list[str]()
@@ -190,7 +159,8 @@ def _unpacked(
             raise SkipError(Reason.BINARY, f"{packing}, {skip.detail}") from None
         raise
     deque(raw, maxlen=0)
-    return found._replace(doubt=JUNK if junk else found.doubt), of_bytes.digest()
+    doubt = signs.JUNK if junk else found.doubt
+    return found._replace(bytes_digest=of_bytes.digest(), packing=packing, doubt=doubt)
 
 
 def _hashed(chunks: Iterator[bytes], of_bytes: blake2b) -> Iterator[bytes]:
@@ -210,7 +180,7 @@ def _until_junk(parts: Iterator[bytes], junk: list[str]) -> Iterator[bytes]:
 
 def _content(
     chunks: Iterator[bytes], found: Identified, size: int, known: Encoding | None, readers: Readers
-) -> _Content:
+) -> Text:
     """The text of some data in a file of this size. Raises SkipError and _NoTextError."""
     if _is_extracted(found, size):
         data = b"".join(chunks)
@@ -223,8 +193,18 @@ def _content(
         data = b"".join((head, *chunks))
     encoding = _encoding(data, known, complete=True)
     text = decode(data, encoding)
-    doubt = DAMAGED if is_damaged(damage(text), len(text)) else None
-    return _Content(text, encoding, data, doubt, is_plain=True)
+    return _text(text, encoding, data, signs.NUMBERS if signs.is_numbers(text) else None)
+
+
+def _text(text: str, encoding: Encoding, data: bytes, noise: str | None) -> Text:
+    """The record of a text in some data."""
+    encoded, of_bytes = text.encode("utf-8", "surrogatepass"), digest(data)
+    of_text = of_bytes if encoded == data else digest(encoded)
+    noise = noise or (signs.REDIRECTION if signs.is_redirection(data) else None)
+    doubt = signs.MANGLED if isinstance(text, Mangled) else None
+    doubt = signs.DAMAGED if signs.is_damaged(signs.damage(text), len(text)) else doubt
+    about = count_lost(text), noise, None, doubt, unread_of(text)
+    return Text(str(text), encoding, of_bytes, of_text, *about)
 
 
 def _is_extracted(found: Identified, size: int) -> bool:
@@ -240,36 +220,22 @@ def _is_extracted(found: Identified, size: int) -> bool:
     return found.written_as is not None or (found.is_package and size <= LARGEST_DOCUMENT)
 
 
-def read_again(document: Document, readers: Readers) -> tuple[str, bytes]:
-    """The text of a document, read in the same way as before, and the digest of the file's bytes.
-
-    Raises SkipError.
-    """
-    known = None
-    if document.format == "text":
-        known = Encoding(document.encoding, document.confidence)
-        readers = readers if document.packing else NO_READERS
-    found, of_bytes, _ = _read(document.source, known, readers, None)
-    return found.text, of_bytes
+def read_again(document: Document, readers: Readers) -> Text:
+    """The text of a document, read in the same way as before. Raises SkipError."""
+    if document.format != "text":
+        return read_text(document.source, readers)
+    known = Encoding(document.encoding, document.confidence)
+    return read_text(document.source, readers if document.packing else NO_READERS, known=known)
 
 
-def _extracted(data: bytes, found: Identified, readers: Readers) -> _Content | None:
-    """The text of a document; None if the data turns out to be none.
-
-    Raises SkipError and _NoTextError.
-    """
+def _extracted(data: bytes, found: Identified, readers: Readers) -> Text | None:
+    """The text of a document; None if the data turns out to be none. Raises _NoTextError."""
     form = found.written_as or ""
     try:
         text = readers.text(found, data)
     except NotReadable as trouble:
         raise _NoTextError(trouble, form, data) from None
-    if text is None:
-        return None
-    doubt = MANGLED if isinstance(text, Mangled) else None
-    if is_damaged(damage(text), len(text)):
-        doubt = DAMAGED
-    unread = unread_of(text)
-    return _Content(str(text), Encoding(form, 1.0), data, doubt, is_plain=False, unread=unread)
+    return None if text is None else _text(text, Encoding(form, 1.0), data, None)
 
 
 class _NoTextError(Exception):
@@ -293,44 +259,44 @@ def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encodin
     return found
 
 
-def encoding_of_large(source: Source, read: ReadChunks | None = None) -> Encoding:
-    """The encoding of a large file, by its first WHOLE bytes. Raises SkipError."""
-    with closing((read or read_chunks)(source, WHOLE)) as chunks:
-        first = next(chunks, b"")
-        _check_head(first, None)
-        head = b"".join((first, *chunks))
-    return _encoding(head, None, complete=False)
-
-
 class StreamedText:
     """A large file that is decoded in chunks, with digests and counts of what was read."""
 
-    def __init__(self, source: Source, encoding: Encoding, read: ReadChunks | None = None) -> None:
-        """Read nothing yet; `read` as for `is_streamed`."""
-        self._source, self._encoding, self._read = source, encoding, read or read_chunks
+    def __init__(self, source: Source, readers: Readers, read: ReadChunks | None = None) -> None:
+        """Find the encoding, unless the readers have one; `read` as for `is_streamed`.
+
+        Raises SkipError.
+        """
+        self._source, self._read = source, read or read_chunks
+        self._encoding = readers.encoding or self._detected()
         self._of_bytes, self._of_text = blake2b(digest_size=16), blake2b(digest_size=16)
-        self._damaged = self._length = 0
+        self._damaged = self._length = self._lost = 0
         self._has_numbers = True
-        self.lost = 0
-        """The characters that could not be decoded."""
+
+    def _detected(self) -> Encoding:
+        """The encoding by the first WHOLE bytes. Raises SkipError."""
+        with closing(self._read(self._source, WHOLE)) as chunks:
+            first = next(chunks, b"")
+            _check_head(first, None)
+            return _encoding(b"".join((first, *chunks)), None, complete=False)
 
     def pieces(self) -> Iterator[str]:
         """Yield the text in pieces. Raises SkipError."""
         chunks = _hashed(self._read(self._source, None), self._of_bytes)
         for text in decode_chunks(chunks, self._encoding):
             self._of_text.update(text.encode("utf-8", "surrogatepass"))
-            self.lost += count_lost(text)
-            self._damaged += damage(text)
+            self._lost += count_lost(text)
+            self._damaged += signs.damage(text)
             self._length += len(text)
-            self._has_numbers = self._has_numbers and is_numbers(text)
+            self._has_numbers = self._has_numbers and signs.is_numbers(text)
             yield from chunks_of(text)
 
     def about(self) -> Text:
         """Return the record of the text once all pieces were taken; its `text` is empty."""
-        noise = NUMBERS if self._has_numbers else None
-        doubt = DAMAGED if is_damaged(self._damaged, self._length) else None
+        noise = signs.NUMBERS if self._has_numbers else None
+        doubt = signs.DAMAGED if signs.is_damaged(self._damaged, self._length) else None
         digests = self._of_bytes.digest(), self._of_text.digest()
-        return Text("", self._encoding, *digests, noise, doubt=doubt)
+        return Text("", self._encoding, *digests, self._lost, noise, doubt=doubt)
 
 
 def _check_head(head: bytes, known: Encoding | None) -> None:

@@ -16,11 +16,11 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -84,11 +84,10 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     settings, and InterruptedScan, a KeyboardInterrupt with what was known by then.
     """
     began = perf_counter()
-    about = settings or Settings(), filters, against, ignored
+    about = settings or Settings(), filters, path_list(against, "against")
+    how = digest_pairs(ignored, "ignored"), are_files, archives
     wishes = path_list(keep_under, "keep_under"), path_list(let_go_under, "let_go_under")
-    asked = _Asked.of(paths, *about, are_files=are_files, archives=archives)._replace(
-        keep_under=wishes[0], let_go_under=wishes[1]
-    )
+    asked = _Asked(path_list(paths), *about, *how, *wishes)
     check_jobs(jobs)
     found, memory = _Found(asked.settings, is_kept=store is not None), _Memory(store, asked)
     with _interruptible(asked, found, began), _cycles_ignored():
@@ -98,8 +97,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             _read(found, memory, jobs, progress)
             made = found.fingerprinted(is_sketched=True)
             result = found.result(made)
-            how = *asked.of_matching, progress, memory.cache
-            result, matching = match_documents(result, made, *how)
+            asks = *asked.of_matching, progress, memory.cache
+            result, matching = match_documents(result, made, *asks)
             result = with_findings(replace(result, **asked.searched), asked.folders, matching)
         memory.remember(result, found)
     return asked.answered(result, began)
@@ -112,7 +111,7 @@ def fingerprint_paths(
 
     Raises InputError for a path that cannot be used.
     """
-    asked, found = _Asked.of(paths, settings), _Found(settings, is_kept=False)
+    asked, found = _Asked(path_list(paths), settings), _Found(settings, is_kept=False)
     memory = _Memory(None, asked)
     _walk(found, asked, progress)
     memory.recall(found)
@@ -120,41 +119,34 @@ def fingerprint_paths(
     return found.fingerprinted(is_sketched=True)
 
 
-class _Asked(NamedTuple):
+def _working_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
     """The checked arguments of `scan`."""
 
+    roots: Sequence[str]
     settings: Settings
-    filters: Filters
-    roots: list[str]
-    references: list[str]
-    ignored: list[tuple[bytes, bytes]]
-    are_files: bool
-    archives: bool
-    base: str | None
-    """The absolute folder to which relative paths refer; None if it has been deleted."""
+    filters: Filters = DEFAULTS
+    references: Sequence[str] = ()
+    ignored: Sequence[tuple[bytes, bytes]] = ()
+    are_files: bool = False
+    archives: bool = False
     keep_under: Sequence[str] = ()
     let_go_under: Sequence[str] = ()
+    base: str | None = field(default_factory=_working_folder)
+    """The absolute folder to which relative paths refer; None if it has been deleted."""
 
-    @classmethod
-    def of(  # noqa: PLR0913  (the arguments of `scan`)
-        cls,
-        paths: AnyPath | Iterable[AnyPath],
-        settings: Settings,
-        filters: Filters = DEFAULTS,
-        against: AnyPath | Iterable[AnyPath] = (),
-        ignored: Iterable[tuple[bytes, bytes]] = (),
-        *,
-        are_files: bool = False,
-        archives: bool = False,
-    ) -> _Asked:
-        """Check the arguments. Raises TypeError and ValueError."""
-        check_type(settings, "settings", Settings)
-        check_type(filters, "filters", Filters)
-        check_truth(archives, "archives")
-        roots, references = path_list(paths), path_list(against, "against")
-        pairs = digest_pairs(ignored, "ignored")
-        base = _working_folder()
-        return cls(settings, filters, roots, references, pairs, are_files, archives, base)
+    def __post_init__(self) -> None:
+        """Raise TypeError for values of a wrong type."""
+        check_type(self.settings, "settings", Settings)
+        check_type(self.filters, "filters", Filters)
+        check_truth(self.archives, "archives")
 
     @property
     def folders(self) -> list[str]:
@@ -162,7 +154,7 @@ class _Asked(NamedTuple):
         return [] if self.are_files else [*self.roots, *self.references]
 
     @property
-    def of_matching(self) -> tuple[list[tuple[bytes, bytes]], set[str] | None]:
+    def of_matching(self) -> tuple[Sequence[tuple[bytes, bytes]], set[str] | None]:
         """Arguments of `match_documents`: whatever the user names is compared in full."""
         named = None if self.filters.noise or self.are_files else {*self.folders}
         return self.ignored, named
@@ -186,25 +178,19 @@ class _Asked(NamedTuple):
         return naming_ignored(replace(result, stats=stats, **self.searched), self.ignored)
 
 
-def _working_folder() -> str | None:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return None
-
-
+@dataclass
 class _Found:
     """Everything that a scan has found out so far, also when Ctrl-C ends it."""
 
-    def __init__(self, settings: Settings, *, is_kept: bool) -> None:
-        """`is_kept` says that a store keeps what is found."""
-        self.settings, self.is_kept = settings, is_kept
-        self.sources: list[Source] = []
-        self.skipped: list[Skipped] = []
-        """The files that the walk left out."""
-        self.outcomes: list[Outcome | None] = []
-        """The outcome of each source; None until it is known."""
-        self.from_store = 0
+    settings: Settings
+    is_kept: bool
+    """Whether a store keeps what is found."""
+    sources: list[Source] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    """The files that the walk left out."""
+    outcomes: list[Outcome | None] = field(default_factory=list)
+    """The outcome of each source; None until it is known."""
+    from_store: int = 0
 
     @property
     def is_sieved(self) -> bool:

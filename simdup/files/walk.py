@@ -25,6 +25,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import PurePath
 from typing import NamedTuple, TypeAlias
 
 from simdup.arguments import check_truth, check_whole, tuple_of
@@ -198,15 +199,8 @@ def _any_is_inside(roots: list[str], references: list[str]) -> bool:
         inner = os.path.realpath(root)
         if inner in outer:
             raise InputError(f"{root!r}: is to be compared with itself; leave out --against")
-        is_inside |= not outer.isdisjoint(_folders_above(inner))
+        is_inside |= not outer.isdisjoint(map(str, PurePath(inner).parents))
     return is_inside
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    """Yield the folder of a path, the folder of that, and so on to the root."""
-    while (folder := os.path.dirname(path)) != path:
-        yield folder
-        path = folder
 
 
 class _Folder(NamedTuple):

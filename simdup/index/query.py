@@ -318,7 +318,7 @@ class RereadDocuments:
     def _of_files(self, texts: Indices) -> Features:
         documents = {i: each for i in texts.tolist() if (each := self.documents[i]) is not None}
         copies = ([each] for each in documents.values())
-        found, changed = features_of(copies, self.settings.recipe, *self.settings.reading)
+        found, changed = features_of(copies, self.settings)
         paths = {skipped.path for skipped in changed}
         self.is_lost[[i for i, each in documents.items() if each.path in paths]] = True
         return found

@@ -45,25 +45,21 @@ _MARKS = {
 }
 _MARK = re.compile(b"|".join(map(re.escape, _MARKS)))
 
-# Python's name of a codec -> ours. The first four are subsets of ours.
-_NAMES = {
-    "ascii": "utf-8",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "iso8859-1": "windows-1252",
-    "cp950": "big5",
-    "cp932": "shift_jis",
-    "cp949": "euc-kr",
-    "euc_kr": "euc-kr",
-    "euc_jp": "euc-jp",
-    "euc_jis_2004": "euc-jp",
-    **{f"cp{page}": f"windows-{page}" for page in range(1250, 1259)},
-    **{f"iso8859-{part}": f"iso-8859-{part}" for part in range(2, 17)},
-    # Browsers read these as their larger sisters on Windows.
-    "iso8859-9": "windows-1254",
-    **dict.fromkeys(("iso8859-11", "tis-620"), "cp874"),
-    "iso2022_kr": "iso-2022-kr",
-}
+
+def _named(pairs: str) -> dict[str, str]:
+    """Map names to names: "a=b c=d" has two pairs."""
+    return dict(pair.split("=") for pair in pairs.split())
+
+
+# Python's name of a codec -> ours. Subsets have the name of the larger one, and ISO-8859-9, -11 and
+# -1 are read as their larger sisters on Windows, as browsers do it.
+_NAMES = {f"cp{page}": f"windows-{page}" for page in range(1250, 1259)}
+_NAMES |= {f"iso8859-{part}": f"iso-8859-{part}" for part in range(2, 17)}
+_NAMES |= _named(
+    "ascii=utf-8 gb2312=gb18030 gbk=gb18030 iso8859-1=windows-1252 iso8859-9=windows-1254"
+    " iso8859-11=cp874 tis-620=cp874 cp950=big5 cp932=shift_jis cp949=euc-kr euc_kr=euc-kr"
+    " euc_jp=euc-jp euc_jis_2004=euc-jp iso2022_kr=iso-2022-kr"
+)
 
 # Labels of the WHATWG Encoding Standard, and some of old mails, that Python does not know, are in
 # `labels.txt`; before them `_SPELLINGS` replaces the patterns that many labels have in common.
@@ -83,13 +79,7 @@ with open(os.path.join(os.path.dirname(__file__), "labels.txt"), encoding="utf-8
 # Our name -> the codec that decodes it, where a larger one does.
 # Of the 13,706 characters of Python's big5, cp950 returns all but 11 rare signs
 # and big5hkscs all but 249, kana and Cyrillic among them.
-_CODECS = {
-    "utf-8-sig": "utf-8",
-    "big5": "cp950",
-    "shift_jis": "cp932",
-    "euc-kr": "cp949",
-    "euc-jp": "euc_jis_2004",
-}
+_CODECS = _named("utf-8-sig=utf-8 big5=cp950 shift_jis=cp932 euc-kr=cp949 euc-jp=euc_jis_2004")
 
 # The least number of bytes of a character, where it is not 1.
 _UNITS = {"utf-16": 2, "utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
@@ -236,8 +226,7 @@ def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
         _as_declared(head)
         or _as_damaged_utf8(head, sample)
         or _as_east_asian(head, sample)
-        or _as_kana(sample)
-        or _as_thai(sample)
+        or _as_kana_or_thai(sample)
         or _by_statistics(head, sample)
         or NotText("no known encoding")
     )
@@ -328,6 +317,12 @@ def declared_or_detected(data: bytes, label: str | None) -> Encoding | NotText:
     is_sure = isinstance(found, Encoding) and found.confidence > _UNSURE
     # Browsers read windows-1252 where a page declares ASCII.
     return found if is_sure or not label or "ascii" not in label.lower() else encoding_named("l1")
+
+
+def declared_or_likely(data: bytes, label: str | None) -> Encoding:
+    """`declared_or_detected`, or windows-1252 for bytes that are no text."""
+    found = declared_or_detected(data, label)
+    return found if isinstance(found, Encoding) else encoding_named("windows-1252")
 
 
 def _declared(label: str | None) -> Encoding | None:
@@ -527,13 +522,10 @@ def _as_east_asian(head: bytes, sample: bytes) -> Encoding | None:
     return _reported(head, Encoding(*found)) if found else None
 
 
-def _as_kana(sample: bytes) -> Encoding | None:
-    """Shift_JIS if it has half-width kana alone."""
-    return Encoding("shift_jis", _SURE) if is_half_width_kana(sample) else None
-
-
-def _as_thai(sample: bytes) -> Encoding | None:
-    """The Thai code page of Windows, which has all of TIS-620."""
+def _as_kana_or_thai(sample: bytes) -> Encoding | None:
+    """Shift_JIS if it has half-width kana alone, or Thai on Windows, which has all of TIS-620."""
+    if is_half_width_kana(sample):
+        return Encoding("shift_jis", _SURE)
     return Encoding("cp874", _SURE) if is_thai(sample) else None
 
 

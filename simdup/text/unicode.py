@@ -36,23 +36,10 @@ HAN_RANGE = (0x4E00, 0x9FD5)
 # Characters that are tokens by themselves: Han outside HAN_RANGE, kana, and the
 # scripts of South-East Asia that write no spaces (Thai, Lao, Burmese, Khmer).
 SINGLE_RANGES = (
-    (0x0E00, 0x0EFF),
-    (0x1000, 0x109F),
-    (0x1780, 0x17FF),
-    (0x2E80, 0x2FDF),
-    (0x3005, 0x3007),
-    (0x3021, 0x3029),
-    (0x3031, 0x3035),
-    (0x3038, 0x30FF),
-    (0x31F0, 0x31FF),
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xA9E0, 0xA9FF),
-    (0xAA60, 0xAA7F),
-    (0xF900, 0xFAFF),
-    (0x16FF0, 0x16FFF),
-    (0x1AFF0, 0x1B16F),
-    (0x20000, 0x3FFFF),
+    *((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x2E80, 0x2FDF), (0x3005, 0x3007)),
+    *((0x3021, 0x3029), (0x3031, 0x3035), (0x3038, 0x30FF), (0x31F0, 0x31FF), (0x3400, 0x4DBF)),
+    *((0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF), (0x16FF0, 0x16FFF)),
+    *((0x1AFF0, 0x1B16F), (0x20000, 0x3FFFF)),
 )
 
 # Planes with assigned characters other than private ones.
@@ -178,12 +165,6 @@ def _lines_with_places(text: str, *, variants: bool) -> tuple[CodePoints, Indice
         places.append(begin + np.arange(len(codes)) * len(line) // max(len(codes) - 1, 1))
         begin += len(line) + 1
     return np.concatenate(parts), np.concatenate(places)
-
-
-def fold_exactly(text: str, *, variants: bool = False) -> str:
-    """One folded text, even if its characters compose or reorder."""
-    codes, _ = code_points([text])
-    return _fold_exactly(text, tables(codes).joins[codes], variants=variants)
 
 
 def _fold_each(

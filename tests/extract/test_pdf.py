@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from io import BytesIO
 
 import makers
 import pytest
 
 from simdup.extract.cleanup import NotReadable
-from simdup.extract.pdf import text
 
-pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
+text = pytest.importorskip("simdup.extract.pdf", reason="needs the extra 'docs'").text
 
 # Helvetica's own encoding will do: what is tested is the lines.
 BODY = [
@@ -97,7 +95,7 @@ def test_numbers_that_begin_on_a_later_page_are_page_numbers():
 
 
 def test_numbers_are_page_numbers_if_the_file_labels_its_pages_so():
-    def draw(canvas, _):
+    def draw(canvas):
         canvas.addPageLabel(0, "ARABIC", 133)
         for number in (133, 134, 135):
             canvas.drawString(40, 570, f"Annals of Tea {number}")
@@ -105,7 +103,7 @@ def test_numbers_are_page_numbers_if_the_file_labels_its_pages_so():
             if number < 135:
                 canvas.showPage()
 
-    assert text(drawn(draw, "Helvetica")) == "133 cups\n134 cups\n135 cups"
+    assert text(makers.drawn(draw)) == "133 cups\n134 cups\n135 cups"
 
 
 def filled_in(canvas):
@@ -134,16 +132,14 @@ def noted(canvas):
     ],
 )
 def test_forms_that_are_filled_in_and_notes_are_read(draw, expected):
-    found = text(drawn(lambda canvas, _: draw(canvas), "Helvetica"))
+    found = text(makers.drawn(draw))
 
     assert found.split("\n") == expected
 
 
 @pytest.mark.parametrize("form", [b"/AcroForm", b"/Fields"])
 def test_a_field_is_read_though_no_form_knows_it(form):
-    whole = drawn(
-        lambda canvas, _: canvas.acroForm.textfield(name="a", value="Ben", x=9, y=9), "Helvetica"
-    )
+    whole = makers.drawn(lambda canvas: canvas.acroForm.textfield(name="a", value="Ben", x=9, y=9))
 
     assert text(whole.replace(form, form[:-1] + b"x")) == "Ben"
 
@@ -172,17 +168,9 @@ def test_words_parted_by_a_page_end_are_joined():
 LINES = ["镇上的人过河改坐面包车，两块钱。", "a b", "不用等谁谁 by night", "桥一座……"]
 
 
-def drawn(draw, font, text=LINES):
+def drawn(draw, font="Helvetica", text=LINES):
     """A PDF with a page that `draw(canvas, lines)` draws in a font."""
-    from reportlab.pdfgen.canvas import Canvas
-
-    out = BytesIO()
-    canvas = Canvas(out, pagesize=(400, 600))
-    canvas.setFont(font, 11)
-    draw(canvas, text)
-    canvas.showPage()
-    canvas.save()
-    return out.getvalue()
+    return makers.drawn(lambda canvas: draw(canvas, text), font)
 
 
 def lines_whole(canvas, lines):
@@ -273,16 +261,13 @@ def test_no_text():
 
 def test_a_scanned_page_without_text():
     from PIL import Image
-    from reportlab.pdfgen.canvas import Canvas
 
-    out = BytesIO()
-    canvas = Canvas(out, pagesize=(400, 600))
-    for grey in (100, 200):
-        canvas.drawInlineImage(Image.new("L", (40, 60), grey), 0, 0, 400, 600)
+    def draw(canvas):
+        canvas.drawInlineImage(Image.new("L", (40, 60), 100), 0, 0, 400, 600)
         canvas.showPage()
-    canvas.save()
+        canvas.drawInlineImage(Image.new("L", (40, 60), 200), 0, 0, 400, 600)
 
-    assert refused(out.getvalue()) == "no text on its pages"
+    assert refused(makers.drawn(draw)) == "no text on its pages"
 
 
 def test_more_text_than_a_text_may_have(monkeypatch):

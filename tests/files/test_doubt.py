@@ -10,12 +10,11 @@ import makers
 import pytest
 
 from simdup.extract.cleanup import Mangled
-from simdup.extract.pdf import is_mangled
 from simdup.extract.readers import Identified, Readers
 from simdup.extract.sniff import Format
 from simdup.files.scan import scan
 from simdup.settings import FORMATS
-from simdup.text.noise import DAMAGED, MANGLED, damage, is_damaged
+from simdup.text.noise import DAMAGED, MANGLED, damage, is_damaged, is_mangled
 
 CHINESE = next(text for name, text in makers.ORIGINALS.items() if name.startswith("zh"))
 ENGLISH = next(text for name, text in makers.ORIGINALS.items() if name.startswith("en"))

@@ -16,7 +16,6 @@ from simdup.files.fingerprint import (
     FingerprintOptions,
     features_of,
     fingerprint_sources,
-    rows_of_sources,
     without_degenerate,
 )
 from simdup.files.walk import listed
@@ -24,6 +23,7 @@ from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.records import Reason, Skipped
+from simdup.settings import Settings
 from simdup.text.jieba_words import idf
 
 RECIPE = Recipe()
@@ -107,14 +107,6 @@ def test_fingerprints_of_equal_bits_are_refused_only_from_32_bits(source, monkey
     refused = (Skipped("a", Reason.DEGENERATE),)
     assert made.skipped == (refused if bits == 32 else ())
     assert made.rows.shape == (0 if bits == 32 else 1, bits // 8)
-
-
-def test_rows_of_sources_has_a_row_for_a_text_without_a_feature(source):
-    rows = rows_of_sources([source("a", "some words"), source("b", "?!")], RECIPE)
-
-    assert rows.shape == (2, 32)
-    assert rows[0].any()
-    assert not rows[1].any()
 
 
 # Files that are no longer what the walk saw
@@ -261,7 +253,7 @@ def test_a_changed_file_has_no_features_and_is_returned(source, english):
     Path("a").write_bytes(english.replace("seal", "gull").encode())
     os.utime("a", ns=(status.st_atime_ns, status.st_mtime_ns))
 
-    found, changed = features_of([[each] for each in made.documents], RECIPE)
+    found, changed = features_of([[each] for each in made.documents], Settings())
 
     assert found.counts.tolist() == [0, made.documents[1].features]
     assert changed == [Skipped("a", Reason.CHANGED, "between reading it and comparing it")]
@@ -315,10 +307,10 @@ def test_a_file_read_in_chunks_gives_what_it_gives_at_once(large, monkeypatch, c
 
 def test_features_read_in_chunks_are_those_read_at_once(large, monkeypatch):
     made = fingerprint_sources([large], OPTIONS)
-    at_once, _ = features_of([[each] for each in made.documents], RECIPE)
+    at_once, _ = features_of([[each] for each in made.documents], Settings())
     stream(monkeypatch, 2048)
 
-    streamed, _ = features_of([[each] for each in made.documents], RECIPE)
+    streamed, _ = features_of([[each] for each in made.documents], Settings())
 
     assert sorted(streamed.ids.tolist()) == sorted(at_once.ids.tolist())
     assert len(streamed.ids) > 500
@@ -363,7 +355,7 @@ def test_large_and_small_files_keep_their_order(source, monkeypatch, english, si
     stream(monkeypatch, 1000)
 
     made = fingerprint_sources(sources, OPTIONS)
-    found, _ = features_of([[each] for each in made.documents], RECIPE)
+    found, _ = features_of([[each] for each in made.documents], Settings())
 
     assert [document.path for document in made.documents] == ["a", "b", "c"]
     assert (made.rows == fingerprint_texts([english, simplified, "few words"], RECIPE).rows).all()

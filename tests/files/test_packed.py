@@ -281,7 +281,7 @@ def test_a_binary_file_is_not_unpacked_to_its_end(write, monkeypatch):
     (source,) = walk([path])
 
     with closing(Readers(FORMATS)) as readers, pytest.raises(SkipError, match="NUL"):
-        read_text(source, None, readers)
+        read_text(source, readers)
     assert sum(map(len, parts)) < 5_000_000
 
 

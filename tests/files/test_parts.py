@@ -118,7 +118,7 @@ def test_every_label_is_what_it_says(labels):
     for collection in labelled.collections():
         for whole in collection.wholes:
             (source,) = listed([labels / collection.language / whole.path])
-            text = read_text(source, None).text
+            text = read_text(source).text
             assert text == whole.text
             ends = [place for places in whole.places.values() for place in places]
             assert ends == sorted(ends)
