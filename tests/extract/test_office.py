@@ -9,6 +9,7 @@ from time import process_time
 import makers
 import pytest
 from patience import patient
+from shown import shown
 
 from simdup.extract import office as zipped
 from simdup.extract.cleanup import NotReadable
@@ -25,35 +26,7 @@ def refused(reader, data):
     return caught.value.reason
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (P("a") + P("b"), "a\nb"),
-        ("<p><r><t>a</t><tab/><t>b</t><br/><t>c</t><noBreakHyphen/><t>d</t></r></p>", "a\tb\nc-d"),
-        ("<p><pPr><tabs><tab/></tabs></pPr><r><t>a</t></r></p>", "a"),
-        ("<p><del><r><delText>a</delText></r></del><ins><r><t>b</t></r></ins></p>", "b"),
-        ("<p><moveFrom><r><t>a</t></r></moveFrom><moveTo><r><t>a</t></r></moveTo></p>", "a"),
-        (f"<tbl><tr><tc>{P('1')}</tc><tc>{P('2')}</tc></tr></tbl>", "1\n2"),
-        ("<p><r><instrText>PAGE</instrText></r><r><t>a</t></r></p>", "a"),
-        (
-            "<p><r><t>before </t><mc:AlternateContent><mc:Choice><txbxContent>"
-            f"{P('box')}</txbxContent></mc:Choice><mc:Fallback><txbxContent>{P('box')}"
-            "</txbxContent></mc:Fallback></mc:AlternateContent><t>after</t></r></p>",
-            "before after\nbox",
-        ),
-        ("<p><r><t>春</t></r><r><rPr><b/></rPr><t>眠</t></r></p>", "春眠"),
-        (
-            f"<p><r><ruby><rubyPr/><rt>{RUN('かん')}</rt><rubyBase>{RUN('漢')}"
-            f"</rubyBase></ruby></r>{RUN('字')}</p>",
-            "漢字",
-        ),
-        (
-            f"<p><ruby><rubyBase>{RUN('北')}{RUN('京')}</rubyBase><rt>{RUN('běi')}"
-            f"{RUN('jīng')}</rt></ruby></p>",
-            "北京",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("body", "expected"), shown("docx"))
 def test_what_a_word_document_shows(body, expected):
     assert zipped.docx(makers.docx_of(body)) == expected
 
@@ -142,52 +115,7 @@ def test_diagrams_and_charts_of_slides(kind, content, expected):
     assert zipped.pptx(makers.zipped(show)) == f"one\n{expected}\ntwo"
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("<h>a</h><p>b<span>c</span><s/>d<tab/>e</p>", "a\nbc d\te"),
-        (
-            "<p>a<note><note-citation>1</note-citation><note-body><p>foot</p></note-body></note> b</p>",
-            "a b\nfoot",
-        ),
-        ("<tracked-changes><p>deleted</p></tracked-changes><p>a</p>", "a"),
-        ("<p>a<annotation><creator>me</creator><p>no</p></annotation>b</p>", "ab"),
-        (
-            "<p>a<frame><text-box><p>box</p></text-box><svg:title>t</svg:title></frame>b</p>",
-            "ab\nbox",
-        ),
-        (
-            "<table-row><table-cell table:number-columns-repeated='1000000'><p>1</p></table-cell><table-cell><p>2</p></table-cell></table-row>",
-            "1\n2",
-        ),
-        ("between <p>a</p> paragraphs", "a"),
-        ("<p><ruby><ruby-base>漢</ruby-base><ruby-text>かん</ruby-text></ruby>字</p>", "漢字"),
-        (
-            "<p>a <title>On Tea</title> by <span><description>b</description>"
-            "<title>c</title></span><desc>d</desc></p>",
-            "a On Tea by bcd",
-        ),
-        (
-            "<p>a<a><custom-shape><svg:title>no</svg:title><svg:desc>no</svg:desc>"
-            "<p>box</p></custom-shape></a></p>",
-            "abox",
-        ),
-        (
-            "<forms><form:form form:name='no'><form:text form:current-value='Ada' form:value='no'/>"
-            "<form:textarea form:value='by default'/><form:date form:current-value='2024-05-01'/>"
-            "<form:password form:current-value='no'/><form:hidden form:value='no'/></form:form>"
-            "</forms><p office:value='9'>a</p>",
-            "a\nAda\nby default\n2024-05-01",
-        ),
-        (
-            "<form:listbox><form:option form:label='no'/><form:option form:label='beans' form:current-selected"
-            "='true'/></form:listbox><form:checkbox form:label='tea' form:current-state='checked' form:value="
-            "'no'/><form:radio form:label='hot' form:selected='true'/><form:checkbox form:label='milk'"
-            " form:state='unchecked'/><form:combobox form:current-value='x'/>",
-            "beans\n[x] tea\n[x] hot\nmilk\nx",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("body", "expected"), shown("odt"))
 def test_what_an_open_document_shows(body, expected):
     assert zipped.odt(makers.odf_of(body)) == expected
 

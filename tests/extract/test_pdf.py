@@ -276,10 +276,6 @@ def test_more_text_than_a_text_may_have(monkeypatch):
     assert refused(makers.pdf(BODY)) == "more than 1,000 characters of text"
 
 
-def test_encrypted():
-    assert refused(makers.pdf([["a secret"]], encrypt="password")) == "encrypted"
-
-
 def test_locked_against_printing_only_is_read():
     from reportlab.lib.pdfencrypt import StandardEncryption
 
@@ -304,10 +300,6 @@ def test_cut_off_anywhere_is_read_or_refused():
                 "no text on its pages",
                 "damaged PDF: no page can be read",
             }
-
-
-def test_a_hundred_thousand_pages():
-    assert refused(makers.many_pages(100_000)) == "more than 10,000 pages"
 
 
 def test_pages_that_are_one_page():

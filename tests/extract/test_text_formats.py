@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 import makers
 import pytest
 from patience import grows_evenly
+from shown import shown
 
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.readers import READERS, UNGUARDED, Readers
@@ -200,19 +201,8 @@ CUE = "1\n00:00:01,000 --> 00:00:02,500\n"
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        (f"{CUE}Tea?\n\n2\n00:00:03,000 --> 00:00:04,000\nNo.\nThanks.\n", "Tea?\nNo.\nThanks."),
-        (
-            f"{CUE}<i>Tea</i>, <font color='red'>red</font>{{\\an8}} &amp; <b>hot\n",
-            "Tea, red & hot",
-        ),
-        (f"{CUE}1 < 2 and 3 > 2 <3\n", "1 < 2 and 3 > 2 <3"),
-        (f"{CUE}1984\n\n2\n00:00:03,000 --> 00:00:04,000\n42\n", "1984\n42"),
-        (f"{CUE.replace(',', '.')}A dot.\n", "A dot."),
-        (f"{CUE.rstrip()}  X1:1 X2:2 Y1:3 Y2:4\nA place.\n", "A place."),
+        *shown("srt"),
         ("0:0:1,0 --> 0:00:02,5\nNo number.\n\n00:00:03,000 --> 0:00:04,000\nB\n", None),
-        (f"{CUE[2:]}No number.\n\n00:00:03,000 --> 00:00:04,000\nB\n", "No number.\nB"),
-        (f"{CUE}One\n\nstill one\n2\n00:00:03,000 --> 00:00:04,000\nTwo\n", "One\nstill one\nTwo"),
-        (CUE + "喝茶\n还是咖啡？\n", "喝茶\n还是咖啡？"),
     ],
 )
 def test_subrip(source, expected):
@@ -243,15 +233,7 @@ def test_subtitles_that_say_nothing(read):
         read(source.encode())
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("00:01.000 --> 00:02.000 line:0%\n<v.loud Ann>Tea?</v>\n<c.red.big>No</c>", "Tea?\nNo"),
-        ("an id\n00:00:01.000 --> 00:00:02.000\nA<00:00:01.500>B &lt;i&gt;&nbsp;C", "AB <i> C"),
-        ("NOTE a\nb\n\nREGION\nid:a\n\n00:01.000 --> 00:02.000\nTea?", "Tea?"),
-        ("00:01.000 --> 00:02.000\nTea\n\nafter an empty line", "Tea\nafter an empty line"),
-    ],
-)
+@pytest.mark.parametrize(("source", "expected"), shown("vtt"))
 def test_webvtt(source, expected):
     assert vtt(f"WEBVTT Kind: captions\n\n{source}\n".encode()) == expected
 
@@ -264,15 +246,6 @@ def test_webvtt_without_cues():
 HEAD = "[Script Info]\nTitle: a\n[Fonts]\nDialogue: 0,,,,,,,,,no\n[Events]\n"
 
 
-@pytest.mark.parametrize(
-    ("events", "expected"),
-    [
-        ("Dialogue: 0,0:00:01.00,0:00:02.00,A,,0,0,0,,Tea, please", "Tea, please"),
-        ("Dialogue: 0,1,2,A,,0,0,0,,{\\i1}Tea\\N{\\i0}and\\hmilk\\nhot", "Tea\nand milk hot"),
-        ("Dialogue: 0,1,2,A,,0,0,0,,a{\\p1}m 0 0 l 9 9{\\p0}b{\\pos(1,2)}c", "abc"),
-        ("Comment: 0,1,2,A,,0,0,0,,no\nDialogue: 0,1,2,A,,0,0,0,,yes", "yes"),
-        ("Format: Start, End, Text\nDialogue: 1,2,a, b", "a, b"),
-    ],
-)
+@pytest.mark.parametrize(("events", "expected"), shown("ass"))
 def test_substation_alpha(events, expected):
     assert ass(f"{HEAD}{events}\n".encode()) == expected

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import types
+from functools import partial
 from importlib.resources import files
 
 import numpy as np
@@ -213,71 +214,52 @@ def test_a_single_path_is_one_path(tmp_path):
         assert len(simdup.scan_rows(path).rows) == 3
 
 
-STRING = "must be a list of strings, not the string 'docs'; put it into a list"
-WRONG = {
-    "texts of fingerprint_texts": (simdup.fingerprint_texts, f"texts {STRING}"),
-    "texts of group_texts": (simdup.group_texts, f"texts {STRING}"),
-    "texts of exact_similarities": (
-        lambda value: simdup.exact_similarities(value, [0], [1]),
-        f"texts {STRING}",
-    ),
-    "include": (lambda value: simdup.Filters(include=value), f"include {STRING}"),
-    "exclude": (lambda value: simdup.Filters(exclude=value), f"exclude {STRING}"),
-    "hidden": (
-        lambda value: simdup.Filters(hidden=value),
-        "hidden must be True or False, not string 'docs'",
-    ),
-    "max_size": (
-        lambda value: simdup.Filters(max_size=value),
-        "max_size must be a whole number, not string 'docs'",
-    ),
-    "formats": (lambda value: simdup.Settings(formats=value), f"formats {STRING}"),
-    "converters": (
-        lambda value: simdup.Settings(converters=[value]),
-        "converters[0] must be a Converter, not string 'docs'",
-    ),
-    "recipe": (simdup.Settings, "recipe must be a Recipe, not string 'docs'"),
-    "similarity": (
-        lambda value: simdup.Settings(similarity=value),
-        "similarity must be a number, not string 'docs'",
-    ),
-    "k": (lambda value: simdup.Settings(k=value), "k must be a whole number, not string 'docs'"),
-    "verified": (
-        lambda value: simdup.Settings(verified=value),
-        "verified must be True or False, not string 'docs'",
-    ),
-    "sizes": (
-        lambda value: simdup.evaluate(sizes=value),
-        "sizes must be a list of whole numbers, not the string 'docs'; put it into a list",
-    ),
-    "k of evaluate": (
-        lambda value: simdup.evaluate(k=value),
-        "k must be a whole number, not string 'docs'",
-    ),
-    "recipes": (
-        lambda value: simdup.evaluate(recipes=value),
-        "recipes must be a list of Recipe objects, not the string 'docs'; put it into a list",
-    ),
-    "paths of scan": (lambda value: simdup.scan([value, 5]), "paths[1] must be a path, not int 5"),
-    "against": (
-        lambda value: simdup.scan(value, against=7),
-        "against must be a list of paths, not int 7",
-    ),
-    "paths of fingerprint_files": (
-        lambda value: simdup.fingerprint_files({value: 1}.values()),
-        "paths[0] must be a path, not int 1",
-    ),
-    "files": (
-        lambda value: simdup.scan_rows(len(value)),
-        "files must be a list of paths, not int 4",
-    ),
-}
+LIST = "a list of {}, not the string 'docs'; put it into a list"
+STRINGS = LIST.format("strings")
+NO_NUMBER, NO_TRUTH = "a whole number, not string 'docs'", "True or False, not string 'docs'"
 
 
-@pytest.mark.parametrize(("call", "message"), WRONG.values(), ids=list(WRONG))
-def test_a_wrong_type_is_refused_by_name(call, message):
+@pytest.mark.parametrize(
+    ("call", "name", "wanted"),
+    [
+        (simdup.fingerprint_texts, "texts", STRINGS),
+        (simdup.group_texts, "texts", STRINGS),
+        (partial(simdup.exact_similarities, i=[0], j=[1]), "texts", STRINGS),
+        *((simdup.Filters, name, STRINGS) for name in ("include", "exclude")),
+        (simdup.Settings, "formats", STRINGS),
+        (simdup.evaluate, "sizes", LIST.format("whole numbers")),
+        (simdup.evaluate, "recipes", LIST.format("Recipe objects")),
+        *((simdup.Filters, "max_size", NO_NUMBER), (simdup.Filters, "hidden", NO_TRUTH)),
+        *((simdup.Settings, "k", NO_NUMBER), (simdup.Settings, "verified", NO_TRUTH)),
+        *(
+            (simdup.evaluate, "k", NO_NUMBER),
+            (simdup.Settings, "recipe", "a Recipe, not string 'docs'"),
+        ),
+        (simdup.Settings, "similarity", "a number, not string 'docs'"),
+    ],
+)
+def test_a_wrong_type_is_refused_by_name(call, name, wanted):
     with pytest.raises(TypeError) as caught:
-        call("docs")
+        call(**{name: "docs"})
+    assert str(caught.value) == f"{name} must be {wanted}"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: simdup.Settings(converters=["docs"]),
+            "converters[0] must be a Converter, not string 'docs'",
+        ),
+        (lambda: simdup.scan(["docs", 5]), "paths[1] must be a path, not int 5"),
+        (lambda: simdup.scan("docs", against=7), "against must be a list of paths, not int 7"),
+        (lambda: simdup.fingerprint_files({1: 1}.values()), "paths[0] must be a path, not int 1"),
+        (lambda: simdup.scan_rows(4), "files must be a list of paths, not int 4"),
+    ],
+)
+def test_a_wrong_part_of_a_list_is_refused_by_name(call, message):
+    with pytest.raises(TypeError) as caught:
+        call()
     assert str(caught.value) == message
 
 
@@ -285,13 +267,13 @@ def test_a_wrong_type_is_refused_by_name(call, message):
     ("method", "arguments", "message"),
     [
         ("query", (["docs"],), "text must be a string, not list ['docs']"),
-        ("query_many", ("docs",), f"texts {STRING}"),
-        ("query_texts", ("docs",), f"texts {STRING}"),
+        ("query_many", ("docs",), f"texts must be {STRINGS}"),
+        ("query_texts", ("docs",), f"texts must be {STRINGS}"),
         ("query_files", (3,), "paths must be a list of paths, not int 3"),
         ("add", ([None],), "paths[0] must be a path, not None"),
         ("remove", (3,), "paths must be a list of paths, not int 3"),
-        ("add_texts", ("docs", ["a"]), f"names {STRING}"),
-        ("add_texts", (["a"], "docs"), f"texts {STRING}"),
+        ("add_texts", ("docs", ["a"]), f"names must be {STRINGS}"),
+        ("add_texts", (["a"], "docs"), f"texts must be {STRINGS}"),
     ],
 )
 def test_a_wrong_type_for_an_index_is_refused_by_name(tmp_path, method, arguments, message):

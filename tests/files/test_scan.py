@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -124,23 +125,13 @@ def test_documents_without_text_are_grouped_by_their_bytes_alone(textless, how):
     assert [group.id for group in result.groups] == [1, 2, 3]
     assert len(result.documents) == result.stats.fingerprinted == 2
     assert result.stats.found == len(result.documents) + len(result.skipped) == 14
-    assert {skipped.path: skipped.reason.value for skipped in result.skipped} == {
-        f"in/{name}": reason
-        for reason, names in {
-            "no text extracted": [
-                "one/empty.docx",
-                "two/empty.docx",
-                "one/other.docx",
-                "one/z/empty-copy.docx",
-            ],
-            "empty": [
-                f"{copy}/{name}"
-                for copy in ("one", "two")
-                for name in ("signs.docx", "zero", "signs.txt")
-            ],
-            "binary": ["one/binary", "two/binary"],
-        }.items()
-        for name in names
+    found = Counter((each.reason.value, Path(each.path).name) for each in result.skipped)
+    without = dict.fromkeys(("other.docx", "empty-copy.docx"), 1) | {"empty.docx": 2}
+    nothing = dict.fromkeys(("signs.docx", "signs.txt", "zero"), 2)
+    assert found == {
+        **{("no text extracted", name): count for name, count in without.items()},
+        **{("empty", name): count for name, count in nothing.items()},
+        ("binary", "binary"): 2,
     }
 
 

@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 import numpy as np
 import pytest
 
-from simdup.compute.compiled import BYTES_WORTH_WORKERS, cores
+from simdup.compute.compiled import BYTES_WORTH_WORKERS
 from simdup.files import workers as local
 from simdup.files.fingerprint import FingerprintOptions
 from simdup.files.walk import walk
@@ -130,10 +130,6 @@ def test_large_scans_start_as_many_workers_as_there_are_cores(monkeypatch):
     list(fingerprint_all(deque([sized(1, 2, 3)]), FingerprintOptions(RECIPE), 3))
 
     assert asked == [7, 3]
-
-
-def test_there_is_at_least_one_core():
-    assert cores() >= 1
 
 
 # Workers that die

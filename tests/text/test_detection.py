@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from simdup.text.encodings import Encoding, decode, detect
-
 pytestmark = pytest.mark.slow
 
 BENCH = Path(__file__).parents[1] / "bench"
@@ -50,16 +48,6 @@ def test_texts_of_every_length_are_decoded_correctly(kind, size):
 
     assert len(taken) >= 20
     assert len(wrong) <= (MOST_WRONG.get(kind.name, 0) if size == min(bench.SIZES) else 0), wrong
-
-
-@by_kind
-def test_a_cut_at_any_byte_makes_nothing_fail(kind):
-    for sample in list(bench.samples(kind, 100))[:4]:
-        for end in range(len(sample.data)):
-            found = detect(sample.data[:end], complete=False)
-
-            if isinstance(found, Encoding):
-                assert decode(sample.data[:end], found) is not None
 
 
 @by_kind

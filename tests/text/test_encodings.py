@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 from time import process_time
 
 import makers
@@ -529,33 +530,8 @@ def test_utf16_without_a_byte_order_is_read_by_its_mark_or_as_on_windows(codec):
 
 
 # Labels of the WHATWG Encoding Standard that Python's codecs do not know, and false friends.
-LABELS = {
-    "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8",
-    "iso-8859-2": "csisolatin2 iso-ir-101 iso88592 iso_8859-2:1987 l2 latin2",
-    "iso-8859-6": "arabic asmo-708 csiso88596e csiso88596i ecma-114 iso-8859-6-e iso-8859-6-i",
-    "iso-8859-7": "elot_928 greek8 iso88597 sun_eu_greek",
-    "iso-8859-8": "csiso88598e csiso88598i csisolatinhebrew iso-8859-8-i logical visual",
-    "iso-8859-15": "csisolatin9 iso885915 l9",
-    "koi8-r": "cskoi8r koi koi8 koi8_r",
-    "koi8-u": "koi8-ru",
-    "mac-roman": "csmacintosh mac macintosh x-mac-roman",
-    "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
-    "cp874": "dos-874 iso-8859-11 iso885911 tis-620 windows-874",
-    "windows-1251": "x-cp1251 CP1251",
-    "windows-1252": "cp819 iso-8859-1 iso88591 x-cp1252 x-user-defined latin1",
-    "windows-1254": "csisolatin5 iso-8859-9 iso-ir-148 iso_8859-9:1989 l5 x-cp1254",
-    "gb18030": "chinese csgb2312 csiso58gb231280 gb_2312 gb_2312-80 iso-ir-58 x-gbk",
-    "hz": "hz-gb-2312",
-    "big5": "cn-big5 csbig5 x-x-big5",
-    "euc-jp": "cseucpkdfmtjapanese x-euc-jp",
-    "iso-2022-jp": "csiso2022jp iso-2022-jp-1 iso-2022-jp-ms cp50220",
-    "shift_jis": "csshiftjis ms932 ms_kanji windows-31j x-sjis",
-    "euc-kr": "cseuckr csksc56011987 iso-ir-149 korean ks_c_5601-1989 ksc_5601 windows-949",
-    "iso-2022-kr": "csiso2022kr",
-    "utf-7": "unicode-1-1-utf-7 utf7",
-    "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16le",
-    "utf-16-be": "unicodefffe utf-16be",
-}
+with open(Path(__file__).with_name("labels.txt"), encoding="utf-8") as file:
+    LABELS = dict(line.split(": ") for line in file)
 
 
 @pytest.mark.parametrize(
