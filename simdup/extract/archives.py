@@ -87,7 +87,7 @@ def is_archive(head: bytes) -> bool:
     """Whether a file with this beginning may be an archive; documents may begin like zip files."""
     if head.startswith(b"From "):
         return format_of(head, "") is Format.MBOX
-    return head.startswith(ZIP) or _is_tar(head) or _is_tar(_unpacked_head(head))
+    return head.startswith(ZIP) or bool(_header(head) or _header(_unpacked_head(head)))
 
 
 def opened(data: bytes) -> Archive:
@@ -105,13 +105,12 @@ def opened(data: bytes) -> Archive:
     return _tar(data)
 
 
-def _is_tar(head: bytes) -> bool:
-    """Whether the data begins with the header of a member of a tar file."""
+def _header(data: bytes) -> tarfile.TarInfo | None:
+    """The header of a member of a tar file that begins here; None if there is none."""
     try:
-        tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "surrogateescape")
+        return tarfile.TarInfo.frombuf(data[:_BLOCK], "utf-8", "surrogateescape")
     except (tarfile.HeaderError, ValueError):
-        return False
-    return True
+        return None
 
 
 def _unpacked_head(head: bytes) -> bytes:
@@ -219,9 +218,8 @@ def _check_headers(data: bytes) -> None:
     """Raise NotReadable for headers of a tar file that would keep `tarfile` busy."""
     at = in_row = 0
     while at < len(data):
-        try:
-            header = tarfile.TarInfo.frombuf(data[at : at + _BLOCK], "utf-8", "surrogateescape")
-        except (tarfile.HeaderError, ValueError):
+        header = _header(data[at : at + _BLOCK])
+        if header is None:
             return  # where `tarfile` ends too
         in_row = in_row + 1 if header.type in _HEADERS else 0
         is_long = header.type in _HEADERS and header.size > _LONGEST_HEADER

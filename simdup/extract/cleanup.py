@@ -42,15 +42,16 @@ class Mangled(Extracted):
     """A text that may not be what the document shows: its fonts do not say which characters."""
 
 
-#: Content that is not part of the text: its kind, a word in the plural, and its bytes.
-Others: TypeAlias = Iterable[tuple[str, bytes]]
+#: Content that is not part of the text: its kind, a word in the plural, and its bytes or text.
+Others: TypeAlias = Iterable[tuple[str, str | bytes]]
 
 
 def with_unread(text: str, others: Others) -> Extracted:
     """The text with other content; the order of things of one kind does not count."""
     found: dict[str, list[bytes]] = {}
     for kind, content in others:
-        found.setdefault(kind, []).append(blake2b(content, digest_size=8).digest())
+        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+        found.setdefault(kind, []).append(blake2b(data, digest_size=8).digest())
     made = type(text)(text) if isinstance(text, Extracted) else Extracted(text)
     made.unread = tuple(
         Unread(kind, len(each), blake2b(b"".join(sorted(each)), digest_size=8).hexdigest())

@@ -14,16 +14,16 @@ import os
 import re
 import signal
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from math import ceil
 from stat import S_ISREG
 from typing import IO, TYPE_CHECKING
 
 from simdup.errors import SHORTAGES
 from simdup.extract.cleanup import LONGEST_TEXT, NotReadable, ReaderFailed, unless_empty
-from simdup.extract.sandbox import PATIENCE, SECONDS
+from simdup.extract.sandbox import PATIENCE, SECONDS, called_after
 from simdup.records import Reason
 from simdup.settings import Converter
 from simdup.text.encodings import NotText, decode, detect
@@ -151,7 +151,7 @@ def _run(
     """
     with (
         _started(command, source, complaints, seconds) as process,
-        _killed_after(PATIENCE * seconds, process) as is_late,
+        called_after(PATIENCE * seconds, partial(_kill, process)) as is_late,
     ):
         output = process.stdout.read(MOST_BYTES + 1) if process.stdout else b""
         if len(output) > MOST_BYTES:
@@ -162,24 +162,6 @@ def _run(
     if hasattr(signal, "SIGXCPU") and code == 128 + signal.SIGXCPU:
         raise ReaderFailed(f"{command[0]} took more than {seconds:g} seconds of processor time")
     return code, output
-
-
-@contextmanager
-def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
-    """Kill a program if the block takes these seconds; the event tells whether that happened."""
-    is_late = threading.Event()
-
-    def end() -> None:
-        is_late.set()
-        _kill(process)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield is_late
-    finally:
-        timer.cancel()
 
 
 @contextmanager

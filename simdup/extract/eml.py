@@ -203,18 +203,15 @@ def _bytes_shown(pieces: _Shown) -> int:
     return size or any(piece for _, piece in pieces)
 
 
-def _others(message: Message, pieces: _Pieces) -> Iterator[tuple[str, bytes]]:
+def _others(message: Message, pieces: _Pieces) -> Iterator[tuple[str, str | bytes]]:
     """Who wrote a mail to whom and when, and all parts that are not its text."""
     known = [f"{name}: {message[name]}" for name in _HEADERS if message[name] is not None]
     if known:
-        yield "mail headers", "\n".join(known).encode("utf-8", "surrogatepass")
+        yield "mail headers", "\n".join(known)
     read = {id(part) for part, _ in pieces}
     for part in message.walk():
         if part is not message and part.get("Subject") is not None:
-            yield (
-                "attachments",
-                f"{part['From']} {part['Subject']}".encode("utf-8", "surrogatepass"),
-            )
+            yield "attachments", f"{part['From']} {part['Subject']}"
         if id(part) in read and part.get_content_type().endswith("html"):
             yield from html_text.others(_characters(part))
         if part.is_multipart() or id(part) in read:

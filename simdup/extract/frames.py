@@ -47,10 +47,6 @@ class _Open(NamedTuple):
     begin: int
     """The number of the first piece in it."""
 
-    def after(self, *, is_end: bool) -> _Open:
-        """The element after one more tag of its name."""
-        return self._replace(depth=self.depth + (-1 if is_end else 1))
-
 
 class Frames:
     """Finds the frame among the pieces of a page, which the caller appends to `pieces`.
@@ -78,10 +74,10 @@ class Frames:
             self._note_form(attributes, is_end=is_end)
         if self._frame:
             if name == self._frame.name:
-                self._frame = self._unless_ended(self._frame.after(is_end=is_end), self._frames)
+                self._frame = self._after(self._frame, self._frames, is_end=is_end)
             return
         if self._main and name == self._main.name:
-            self._main = self._unless_ended(self._main.after(is_end=is_end), self._mains)
+            self._main = self._after(self._main, self._mains, is_end=is_end)
         if name in _CONTENT:
             self._depth = max(self._depth + (-1 if is_end else 1), 0)
         if not is_end:
@@ -117,10 +113,11 @@ class Frames:
         is_inner = self._depth > 0 or self._main is not None
         return not is_inner and (kind in _OUTER or (kind == _HEADER and self._has_content))
 
-    def _unless_ended(self, element: _Open, ended: list[slice]) -> _Open | None:
-        """The element; None if it ended, and then its pieces are noted."""
-        if element.depth:
-            return element
+    def _after(self, element: _Open, ended: list[slice], *, is_end: bool) -> _Open | None:
+        """The element after a tag of its name; None if it ended, and then its pieces are noted."""
+        depth = element.depth + (-1 if is_end else 1)
+        if depth:
+            return element._replace(depth=depth)
         ended.append(slice(element.begin, len(self.pieces)))
         return None
 

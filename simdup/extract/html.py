@@ -14,7 +14,6 @@ import codecs
 import re
 from collections.abc import Iterator
 from html import escape, unescape
-from itertools import repeat
 from typing import Any, TypeAlias
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, unwrapped, with_unread
@@ -33,19 +32,18 @@ _PARTS = 1000
 # declaration, or a tag, whose name may begin with a slash. Markup that is not closed goes on to the
 # end of the page, so that no alternative fails after it has begun, and is tried again further on.
 # (`[^<>]*` ends where the next markup may begin.)
-_MARKUP = rf"""
+_MARKUP = re.compile(
+    rf"""
     <!--(?:-?>|.*?(?:--!?>|\Z))
   | <(?P<raw>title|textarea|xmp|script|style|noscript|template|iframe|noembed|noframes
        |annotation(?:-xml)?)(?=[\s/>])[^<>]*(?<!/)>
     (?P<contents>.*?)(?:</(?P=raw)(?=[\s/>])[^>]*>?|\Z)
   | <r[tp](?=[\s/>]).*?(?=</?r(?:t|p|b|uby)\b|\Z)
   | <[!?][^>]*>?
-  | <(?P<name>/?[a-z][^\s/>]*)(ATTRIBUTES(?:[^=>]+|=\s*(?:"[^"]*"|'[^']*')?){{0,{_PARTS}}}>?)
-    """
-_FLAGS = re.DOTALL | re.IGNORECASE | re.VERBOSE
-_PLAIN = re.compile(_MARKUP.replace("ATTRIBUTES", "?:"), _FLAGS)
-# The same with a group for the attributes of a tag, for pages that mark their frame.
-_MARKED = re.compile(_MARKUP.replace("ATTRIBUTES", ""), _FLAGS)
+  | <(?P<name>/?[a-z][^\s/>]*)((?:[^=>]+|=\s*(?:"[^"]*"|'[^']*')?){{0,{_PARTS}}}>?)
+    """,
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
 
 # The raw elements whose contents a browser with scripts shows.
 _SHOWN = ("textarea", "xmp")
@@ -187,13 +185,13 @@ def _title_and_pieces(markup: str, frames: Frames) -> tuple[str, list[str]]:
     """The title of a page and the pieces of its visible text, which `frames` has too."""
     title: str | None = None
     pieces = frames.pieces
-    for piece, raw, contents, name, attributes in _cut(markup, frames):
+    for piece, raw, contents, name, attributes in _cut(markup):
         pieces.append(piece)
         if name:
             lower = name.lower()
             pieces.append(_GAPS.get(lower, ""))
-            if attributes is not None:
-                frames.note(lower, attributes)
+            if frames.is_marked:
+                frames.note(lower, attributes or "")
         elif raw and raw.lower() in _SHOWN:
             pieces.append(contents or "")
         elif raw and raw.lower() == "title" and title is None:
@@ -201,17 +199,10 @@ def _title_and_pieces(markup: str, frames: Frames) -> tuple[str, list[str]]:
     return title or "", pieces
 
 
-def _cut(markup: str, frames: Frames) -> Iterator[_Cut]:
-    """The characters before each piece of markup, and the groups of `_MARKUP` in that piece.
-
-    The last group, the attributes, is None in pages that do not mark their frame.
-    """
-    source = markup.replace(_LINE, " ")
-    if frames.is_marked:
-        parts: Iterator[Any] = iter([*_MARKED.split(source), *[None] * 4])
-        return zip(parts, parts, parts, parts, parts)  # noqa: B905  (nothing is left)
-    parts = iter([*_PLAIN.split(source), *[None] * 3])
-    return zip(parts, parts, parts, parts, repeat(None))
+def _cut(markup: str) -> Iterator[_Cut]:
+    """The characters before each piece of markup, and the groups of `_MARKUP` in that piece."""
+    parts: Iterator[Any] = iter([*_MARKUP.split(markup.replace(_LINE, " ")), *[None] * 4])
+    return zip(parts, parts, parts, parts, parts)  # noqa: B905  (nothing is left)
 
 
 def _characters(source: str) -> str:

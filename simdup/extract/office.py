@@ -86,7 +86,8 @@ def pptx(data: bytes) -> str:
     package = Package(data)
     slides = _listed(package, "sldId")
     names = [name for slide in slides for name in (slide, *_drawn(package, slide))]
-    return _flowing(package, names, _DRAWING)
+    flow = _flow(package, names, _DRAWING)
+    return _document(package, str(flow), flow.others)
 
 
 def xlsx(data: bytes) -> str:
@@ -206,12 +207,6 @@ _KINDS = by_word(_ATTRIBUTES)
 
 # The values of cells and the strings they refer to.
 _SHEET = Vocabulary(shown=frozenset({"v", "t"}), hidden=frozenset(), gaps={})
-
-
-def _flowing(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> str:
-    """The running text of some members, after it their asides, and what was not read."""
-    flow = _flow(package, names, vocabulary)
-    return _document(package, str(flow), flow.others)
 
 
 def _flow(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> _Flow:
@@ -404,21 +399,18 @@ class _Cells(_Flow):
         return self._strings[index] if index < len(self._strings) else ""
 
 
-def _relations(package: Package, part: str) -> list[dict[str, str]]:
-    """The relationships of a part of an Office file, each as its attributes."""
+def _relations(package: Package, part: str) -> list[tuple[str | None, str, str]]:
+    """The relationships of a part of an Office file: identifier, kind, and a member's name."""
     folder, name = posixpath.split(part)
     member = posixpath.join(folder, "_rels", f"{name}.rels")
-    return [each for _, each in elements(package, member, "Relationship")]
+    found = (each for _, each in elements(package, member, "Relationship"))
+    return [(e.get("Id"), e.get("Type", ""), inside(part, e.get("Target", ""))) for e in found]
 
 
 def _related(package: Package, part: str, kind: str) -> list[str]:
     """The existing members that a part refers to as `kind`."""
-    names = (
-        inside(part, each.get("Target", ""))
-        for each in _relations(package, part)
-        if each.get("Type", "").endswith(f"/{kind}")
-    )
-    return [name for name in names if name in package]
+    found = _relations(package, part)
+    return [name for _, each, name in found if each.endswith(f"/{kind}") and name in package]
 
 
 def _drawn(package: Package, part: str) -> list[str]:
@@ -429,8 +421,7 @@ def _drawn(package: Package, part: str) -> list[str]:
 
 def _targets(package: Package, part: str) -> dict[str | None, str]:
     """The members that a part refers to, by the identifiers of the relationships."""
-    relations = _relations(package, part)
-    return {each.get("Id"): inside(part, each.get("Target", "")) for each in relations}
+    return {identifier: name for identifier, _, name in _relations(package, part)}
 
 
 def _main_part(package: Package) -> str:

@@ -47,11 +47,12 @@ _TOOLS = dict(zip(PACKINGS, ("gzip", "xz", "bzip2", "zstandard"), strict=True))
 # says so of data that asks for more than its limit.
 _NO_MEMORY = re.compile(r"^Error -4\b|not enough memory")
 
+# Looked for once.
+_found = cache(find_spec)
+
 # Endings that replace two, and the one left when the file is unpacked.
-_SHORT = {".tgz": ".tar", ".taz": ".tar", ".txz": ".tar", ".tbz": ".tar", ".tbz2": ".tar"} | {
-    ".tzst": ".tar",
-    ".svgz": ".svg",
-}
+_SHORT = dict.fromkeys((".tgz", ".taz", ".txz", ".tbz", ".tbz2", ".tzst"), ".tar")
+_SHORT[".svgz"] = ".svg"
 
 
 class CutShortError(Exception):
@@ -94,7 +95,7 @@ def inner_name(path: str) -> str:
 
 def can_unpack(packing: str) -> bool:
     """Whether there is a decoder: only zstandard may need a package."""
-    return packing != "zst" or _has_zstd_module() or _has_zstandard()
+    return packing != "zst" or _has_zstd_module() or _found("zstandard") is not None
 
 
 def allowance(size: int) -> int:
@@ -188,12 +189,6 @@ def _decoder(packing: str, window: int) -> _Decoder:
     return _Decoder(tool.decompressobj, zstandard.ZstdError)
 
 
-@cache
-def _has_zstandard() -> bool:
-    return find_spec("zstandard") is not None
-
-
-@cache
 def _has_zstd_module() -> bool:
     """Whether Python itself unpacks zstandard, as it does from 3.14 on."""
-    return find_spec("compression") is not None and find_spec("compression.zstd") is not None
+    return _found("compression") is not None and _found("compression.zstd") is not None

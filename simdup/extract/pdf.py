@@ -86,7 +86,7 @@ def text(data: bytes) -> str:
     Raises NotReadable.
     """
     getLogger("pypdfium2").setLevel(ERROR)  # it warns of forms that it reads in part
-    unmapped = _Unmapped()
+    unmapped = list[bool]()
     try:
         with closing(PdfDocument(data)) as document:
             with suppress(PdfiumError):
@@ -100,7 +100,8 @@ def text(data: bytes) -> str:
         line if line.endswith(_PARTING) else f"{line}\n" for line in _without_running_lines(pages)
     )
     found = unless_empty(unwrapped(_joined("".join(lines))), "no text on its pages")
-    is_doubtful = unmapped.are_many or is_mangled(found)
+    are_many = sum(unmapped) * ONE_IN >= len(unmapped) > 0
+    is_doubtful = are_many or is_mangled(found)
     return with_unread(Mangled(found) if is_doubtful else found, others)
 
 
@@ -140,30 +141,15 @@ def _drawn(page: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401
         yield "pages without text", b""
 
 
-@dataclass(slots=True)
-class _Unmapped:
-    """How many characters the fonts have no map for, among some of each page."""
-
-    seen: int = 0
-    unmapped: int = 0
-
-    def look_at(self, text_page: Any) -> None:  # noqa: ANN401
-        """Count characters spread over a page, and how many of them have no map."""
-        size = text_page.count_chars()
-        places = range(0, size, size // SAMPLED + 1)
-        self.seen += len(places)
-        is_unmapped = raw.FPDFText_HasUnicodeMapError
-        self.unmapped += sum(is_unmapped(text_page.raw, place) == 1 for place in places)
-
-    @property
-    def are_many(self) -> bool:
-        """Whether too many characters have no map to trust the text."""
-        return self.unmapped * ONE_IN >= self.seen > 0
+def _are_unmapped(text_page: Any) -> list[bool]:  # noqa: ANN401
+    """Whether the fonts have no map for each of some characters, spread over a page."""
+    size, is_unmapped = text_page.count_chars(), raw.FPDFText_HasUnicodeMapError
+    return [is_unmapped(text_page.raw, at) == 1 for at in range(0, size, size // SAMPLED + 1)]
 
 
 def _pages(
     document: Any,  # noqa: ANN401  (pypdfium2 has no types)
-    unmapped: _Unmapped,
+    unmapped: list[bool],
     others: list[tuple[str, bytes]],
 ) -> Iterator[list[_Line]]:
     """The lines of each page that can be read; what else is on it goes to `others`.
@@ -191,11 +177,11 @@ def _pages(
         raise NotReadable("damaged PDF: no page can be read")
 
 
-def _lines(page: Any, number: int, unmapped: _Unmapped) -> list[_Line]:  # noqa: ANN401
+def _lines(page: Any, number: int, unmapped: list[bool]) -> list[_Line]:  # noqa: ANN401
     """The lines of a page in PDFium's order; the lines at its edges have keys."""
     _give_boxes(page)
     with closing(page.get_textpage()) as text_page:
-        unmapped.look_at(text_page)
+        unmapped += _are_unmapped(text_page)
         found = list(_LINE.finditer(text_page.get_text_range()))
         heights = {} if page.get_rotation() else _heights(text_page, found)
     _, bottom, _, top = page.get_bbox()

@@ -213,15 +213,9 @@ def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> s
     packages = {package for name, package in _PACKAGES.items() if name.value in formats}
     versions = [f"{name} {version(name)}" for name in sorted(packages) if find_spec(name)]
     locked = [f"no {name}" for name in PACKINGS if name in formats and not can_unpack(name)]
-    told = *sorted(formats), *versions, *locked, *map(_program, converters)
+    programs = [import_module("simdup.extract.convert").edition(each) for each in converters]
+    told = *sorted(formats), *versions, *locked, *programs
     return f"{EDITION}: {', '.join(told)}"
-
-
-def _program(converter: Converter) -> str:
-    """A string that changes whenever a converter or its program does."""
-    from simdup.extract import convert  # noqa: PLC0415  few runs have converters
-
-    return convert.edition(converter)
 
 
 def _members(data: bytes) -> Sequence[str]:

@@ -16,8 +16,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from simdup.extract.cleanup import Extracted, Mangled, NotReadable, ReaderFailed, unread_of
@@ -61,16 +61,12 @@ class Guard:
     def text(self, found: Format, data: bytes) -> str:
         """The text of a document of this format. Raises NotReadable."""
         self._process = self._process or _started()
-        timer = threading.Timer(PATIENCE * self._seconds, self._process.kill)
-        timer.daemon = True
-        timer.start()
-        try:
-            kind, answer, unread = _asked(self._process, found, self._seconds, data)
-        except (ValueError, OSError):
-            is_late = not timer.is_alive()
-            raise ReaderFailed(self._cause(self._process, is_late=is_late)) from None
-        finally:
-            timer.cancel()
+        with called_after(PATIENCE * self._seconds, self._process.kill) as is_late:
+            try:
+                kind, answer, unread = _asked(self._process, found, self._seconds, data)
+            except (ValueError, OSError):
+                reason = self._cause(self._process, is_late=is_late.is_set())
+                raise ReaderFailed(reason) from None
         if kind in _REFUSALS:
             raise _REFUSALS[kind](answer)
         made = Mangled(answer) if kind == _MANGLED else Extracted(answer)
@@ -93,6 +89,24 @@ class Guard:
             with suppress(OSError):  # the unread rest
                 self._process.communicate()
             self._process = None
+
+
+@contextmanager
+def called_after(seconds: float, kill: Callable[[], None]) -> Iterator[threading.Event]:
+    """Call a function if the block takes these seconds; the event tells whether that happened."""
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        kill()
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield is_late
+    finally:
+        timer.cancel()
 
 
 def _started() -> subprocess.Popen[bytes]:
@@ -195,11 +209,8 @@ def _limit_memory() -> None:
         import resource  # noqa: PLC0415  not on Windows
     except ImportError:
         return
-    for kind, most in (
-        (resource.RLIMIT_AS, MEMORY_BYTES),
-        (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_FSIZE, 0),
-    ):
+    limits = {resource.RLIMIT_AS: MEMORY_BYTES, resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: 0}
+    for kind, most in limits.items():
         with suppress(ValueError, OSError):  # less was allowed already; macOS refuses the first
             resource.setrlimit(kind, (most, most))
 

@@ -38,11 +38,6 @@ def _may_be_archive(source: Source) -> bool:
         return False  # the reader of documents says why
 
 
-def _of_members(number: int) -> str:
-    """How many members an archive has, in words."""
-    return f"{number:,} member{'s' * (number != 1)}"
-
-
 def _members(source: Source) -> Iterator[Found]:
     if source.size > LARGEST_DOCUMENT:
         yield Skipped(source.path, Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
@@ -55,7 +50,8 @@ def _members(source: Source) -> Iterator[Found]:
     if archive is None:
         yield source
         return
-    yield Skipped(source.path, Reason.ARCHIVE, _of_members(len(archive.members)))
+    number = len(archive.members)
+    yield Skipped(source.path, Reason.ARCHIVE, f"{number:,} member{'s' * (number != 1)}")
     # Folder by folder, as a walk does and a store expects.
     for member in sorted(archive.members, key=lambda each: os.path.split(each.name)):
         path = source.path + INSIDE + member.name

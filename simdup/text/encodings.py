@@ -429,8 +429,8 @@ def _by_escapes(head: bytes) -> Encoding | None:
         return None
     name = "iso-2022-kr" if escape.group() == _KOREAN else "iso-2022-jp"
     text = _decoded(head, name)
-    is_text = count_lost(text) <= _MOST_LOST * len(text)
-    return Encoding(name, 1 - count_lost(text) / len(text)) if is_text else None
+    lost = count_lost(text) / len(text) if text else 1.0
+    return Encoding(name, 1 - lost) if lost <= _MOST_LOST else None
 
 
 def _as_utf8(head: bytes, *, complete: bool) -> Encoding | NotText | None:

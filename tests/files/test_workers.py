@@ -73,10 +73,6 @@ def test_every_source_is_in_one_task_in_order():
     assert max(map(len, found)) == local.TASK_FILES
 
 
-def test_no_sources_are_no_task():
-    assert list(tasks([])) == []
-
-
 # Results
 
 

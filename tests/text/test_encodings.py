@@ -604,6 +604,7 @@ def test_characters_that_windows_adds_to_iso_2022_jp():
 
 def test_escapes_of_terminals_are_no_iso_2022():
     assert name(b"\x1b[1mbold\x1b(B\x1b[m costs \x1b$5") == "utf-8"
+    assert name(b"\x1b$)C") == "utf-8"  # the mark of ISO-2022-KR, and no text after it
 
 
 @pytest.mark.parametrize("codec", ["utf-7", "iso-2022-jp", "iso-2022-kr"])
