@@ -18,15 +18,8 @@ from functools import reduce
 from itertools import groupby
 from typing import TypeAlias
 
+from simdup.extract import cleanup
 from simdup.extract import html as html_text
-from simdup.extract.cleanup import (
-    NotReadable,
-    TextBuilder,
-    tidied,
-    unless_empty,
-    unread_of,
-    with_unread,
-)
 from simdup.extract.sniff import mails
 from simdup.text.encodings import LOST, Encoding, declared_or_likely, decode, encoding_named
 
@@ -79,13 +72,13 @@ class _Raw(Compat32):
 def eml(data: bytes) -> str:
     """The subject of a mail and its body. Raises NotReadable."""
     if data.count(b"\n--") > MOST_PARTS and data.count(b"boundary=") > MOST_PARTS // 10:
-        raise NotReadable(f"more than {MOST_PARTS:,} parts")
+        raise cleanup.NotReadable(f"more than {MOST_PARTS:,} parts")
     try:
         message = BytesParser(policy=_Raw()).parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
         pieces = _subject_and_body(message)
-        return with_unread(unless_empty(_joined(pieces)), _others(message, pieces))
+        return cleanup.with_unread(cleanup.unless_empty(_joined(pieces)), _others(message, pieces))
     except _TROUBLE as error:
-        raise NotReadable(f"damaged mail: {error}") from None
+        raise cleanup.NotReadable(f"damaged mail: {error}") from None
 
 
 def mbox(data: bytes) -> str:
@@ -93,16 +86,16 @@ def mbox(data: bytes) -> str:
 
     Raises NotReadable if no mail can be read, or there is too much text.
     """
-    texts, others = TextBuilder(), list[tuple[str, bytes]]()
+    texts, others = cleanup.TextBuilder(), list[tuple[str, bytes]]()
     for place in mails(data):
         try:
             found = eml(data[place])
-        except NotReadable:
+        except cleanup.NotReadable:
             others.append(("mails without text", data[place]))
             continue
         texts.add(f"{found}\n")
-        others += [(each.kind, repr(each).encode()) for each in unread_of(found)]
-    return with_unread(unless_empty(str(texts)), others)
+        others += [(each.kind, repr(each).encode()) for each in cleanup.unread_of(found)]
+    return cleanup.with_unread(cleanup.unless_empty(str(texts)), others)
 
 
 def _subject_and_body(message: Message) -> _Pieces:
@@ -112,7 +105,7 @@ def _subject_and_body(message: Message) -> _Pieces:
 
 def _joined(pieces: _Pieces) -> str:
     """The texts of the pieces, each on lines of its own."""
-    found = TextBuilder()
+    found = cleanup.TextBuilder()
     for _, piece in pieces:
         found.add(piece + "\n")
     return str(found)
@@ -186,7 +179,7 @@ def _shown(part: Message, *, attached: bool = False) -> _Shown:
         if kind == "multipart/alternative":
             return reduce(_richer, found, [])
         return [piece for each in found for piece in each]
-    return [(part, tidied(_text(part)))] if part.get_content_maintype() == "text" else []
+    return [(part, cleanup.tidied(_text(part)))] if part.get_content_maintype() == "text" else []
 
 
 def _richer(one: _Shown, other: _Shown) -> _Shown:

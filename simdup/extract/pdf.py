@@ -19,19 +19,15 @@ from dataclasses import dataclass
 from itertools import islice
 from logging import ERROR, getLogger
 from math import hypot
-from typing import Any
+from typing import Any, TypeAlias
 
 from pypdfium2 import PdfDocument, PdfiumError, raw
 
-from simdup.extract.cleanup import (
-    Mangled,
-    NotReadable,
-    check_length,
-    unless_empty,
-    unwrapped,
-    with_unread,
-)
+from simdup.extract import cleanup
 from simdup.text.noise import ONE_IN, is_mangled
+
+# A document, page, note or object of PDFium; pypdfium2 has no types.
+_Handle: TypeAlias = Any
 
 # The longest real document, R's manual, has 3,500. Even an empty page costs 2 ms or more.
 MOST_PAGES = 10_000
@@ -95,17 +91,17 @@ def text(data: bytes) -> str:
             pages = list(_pages(document, unmapped, others))
     except PdfiumError as error:
         is_locked = error.err_code in {_PASSWORD, _SECURITY}
-        raise NotReadable("encrypted" if is_locked else "damaged PDF") from None
+        raise cleanup.NotReadable("encrypted" if is_locked else "damaged PDF") from None
     lines = (
         line if line.endswith(_PARTING) else f"{line}\n" for line in _without_running_lines(pages)
     )
-    found = unless_empty(unwrapped(_joined("".join(lines))), "no text on its pages")
+    found = cleanup.unless_empty(cleanup.unwrapped(_joined("".join(lines))), "no text on its pages")
     are_many = sum(unmapped) * ONE_IN >= len(unmapped) > 0
     is_doubtful = are_many or is_mangled(found)
-    return with_unread(Mangled(found) if is_doubtful else found, others)
+    return cleanup.with_unread(cleanup.Mangled(found) if is_doubtful else found, others)
 
 
-def _others(document: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401  (pypdfium2 has no types)
+def _others(document: _Handle) -> Iterator[tuple[str, bytes]]:
     """What a PDF holds besides its pages: metadata, bookmarks, scripts and attachments."""
     if about := sorted(document.get_metadata_dict(skip_empty=True).items()):
         yield "metadata", repr(about).encode()
@@ -121,7 +117,7 @@ def _others(document: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401  (pyp
             yield "attachments", bytes(document.get_attachment(number).get_data())
 
 
-def _drawn(page: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401
+def _drawn(page: _Handle) -> Iterator[tuple[str, bytes]]:
     """The pictures and drawings of a page."""
     counted, drawings = 0, list[float]()
     box = [c_float() for _ in range(4)]
@@ -141,16 +137,14 @@ def _drawn(page: Any) -> Iterator[tuple[str, bytes]]:  # noqa: ANN401
         yield "pages without text", b""
 
 
-def _are_unmapped(text_page: Any) -> list[bool]:  # noqa: ANN401
+def _are_unmapped(text_page: _Handle) -> list[bool]:
     """Whether the fonts have no map for each of some characters, spread over a page."""
     size, is_unmapped = text_page.count_chars(), raw.FPDFText_HasUnicodeMapError
     return [is_unmapped(text_page.raw, at) == 1 for at in range(0, size, size // SAMPLED + 1)]
 
 
 def _pages(
-    document: Any,  # noqa: ANN401  (pypdfium2 has no types)
-    unmapped: list[bool],
-    others: list[tuple[str, bytes]],
+    document: _Handle, unmapped: list[bool], others: list[tuple[str, bytes]]
 ) -> Iterator[list[_Line]]:
     """The lines of each page that can be read; what else is on it goes to `others`.
 
@@ -159,7 +153,7 @@ def _pages(
     # pypdfium2 also asserts, and recurses for each character that it leaves out.
     trouble = (PdfiumError, AssertionError, RecursionError, ValueError)
     if len(document) > MOST_PAGES:
-        raise NotReadable(f"more than {MOST_PAGES:,} pages")
+        raise cleanup.NotReadable(f"more than {MOST_PAGES:,} pages")
     size = broken = 0
     for number in range(len(document)):
         try:
@@ -171,13 +165,13 @@ def _pages(
             others.append(("pages without text", b""))
             continue
         size += sum(len(line.text) for line in lines)
-        check_length(size)
+        cleanup.check_length(size)
         yield lines
     if broken and broken == len(document):
-        raise NotReadable("damaged PDF: no page can be read")
+        raise cleanup.NotReadable("damaged PDF: no page can be read")
 
 
-def _lines(page: Any, number: int, unmapped: list[bool]) -> list[_Line]:  # noqa: ANN401
+def _lines(page: _Handle, number: int, unmapped: list[bool]) -> list[_Line]:
     """The lines of a page in PDFium's order; the lines at its edges have keys."""
     _give_boxes(page)
     with closing(page.get_textpage()) as text_page:
@@ -195,9 +189,7 @@ def _lines(page: Any, number: int, unmapped: list[bool]) -> list[_Line]:  # noqa
 
 
 def _filled_in(
-    document: Any,  # noqa: ANN401
-    page: Any,  # noqa: ANN401
-    others: list[tuple[str, bytes]],
+    document: _Handle, page: _Handle, others: list[tuple[str, bytes]]
 ) -> Iterator[_Line]:
     """The values of the form fields of a page, and the notes that are written right on it.
 
@@ -220,11 +212,11 @@ def _filled_in(
             others.append((kind_of, about))
         raw.FPDFPage_CloseAnnot(note)
         size += len(found)
-        check_length(size)
+        cleanup.check_length(size)
         yield from map(_Line, _LINE.findall(found))
 
 
-def _about(document: Any, note: Any, read: str) -> Iterator[bytes]:  # noqa: ANN401
+def _about(document: _Handle, note: _Handle, read: str) -> Iterator[bytes]:
     """What belongs to a note or field besides the text of it that was read."""
     drawn = _string(raw.FPDFAnnot_GetAP, note, raw.FPDF_ANNOT_APPEARANCEMODE_NORMAL)
     if not read:
@@ -274,13 +266,13 @@ def _string(get: Callable[..., int], *of: object) -> str:
 def _bytes(get: Callable[..., int], *of: object) -> bytes:
     """The bytes that a function of PDFium writes to a buffer of the size that it asks for."""
     size = get(*of, None, 0)
-    check_length(size // 2)
+    cleanup.check_length(size // 2)
     buffer = create_string_buffer(size)
     get(*of, cast(buffer, POINTER(c_ushort)), size)
     return buffer.raw
 
 
-def _give_boxes(page: Any) -> None:  # noqa: ANN401
+def _give_boxes(page: _Handle) -> None:
     """Give a box as high as its font to each text of a page whose glyphs have none.
 
     Glyphs have no boxes if the file only names a Chinese font that this machine lacks, or if
@@ -303,8 +295,8 @@ def _give_boxes(page: Any) -> None:  # noqa: ANN401
 
 
 def _objects(
-    count: Callable[[Any], int], get: Callable[[Any, int], Any], holder: object, level: int = 0
-) -> Iterator[tuple[int, Any]]:
+    count: Callable[..., int], get: Callable[..., _Handle], holder: object, level: int = 0
+) -> Iterator[tuple[int, _Handle]]:
     """The kind and PDFium's handle of each object of a page or form, without forms themselves.
 
     pypdfium2's own `get_objects` takes twice as long.
@@ -320,7 +312,7 @@ def _objects(
             )
 
 
-def _heights(text_page: Any, lines: list[re.Match[str]]) -> dict[int, float]:  # noqa: ANN401
+def _heights(text_page: _Handle, lines: list[re.Match[str]]) -> dict[int, float]:
     """The height of each line on its page, by the line's index; blank lines are left out."""
     heights = {}
     at = units = (

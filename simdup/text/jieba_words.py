@@ -9,11 +9,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from simdup.errors import InputError
 from simdup.text.unicode import representatives
 
+_Tokenizer: TypeAlias = Any  # jieba has no types
 Logarithms = Mapping[str, Mapping[str, float]]
 
 
@@ -87,7 +88,7 @@ def read_stop_words(path: str | None) -> list[str]:
 
 
 @lru_cache(maxsize=4)
-def _tokenizer(user_dict: str | None, *, variants: bool = False) -> Any:  # noqa: ANN401  (jieba has no types)
+def _tokenizer(user_dict: str | None, *, variants: bool = False) -> _Tokenizer:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba 0.42.1 on new Pythons and with old setuptools
         import jieba.finalseg  # noqa: PLC0415
@@ -104,12 +105,7 @@ def _tokenizer(user_dict: str | None, *, variants: bool = False) -> Any:  # noqa
     return tokenizer
 
 
-def _load_user_dict(
-    tokenizer: Any,  # noqa: ANN401
-    path: str,
-    *,
-    variants: bool,
-) -> None:
+def _load_user_dict(tokenizer: _Tokenizer, path: str, *, variants: bool) -> None:
     try:
         with open(path, "rb") as file:
             tokenizer.load_userdict(map(_folded, file) if variants else file)
