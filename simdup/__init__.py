@@ -34,6 +34,6 @@ def _homes() -> dict[str, str]:
     """The module of each public name, as __init__.pyi imports it for type checkers."""
     import re  # noqa: PLC0415  see above
 
-    with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as file:
-        imports = re.findall(r"^from (\S+) import (\w+)", file.read(), re.MULTILINE)
+    data = __loader__.get_data(f"{__path__[0]}/__init__.pyi")  # also of a zip file
+    imports = re.findall(r"^from (\S+) import (\w+)", data.decode(), re.MULTILINE)
     return {name: module for module, name in imports}
