@@ -16,7 +16,6 @@ from simdup.cli.output import progress, refuse_same_files, tell, writer
 from simdup.cli.shown import Page
 from simdup.errors import BadValueError
 from simdup.recipe import MAX_STRING_HASH_BITS, SIZES, FeatureKind, HashKind, Recipe
-from simdup.settings import OWN_SHARE, SIMILARITY
 
 
 class Evaluate(NamedTuple):
@@ -52,12 +51,8 @@ class Evaluate(NamedTuple):
         "--features", FeatureKind, "What fingerprints are made of"
     )
     hash: tuple[str, ...] = options.several("--hash", HashKind, "The hash functions")
-    similarity: float = options.option(
-        "-s", "--similarity", type=options.SHARE, default=SIMILARITY, metavar="S", excludes=("-k",)
-    )
-    own_share: float = options.option(
-        "--own-share", type=options.SHARE_OR_0, default=OWN_SHARE, metavar="R"
-    )
+    similarity: float = options.similarity_option()
+    own_share: float = options.own_share_option()
     k: int | None = options.option("-k", type=options.WholeNumber(min=0), metavar="BITS")
     details: options.Details = options.part(options.Details)
     draws: int = options.option("--draws", type=options.WholeNumber(min=1), default=1)

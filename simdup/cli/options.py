@@ -410,6 +410,13 @@ class Fingerprint(NamedTuple):
 OF_AN_INDEX = typed(Fingerprint)
 
 
+# The same options with other relations in several commands.
+similarity_option = partial(
+    option, "-s", "--similarity", type=SHARE, default=SIMILARITY, metavar="S", excludes=("-k",)
+)
+own_share_option = partial(option, "--own-share", type=SHARE_OR_0, default=OWN_SHARE, metavar="R")
+
+
 class Thresholds(NamedTuple):
     """What makes two texts near-duplicates.
 
@@ -421,15 +428,7 @@ class Thresholds(NamedTuple):
         to, or fewer if unrelated texts would be that near by chance.
     """
 
-    similarity: float = option(
-        "-s",
-        "--similarity",
-        type=SHARE,
-        default=SIMILARITY,
-        metavar="S",
-        excludes=("-k",),
-        replaces=("--no-verify",),
-    )
+    similarity: float = similarity_option(replaces=("--no-verify",))
     k: int | None = option("-k", type=WholeNumber(min=0), metavar="BITS", replaces=("--no-verify",))
     no_verify: bool = flag("--no-verify", replaces=("--similarity", "-k"))
 
@@ -485,9 +484,7 @@ class Matching(NamedTuple):
     """
 
     thresholds: Thresholds = part(Thresholds)
-    own_share: float = option(
-        "--own-share", type=SHARE_OR_0, default=OWN_SHARE, metavar="R", excludes=BARE
-    )
+    own_share: float = own_share_option(excludes=BARE)
     fingerprint: Fingerprint = part(Fingerprint)
 
     def settings(self, reading: Reading | None = None, **others: Any) -> Settings:
