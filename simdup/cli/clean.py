@@ -80,6 +80,8 @@ class Clean(NamedTuple):
     text: Also act on plain text with the same text as the kept file, but other bytes.
     formats_too: Also act on documents with the same words as the kept file, and on compressed files
         with the same text.
+    near: Also act on files that are at least this similar to the kept file: 0.95, 95 or 95%; from a
+        result at least {LEAST_FLOOR}.
     newest_too: With --near, also let the newest of a chain of versions go for an older one.
     to: Move the files into this folder, instead of to the trash.
     link: Replace them by hard links to the kept file.
@@ -113,14 +115,7 @@ class Clean(NamedTuple):
     protect_name: tuple[str, ...] = options.option("--protect-name", metavar="GLOB", multiple=True)
     text: bool = options.flag("--text", once=True)
     formats_too: bool = options.flag("--formats-too", once=True)
-    near: float | None = options.option(
-        "--near",
-        "Also act on files that are at least this similar to the kept file: 0.95, 95 or 95%; from"
-        f" a result at least {LEAST_FLOOR}.",
-        type=options.SHARE,
-        metavar="FLOOR",
-        once=True,
-    )
+    near: float | None = options.option("--near", type=options.SHARE, metavar="FLOOR", once=True)
     newest_too: bool = options.flag("--newest-too", once=True, needs=("--near",))
     encoding: str | None = options.encoding
     to: str | None = options.option(

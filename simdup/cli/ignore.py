@@ -28,14 +28,11 @@ _DEFAULT = "[default: SIMDUP_IGNORED, or a file in your data folder]"
 class Ignored(NamedTuple):
     """Which pairs are left out of a result.
 
+    ignored: Leave out the pairs in this list of `simdup ignore`. {_DEFAULT}
     no_ignored: Leave out no pair.
     """
 
-    ignored: str | None = options.file(
-        "--ignored",
-        f"Leave out the pairs in this list of `simdup ignore`.  {_DEFAULT}",
-        excludes=("--no-ignored",),
-    )
+    ignored: str | None = options.file("--ignored", excludes=("--no-ignored",))
     no_ignored: bool = options.flag("--no-ignored")
 
     def path(self) -> str | None:

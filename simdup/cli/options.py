@@ -42,7 +42,8 @@ import simdup
 from simdup.cli.output import COLOR
 from simdup.cli.relations import Argument, Option
 from simdup.errors import InputError
-from simdup.recipe import (
+from simdup.recipe import (  # noqa: F401  (the help names them)
+    DEFAULT_BITS,
     MAX_BITS,
     MAX_STRING_HASH_BITS,
     FeatureKind,
@@ -60,17 +61,22 @@ Record = TypeVar("Record")
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3
 
-_DEFAULT = Recipe()
+_DEFAULT, _FORMAT_NAMES = Recipe(), ", ".join(FORMATS)
 _UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def parameters(record: Any) -> Iterator[click.Parameter]:
     """Yield the click parameters of a class of records.
 
-    The help of an option is what the docstring of the class says after the name of its field.
+    The help of an option is what the docstring of the class says after the name of its field; names
+    in braces are of values in the module of the class.
     """
     texts = re.findall(r"^(\w+): (.*(?:\n    .*)*)", getdoc(record) or "", re.MULTILINE)
-    help_of = {name: re.sub(r" \[", "  [", " ".join(text.split())) for name, text in texts}
+    values = vars(sys.modules[record.__module__])
+    help_of = dict[str, str]()
+    for name, text in texts:
+        whole = re.sub(r"\{(\w+)\}", lambda found: str(values[found[1]]), " ".join(text.split()))
+        help_of[name] = whole.replace(" [", "  [")
     for name, declared in record._field_defaults.items():
         if isinstance(declared, type):
             yield from parameters(declared)
@@ -373,24 +379,18 @@ class Details(NamedTuple):
 class Fingerprint(NamedTuple):
     """How the fingerprint of a text is made.
 
+    bits: Size of a fingerprint: a multiple of 8 up to {MAX_BITS}. [default: {DEFAULT_BITS};
+        {MAX_STRING_HASH_BITS} with --hash string]
     features: What a fingerprint is made of: shingles (runs of neighbouring tokens), words (jieba
         finds the Chinese ones; words that are common in the language count less), keywords (the
         most telling words by jieba's TF-IDF), or tokens (whatever stands between spaces).
+    hash: The hash function for features; 'string' is that of Python 2, up to {MAX_STRING_HASH_BITS}
+        bits.
     """
 
-    bits: int | None = option(
-        "--bits",
-        f"Size of a fingerprint: a multiple of 8 up to {MAX_BITS}."
-        f"  [default: {_DEFAULT.bits}; {MAX_STRING_HASH_BITS} with --hash string]",
-        type=int,
-    )
+    bits: int | None = option("--bits", type=int)
     features: str = choice("--features", FeatureKind)
-    hash: str = choice(
-        "--hash",
-        HashKind,
-        "The hash function for features; 'string' is that of Python 2, up to"
-        f" {MAX_STRING_HASH_BITS} bits.",
-    )
+    hash: str = choice("--hash", HashKind)
     details: Details = part(Details)
 
     def recipe(self) -> Recipe:
@@ -463,15 +463,15 @@ encoding = option(
 
 
 class Reading(NamedTuple):
-    """How the text of a file is read; the fields are those of `Settings`."""
+    """How the text of a file is read; the fields are those of `Settings`.
+
+    formats: Document formats whose text is extracted, with commas between them, out of
+        {_FORMAT_NAMES}; or all; or text, to read every file as plain text.
+    """
 
     encoding: str | None = encoding
     formats: tuple[str, ...] = option(
-        "--formats",
-        "Document formats whose text is extracted, with commas between them, out of"
-        f" {', '.join(FORMATS)}; or all; or text, to read every file as plain text.",
-        type=ParsedValue("names", _formats),
-        default="all",
+        "--formats", type=ParsedValue("names", _formats), default="all"
     )
     converters: tuple[Converter, ...] = converters
 

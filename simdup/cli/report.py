@@ -21,7 +21,10 @@ _SAME_TIME_NS = 1_000
 
 
 class Report(NamedTuple):
-    """The options of `simdup report`."""
+    """The options of `simdup report`.
+
+    form: The format of the report; with --html a report is only written if this is given.
+    """
 
     saved: str = options.argument("RESULT", options.PATH)
     page: Page = options.part(Page)
@@ -29,10 +32,7 @@ class Report(NamedTuple):
         "none", " The files in RESULT are opened for this, unless their size or time has changed."
     )
     shown: Shown = options.part(Shown)
-    form: str = options.report_format(
-        ("text", "csv", "names", "fdupes"),
-        "The format of the report; with --html a report is only written if this is given.",
-    )
+    form: str = options.report_format(("text", "csv", "names", "fdupes"), "")
     target: str | None = options.output
     color: str = options.color
     ignored: Ignored = options.part(Ignored)

@@ -35,6 +35,8 @@ class Shown(NamedTuple):
     sort: Which groups are the most useful: the most similar ones, the ones in which most bytes
         repeat, the ones with most files, or by name. A report in text ends with the most useful
         ones, next to the prompt; other formats begin with them.
+    limit: Show only the N most useful groups. [default: all; on a terminal as many as fit, at most
+        {MOST_GROUPS}]
     everything: Show every file of every group, also on a terminal and in folders that are copies.
     summary: Show only the summary.
     siblings: Also report files of one pattern: they are alike, but share that with many other
@@ -42,11 +44,7 @@ class Shown(NamedTuple):
     """
 
     sort: str = options.choice("--sort", SORTS)
-    limit: int | None = options.number(
-        "--limit",
-        "Show only the N most useful groups.  [default: all; on a terminal as many as fit, at most"
-        f" {MOST_GROUPS}]",
-    )
+    limit: int | None = options.number("--limit")
     everything: bool = options.flag("--all", excludes=("--limit",))
     summary: bool = options.flag("--summary", needs=("--format text",), replaces=("--format",))
     siblings: bool = options.flag("--siblings")
