@@ -146,18 +146,14 @@ def group_texts(
     return replace(groups, members=there[groups.members])
 
 
-def identities(result: CorpusResult, field: str) -> list[Any]:
-    """The field of each member of the groups, in their order, read again.
+def identities(result: CorpusResult, field: str, asked: Indices | None = None) -> list[Any]:
+    """The field of each member of the groups, or of the rows `asked`, in their order, read again.
 
     A row without the field has a `simdup.corpus.records.RowPlace` instead.
     """
     check_type(field, "field", str)
-    return identities_of(result, field, result.groups.members)
-
-
-def identities_of(result: CorpusResult, field: str, asked: Indices) -> list[Any]:
-    """The field of each of these rows, which may recur, in their order; see `identities`."""
-    rows, inverse = np.unique(asked, return_inverse=True)
+    members = result.groups.members if asked is None else asked
+    rows, inverse = np.unique(members, return_inverse=True)
     found = list[Any]()
     each_value, places = values(result.rows, rows, field), result.rows.places(rows)
     for value, (path, row) in zip(each_value, places, strict=True):

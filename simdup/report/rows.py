@@ -15,7 +15,7 @@ from simdup.corpus.flaws import Faulty
 from simdup.corpus.records import Balance, CorpusResult, RowGroup
 from simdup.corpus.reread import values
 from simdup.corpus.rewrite import Dropped
-from simdup.corpus.scan import identities_of
+from simdup.corpus.scan import identities
 from simdup.records import Kind, Part
 from simdup.report.json_csv import Report, as_jsonl, csv_table, part_cells, settings_fields, to_json
 from simdup.report.text import closeness, likeness, narrowed, part_lines, recall
@@ -172,7 +172,7 @@ def render_dropped(result: CorpusResult, gone: Dropped, field: str | None) -> It
     rows = np.concatenate((gone.rows, gone.like))
     places = result.rows.places(rows)
     by_place = [f"{path}:{row}" for path, row in places]
-    names = by_place if field is None else identities_of(result, field, rows)
+    names = by_place if field is None else identities(result, field, rows)
     named = [
         {"id": id_as_json(name), **path_fields(path), "row": row}
         for name, (path, row) in zip(names, places, strict=True)

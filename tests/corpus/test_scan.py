@@ -403,6 +403,13 @@ def test_no_rows_and_no_files_are_no_groups(write):
     assert len(group_texts([])) == len(group_texts(["!"])) == 0
 
 
+def test_the_same_text_is_known_whatever_its_line_ends(write):
+    write("a.jsonl", as_json([words(1) + "\r\nend", "\ufeff" + words(1) + "\nend"]))
+
+    ((group,),) = [scan_rows(["a.jsonl"]).groups]
+    assert group.kind.value == "identical text"
+
+
 def test_long_texts_are_compared_whole(write):
     long = " ".join(f"{word}{turn}" for turn in range(100) for word in WORDS)
 

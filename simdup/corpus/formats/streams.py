@@ -192,11 +192,6 @@ class Lines:
     offset: int
     """Where the first line begins in the content."""
 
-    @property
-    def count(self) -> int:
-        """How many lines there are."""
-        return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
-
 
 def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
     """Yield the content in whole lines, without a byte-order mark.
