@@ -19,6 +19,7 @@ from simdup.files.compare import compare as compare
 from simdup.files.library import exact_similarities as exact_similarities
 from simdup.files.library import fingerprint_files as fingerprint_files
 from simdup.files.library import fingerprint_texts as fingerprint_texts
+from simdup.files.library import simhash as simhash
 from simdup.files.scan import scan as scan
 from simdup.files.walk import Filters as Filters
 from simdup.index.index import Index as Index

@@ -26,11 +26,22 @@ class Progress(Protocol):
         """
 
 
-def silent(
-    items: Iterable[Item],
-    label: str,  # noqa: ARG001
-    total: float | None,  # noqa: ARG001
-    amount: Callable[[Item], float] | None = None,  # noqa: ARG001
-) -> Iterable[Item]:
-    """Return the items and show nothing."""
-    return items
+class _Silent:
+    """Shows nothing."""
+
+    def __call__(
+        self,
+        items: Iterable[Item],
+        label: str,  # noqa: ARG002
+        total: float | None,  # noqa: ARG002
+        amount: Callable[[Item], float] | None = None,  # noqa: ARG002
+    ) -> Iterable[Item]:
+        """Return the items."""
+        return items
+
+    def __repr__(self) -> str:  # as `help` shows a default
+        return "silent"
+
+
+#: The default of all functions that can show progress.
+silent = _Silent()

@@ -52,7 +52,13 @@ def check_field_weight(name: str, weight: object) -> int:
     raise BadValueError(f"the weight of field {name!r} must be {allowed}, not {weight!r}")
 
 
-class FeatureKind(str, Enum):
+class Word(str, Enum):
+    """A word among a few; `help` shows a default as this word."""
+
+    __repr__ = str.__repr__
+
+
+class FeatureKind(Word):
     """Kinds of features, which vote on the bits; the README says when each is best.
 
     SHINGLES: n consecutive tokens; each distinct one weighs 1.
@@ -67,7 +73,7 @@ class FeatureKind(str, Enum):
     TOKENS = "tokens"
 
 
-class HashKind(str, Enum):
+class HashKind(Word):
     """How a feature becomes bits.
 
     MIX64: A polynomial over code points, then the mixer of splitmix64. Fast; every bit real.
@@ -80,7 +86,7 @@ class HashKind(str, Enum):
     STRING = "string"
 
 
-class WeightKind(str, Enum):
+class WeightKind(Word):
     """How the weight of a keyword is rounded.
 
     EXACT: To 1/65536, so that sums are exact.
@@ -95,7 +101,7 @@ class WeightKind(str, Enum):
     FLOAT = "float"
 
 
-Choice = TypeVar("Choice", bound=Enum)
+Choice = TypeVar("Choice", bound=Word)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ They are frozen: made once, and passed down through all stages.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from simdup.arguments import check_number, check_truth, check_type, check_whole, tuple_of
 from simdup.errors import BadValueError
@@ -109,7 +109,7 @@ class Settings:
         a part, see `match.parts`; None: no parts are looked for.
     """
 
-    recipe: Recipe = field(default_factory=Recipe)
+    recipe: Recipe = Recipe()  # noqa: RUF009  (frozen)
     similarity: float = SIMILARITY
     k: int | None = None
     verified: bool = True

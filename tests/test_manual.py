@@ -47,6 +47,7 @@ SESSIONS = [
 ASSIGNMENT = simdup.Recipe(features="keywords", top=10, weights="int10", hash="string", bits=128)
 # Where sessions are shown to have been.
 HOME = "/home/li"
+ENVIRONMENT = os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)}
 
 
 def run(arguments, folder=ROOT):
@@ -54,7 +55,7 @@ def run(arguments, folder=ROOT):
     done = subprocess.run(
         [sys.executable, "-m", "simdup", *shlex.split(arguments)],
         cwd=folder,
-        env=os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
+        env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -92,10 +93,14 @@ def test_a_session_shows_what_the_program_prints(session, tmp_path):
         assert printed.startswith(beginning) if "...\n" in shown else printed == beginning
 
 
-def test_the_library_example_runs():
-    (example,) = re.findall(r"^```python\n(.*?)^```$", PAGES["library"], re.MULTILINE | re.DOTALL)
+@pytest.mark.parametrize("number", range(2))
+def test_the_library_examples_run(number, tmp_path):
+    examples = re.findall(r"^```python\n(.*?)^```$", PAGES["library"], re.MULTILINE | re.DOTALL)
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
 
-    subprocess.run([sys.executable, "-c", example], cwd=ROOT, check=True)
+    assert len(examples) == 2
+    run_python = [sys.executable, "-c", examples[number]]
+    subprocess.run(run_python, cwd=tmp_path, env=ENVIRONMENT, check=True)
 
 
 def test_the_library_page_names_every_public_function():

@@ -47,6 +47,20 @@ def fingerprint_texts(
     return _fingerprint_texts(listed_texts, recipe).rows
 
 
+def simhash(
+    text: str,
+    bits: int | None = None,
+    features: str = "shingles",
+    **options: Any,  # noqa: ANN401
+) -> int:
+    """The SimHash of a text as a whole number; see `fingerprint_texts`.
+
+    >>> simhash("Hello, world", bits=64) ^ simhash("hello world!", bits=64)
+    0
+    """
+    return int.from_bytes(fingerprint_texts([text], bits, features, **options)[0], "big")
+
+
 def fingerprint_files(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     bits: int | None = None,

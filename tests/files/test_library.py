@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
 import re
 import subprocess
 import sys
@@ -37,6 +38,14 @@ def test_help_of_a_record_tells_what_its_fields_mean():
         assert f"\n{field}: " in inspect.getdoc(record)
 
 
+@pytest.mark.parametrize("name", simdup.__all__)
+def test_help_shows_defaults_as_words(name):
+    signatures = re.findall(r"^.*\(.*= .*$", pydoc.render_doc(getattr(simdup, name)), re.MULTILINE)
+
+    for each in signatures:
+        assert not re.search(r"<|\b0x", each)
+
+
 def test_the_package_is_typed():
     assert files("simdup").joinpath("py.typed").is_file()
 
@@ -47,6 +56,14 @@ def test_each_text_has_a_row():
     assert rows.shape == (3, 9)
     assert rows.dtype == np.uint8
     assert not rows[1].any()
+
+
+def test_the_number_of_a_text_has_the_bits_of_its_row():
+    (row,) = simdup.fingerprint_texts(["one two three"], bits=72)
+
+    number = simdup.simhash("one two three", bits=72)
+
+    assert f"{number:072b}" == "".join(map(str, np.unpackbits(row)))
 
 
 def test_no_texts_have_no_rows():
