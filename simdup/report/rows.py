@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from simdup.corpus.flaws import Faulty
+from simdup.corpus.flaws import Fault, Faulty
 from simdup.corpus.records import Balance, CorpusResult, RowGroup
 from simdup.corpus.reread import values
 from simdup.corpus.rewrite import Dropped
@@ -31,7 +31,7 @@ PART_COLUMNS = ("of", "of_row", "start", "end")
 # The most rows that are named for each kind of warning; the others are counted.
 MOST_WARNINGS = 10
 
-#: Dropped rows that a summary shows, and the most characters of each that it shows.
+#: Dropped rows that a summary shows, and the most characters of a text that text output shows.
 SHOWN_LOSSES, BEGINNING = 3, 60
 
 # Halves of surrogate pairs, which UTF-8 has no place for.
@@ -43,11 +43,13 @@ class NamedGroup(NamedTuple):
 
     places: The file, and the number of the row in it.
     names: Ids, or the places as text.
+    beginnings: The beginning of each text; only text has them.
     """
 
     group: RowGroup
     places: Sequence[tuple[str, int]]
     names: Sequence[Any]
+    beginnings: Sequence[str] = ()
 
     def members(
         self,
@@ -58,11 +60,12 @@ class NamedGroup(NamedTuple):
 
 
 def render(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
-    """The groups as text, a line for each row: similarity, distance, id or place.
+    """The groups as text, a line for each row: similarity, distance, id or place, beginning.
 
-    `ids` has the id of every member, group after group; None names rows by place.
+    `ids` has the id of every member, group after group; None names rows by place. Texts are read
+    again. Raises InputError if a file has changed.
     """
-    for named in _named(result, ids):
+    for named in _named(result, ids, _beginnings(result)):
         yield from text_lines(named, result.settings.recipe.bits)
     yield from part_lines(named_parts(result))
 
@@ -109,13 +112,23 @@ def _part_fields(row: int, of_row: int, part: Part) -> dict[str, Any]:
     return path_fields(part.path) | {"row": row, "of": of} | figures
 
 
-def _named(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[NamedGroup]:
+def _beginnings(result: CorpusResult) -> list[str]:
+    """The beginning of the text of each member, group after group."""
+    members = result.groups.members
+    order, found = np.argsort(members), np.empty(len(members), object)
+    found[order] = list(map(beginning, values(result.rows, members[order])))
+    return found.tolist()
+
+
+def _named(
+    result: CorpusResult, ids: Sequence[Any] | None, beginnings: Sequence[str] = ()
+) -> Iterator[NamedGroup]:
     begin = 0
     for group in result.groups:
         end = begin + len(group.rows)
         places = result.rows.places(np.array(group.rows))
         names = [f"{path}:{row}" for path, row in places] if ids is None else ids[begin:end]
-        yield NamedGroup(group, places, names)
+        yield NamedGroup(group, places, names, beginnings[begin:end])
         begin = end
 
 
@@ -129,7 +142,8 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
         alike = likeness(similarity, distance, bits) if position else ""
         close = closeness(kind, distance, is_verbose=True) if position else ""
         place = "" if name == f"{path}:{row}" else f"  ({printable(path)}:{row})"
-        yield f"  {alike:>7}  {close:<8} {id_as_text(name)}{place}"
+        text = named.beginnings[position]
+        yield f"  {alike:>7}  {close:<8} {id_as_text(name)}{place}  {text}"
     yield ""
 
 
@@ -204,7 +218,7 @@ def losses(result: CorpusResult, gone: Dropped) -> list[str]:
         f" {least} like it",
         *(
             f"  {percent(similarity)}  {printable(path)}:{row} (like {printable(other)}:{at})"
-            f"  {_beginning(text)}"
+            f"  {beginning(text)}"
             for similarity, ((path, row), (other, at)), text in zip(
                 alike[worst].tolist(), places, texts, strict=True
             )
@@ -212,10 +226,10 @@ def losses(result: CorpusResult, gone: Dropped) -> list[str]:
     ]
 
 
-def _beginning(text: object) -> str:
+def beginning(text: object) -> str:
     """The first words of a text, on one line."""
     words = " ".join(str(text)[: 2 * BEGINNING].split())
-    return printable(words[:BEGINNING] + "..." * (len(words) > BEGINNING))
+    return printable(words[:BEGINNING] + "…" * (len(words) > BEGINNING))
 
 
 def id_as_json(value: Any) -> Any:  # noqa: ANN401
@@ -280,25 +294,40 @@ def _fault_fields(each: Faulty) -> dict[str, Any]:
 
 
 def warnings(balance: Balance) -> list[str]:
-    """A line for each refused row, then for each row that has nothing to compare.
+    """A line for all rows without the text field, and one for each other row not compared.
 
-    Beyond MOST_WARNINGS of either, one line with the number of the others.
+    Refused rows come first. Beyond MOST_WARNINGS refused or kept rows, one line has the number of
+    the others.
     """
-    lines = []
+    lines = [_no_field(each, balance) for each in _faulty(balance, [Fault.NO_FIELD])[:1]]
+    others = set(Fault) - {Fault.NO_FIELD}
     for is_refused, verdict in ((True, "refused"), (False, "kept, not compared")):
-        shown = [each for each in balance.faulty if each.flaw.fault.is_refused is is_refused]
-        shown = shown[:MOST_WARNINGS]
-        for each in shown:
-            flaw = each.flaw
-            detail = f" ({printable(flaw.detail)})" if flaw.detail else ""
-            last = f"-{flaw.row + flaw.rows - 1}" if flaw.rows > 1 else ""
-            place = f"{printable(each.path)}:{flaw.row}{last}"
-            lines.append(f"{place}: {flaw.fault.value}{detail}; {verdict}")
-        every = sum(n for fault, n in balance.faults.items() if fault.is_refused is is_refused)
-        others = every - sum(each.flaw.rows for each in shown)
-        if others > 0:
-            lines.append(f"and {others:,} more {verdict}")
+        faults = [fault for fault in others if fault.is_refused is is_refused]
+        shown = _faulty(balance, faults)[:MOST_WARNINGS]
+        lines += [_warning(each, verdict) for each in shown]
+        every = sum(balance.faults.get(fault, 0) for fault in faults)
+        more = every - sum(each.flaw.rows for each in shown)
+        if more > 0:
+            lines.append(f"and {more:,} more {verdict}")
     return lines
+
+
+def _faulty(balance: Balance, faults: Sequence[Fault]) -> list[Faulty]:
+    return [each for each in balance.faulty if each.flaw.fault in faults]
+
+
+def _no_field(first: Faulty, balance: Balance) -> str:
+    path, flaw, more = printable(first.path), first.flaw, balance.faults[Fault.NO_FIELD] - 1
+    rows = f"{path}:{flaw.row}" + (f" and {count(more, 'more row')}" if more else "")
+    fields = f"{printable(flaw.detail)}; --text-field names another"
+    return f"{rows}: {flaw.fault.value} ({fields}); refused"
+
+
+def _warning(each: Faulty, verdict: str) -> str:
+    flaw = each.flaw
+    detail = f" ({printable(flaw.detail)})" if flaw.detail else ""
+    last = f"-{flaw.row + flaw.rows - 1}" if flaw.rows > 1 else ""
+    return f"{printable(each.path)}:{flaw.row}{last}: {flaw.fault.value}{detail}; {verdict}"
 
 
 def summary(balance: Balance) -> list[str]:

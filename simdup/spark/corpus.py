@@ -125,7 +125,7 @@ def _ordered(scanned: Scanned) -> DataFrame:
     by_place, _ = numbered(sums.select("representative", key), "key")
     places = by_place.select("representative", (F.col("number") + 1).alias("group"))
     members = groups.join(places, "representative").join(
-        rows.select("id", "file", "position", "name"), "id"
+        rows.select("id", "file", "position", "name", "beginning"), "id"
     )
     own = checkpointed(members, "report")
     order = (F.col("id") != F.col("representative"), is_near, -alike, "distance", "id")
@@ -166,7 +166,8 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
         for (path, number), name in zip(places, columns["name"], strict=True)
     ]
     figures = columns["similarity"], columns["distance"], columns["own_share"]
-    return NamedGroup(RowGroup(group, weakest, columns["id"], kinds, *figures), places, ids)
+    about = RowGroup(group, weakest, columns["id"], kinds, *figures)
+    return NamedGroup(about, places, ids, columns["beginning"])
 
 
 def write_kept(scanned: Scanned, target: str) -> Balance:

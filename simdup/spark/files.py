@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.corpus.formats.open import TSV, form_of
-from simdup.corpus.formats.table import listed_fields
+from simdup.corpus.formats.table import named_by, other_fields
 from simdup.errors import InputError
 from simdup.spark.fingerprints import TextFrame, column
 from simdup.spark.readers import (
@@ -120,9 +120,9 @@ def _parquet(
     Raises InputError for a missing column, and for a text column without strings.
     """
     frame = session.read.option("mergeSchema", "true").parquet(*paths)
-    for wanted in (text, name):
-        if wanted is not None and wanted not in frame.columns:
-            raise InputError(f"no column {wanted!r}; {listed_fields(frame.columns)}")
+    for wanted, option in named_by([text], name).items():
+        if wanted not in frame.columns:
+            raise InputError(f"no column {wanted!r}; {other_fields(frame.columns, option)}")
     kind = frame.schema[text].dataType.simpleString()
     if kind != "string":
         raise InputError(f"column {text!r} has no strings, but is {kind}")

@@ -20,11 +20,12 @@ from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long
 from simdup.corpus.formats.table import LACKING, Record, with_line_end
 from simdup.errors import InputError
 from simdup.report.json_csv import to_json
-from simdup.report.rows import id_as_json
+from simdup.report.rows import beginning, id_as_json
 from simdup.spark.arrow import Batches, strings
 
-#: Columns of rows of files besides the text: why a row is not compared, and its id as JSON.
-FAULTS = {"fault": "string", "detail": "string", "name": "string"}
+#: Columns of rows of files besides the text: why a row is not compared, its id as JSON, and how
+#: its text begins.
+FAULTS = dict.fromkeys(("fault", "detail", "name", "beginning"), "string")
 
 #: A row for each file of CSV: where it is, its rows, its columns and its header.
 COUNTS = (
@@ -57,6 +58,11 @@ class RowText(NamedTuple):
     fault: str | None = None
     """The value of a Fault."""
     detail: str = ""
+
+    @property
+    def beginning(self) -> str:
+        """How the text begins, as text output shows it."""
+        return beginning(self.text or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +170,7 @@ class CsvFiles:
                 name = self.called(path.as_py())
                 blocks = unpacked(pa.BufferReader(content.as_buffer()), form_of(name)[1])
                 every = records(lines_of(blocks))
-                wanted = [each for each in (self.field, self.name) if each is not None]
-                columns, header = header_of(name, every, wanted)
+                columns, header = header_of(name, every, [self.field], self.name)
                 yield _File(path.as_py(), name, columns, header, _checked(name, every))
 
     def _row(self, file: _File, record: Record) -> tuple[object, ...]:

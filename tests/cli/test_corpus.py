@@ -234,8 +234,8 @@ def test_groups_as_text(run, rows):
 
     first, *others = ended.out.decode().splitlines()
     assert first.startswith("Group 1: near, 3 rows, at most ")
-    assert others[0].split() == ["a", "(rows.jsonl:1)"]
-    assert others[1].split() == ["100", "%", "text", "d", "(rows.jsonl:4)"]
+    assert others[0].split()[:5] == ["a", "(rows.jsonl:1)", "one", "two", "three"]
+    assert others[1].split()[:6] == ["100", "%", "text", "d", "(rows.jsonl:4)", "one"]
     assert others[2].split()[:2] == ["95.4", "%"]
 
 
@@ -295,8 +295,8 @@ def test_every_row_is_accounted_for_and_each_flaw_has_its_place(run, write):
     assert run("corpus", "scan", "rows.jsonl", "-q", "-o", "out").err == b""
     said = ended.err.decode().splitlines()
     assert said[:3] == [
+        "simdup: rows.jsonl:7: no text field (there are: url; --text-field names another); refused",
         "simdup: rows.jsonl:6: broken row (Expecting ':' delimiter at column 20); refused",
-        "simdup: rows.jsonl:7: no text field (there are: url); refused",
         "simdup: rows.jsonl:5: nothing to compare (no letter or digit); kept, not compared",
     ]
     assert said[3].startswith("1 group of 3 rows in ")
@@ -304,6 +304,29 @@ def test_every_row_is_accounted_for_and_each_flaw_has_its_place(run, write):
         "7 rows in = 3 kept (1 nothing to compare) + 2 dropped"
         " + 2 refused (1 broken row, 1 no text field)"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a.jsonl", "a.jsonl:1 and 1,233 more rows: no text field (there are: id, text"),
+        ("a.csv", "'a.csv': no column 'body'; there are: id, text"),
+        ("a.parquet", "'a.parquet': no column 'body'; there are: id, text"),
+    ],
+)
+def test_rows_without_the_text_field_are_one_refusal(run, write, name, said):
+    if name == "a.parquet":
+        pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+        pytest.importorskip("pyarrow.parquet").write_table(
+            pa.table({"id": [1], "text": ["a"]}), name
+        )
+    else:
+        write(name, "id,text\n1,a\n" if name == "a.csv" else '{"id": 1, "text": "a"}\n' * 1234)
+
+    ended = run("corpus", "scan", name, "--text-field", "body")
+    first, *others = ended.err.decode().splitlines()
+    assert first.startswith(f"simdup: {said}; --text-field names another")
+    assert not any(line.startswith("simdup: ") for line in others)
 
 
 def test_ten_places_are_shown_and_the_others_counted(run, write):
@@ -351,7 +374,7 @@ def test_rows_are_dropped_from_80_percent_on_and_the_least_similar_ones_are_show
     assert first.endswith(" one is 91.2 % like it")
     places = ["a.jsonl:3 (like a.jsonl:1)", "a.jsonl:4 (like a.jsonl:1)"]
     assert [each.split("  ")[2] for each in shown] == [*places, "a.jsonl:5 (like a.jsonl:1)"]
-    assert all("  w0 w1 w2 w3 w4 " in each and each.endswith("...") for each in shown)
+    assert all("  w0 w1 w2 w3 w4 " in each and each.endswith("…") for each in shown)
     assert "6 rows in = 2 kept + 4 dropped" in ended.err.decode()
 
 

@@ -136,7 +136,7 @@ def test_a_field_that_no_row_has_is_refused_among_several(write):
     with pytest.raises(InputError) as refused:
         table("a.jsonl", field=("titel", "body"))
 
-    problem = "no row has a field 'titel'; there are: body, title"
+    problem = "no row has a field 'titel'; there are: body, title; --text-field names another"
     assert str(refused.value) == f"'a.jsonl': {problem}"
 
 
@@ -164,7 +164,7 @@ def test_several_columns_and_fields_of_columns_are_one_text_in_parquet(pa, write
     assert list(opened.values("of.name", numbers, offsets)) == ["Ada", None, None]
     for field, problem in {
         "of": "column 'of' is struct<name: string>, and no text",
-        "of.age": "no column 'of.age'; there are: body, id, of, title",
+        "of.age": "no column 'of.age'; there are: body, id, of, title; --text-field names another",
     }.items():
         with pytest.raises(InputError) as refused:
             table("a.parquet", field=("title", field))
@@ -428,7 +428,10 @@ def test_a_field_of_ids_that_no_row_has_is_an_error(write, name):
     assert table(name, wanted="id").fields == ("text",)
     with pytest.raises(InputError) as caught:
         table(name, wanted="url")
-    assert str(caught.value) == f"{name!r}: no row has a field 'url'; there are: text"
+    assert (
+        str(caught.value)
+        == f"{name!r}: no row has a field 'url'; there are: text; --id-field names another"
+    )
 
 
 def test_a_file_without_rows_lacks_no_field(write):
@@ -689,10 +692,13 @@ def test_records_are_kept_to_the_byte_and_the_last_one_gets_its_end(write, end):
         ),
         (
             f"{'x' * 61},{'y' * 60}\n".encode(),
-            f"no column 'text'; there are: {'x' * 60}..., {'y' * 60}",
+            f"no column 'text'; there are: {'x' * 60}..., {'y' * 60}; --text-field names another",
         ),
-        (b"id,body\n1,a\n", "no column 'text'; there are: body, id"),
-        (b"text,text\n1,a\n", "more than one column 'text'; there are: text, text"),
+        (b"id,body\n1,a\n", "no column 'text'; there are: body, id; --text-field names another"),
+        (
+            b"text,text\n1,a\n",
+            "more than one column 'text'; there are: text, text; --text-field names another",
+        ),
     ],
 )
 def test_a_header_without_the_text_is_an_error(write, data, message):
@@ -703,7 +709,9 @@ def test_a_header_without_the_text_is_an_error(write, data, message):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
 def test_a_column_of_ids_that_is_missing_is_an_error(write, name):
-    with pytest.raises(InputError, match=r"no column 'url'; there are: id, text$"):
+    with pytest.raises(
+        InputError, match=r"no column 'url'; there are: id, text; --id-field names another$"
+    ):
         table(write(name, FILES[name]()), wanted="url")
 
 

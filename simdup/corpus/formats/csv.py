@@ -157,8 +157,7 @@ class CommaSeparated(TextTable):
     def opened(cls, file: Packed, fields: tuple[str, ...], wanted: str | None) -> CommaSeparated:
         """Return the table of a file. Raises InputError as `header_of` does."""
         every = records(lines_of(file.blocks()), cls.delimiter)
-        named = fields if wanted is None else (*fields, wanted)
-        columns, header = header_of(file.path, every, named)
+        columns, header = header_of(file.path, every, fields, wanted)
         return cls(file, fields, columns, wanted if file.packing else None, header)
 
     def chunks(self) -> Iterator[Chunk]:
@@ -201,11 +200,11 @@ class TabSeparated(CommaSeparated):
 
 
 def header_of(
-    path: str, every: Iterator[Record], wanted: Sequence[str]
+    path: str, every: Iterator[Record], texts: Sequence[str], id_field: str | None
 ) -> tuple[tuple[str, ...], bytes]:
     """The columns of a file, and the bytes of its header: the first record, which names them.
 
-    Raises InputError if a wanted column is not among them.
+    Raises InputError if a column for texts or ids is not among them.
     """
     first = next(every, None)
     if first is None:
@@ -213,5 +212,5 @@ def header_of(
     if isinstance(first.fields, RowError):
         why = first.fields.detail or first.fields.fault.value
         raise InputError(f"{path!r}: no header of columns ({why})")
-    check_columns(path, first.fields, wanted)
+    check_columns(path, first.fields, texts, id_field)
     return tuple(first.fields), with_line_end(first.raw, b"")

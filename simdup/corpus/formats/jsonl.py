@@ -13,7 +13,16 @@ from typing import IO, Any, ClassVar, NamedTuple
 
 from simdup.corpus.flaws import Fault, RowError
 from simdup.corpus.formats.streams import Lines, Packed, lines_of
-from simdup.corpus.formats.table import LACKING, Chunk, Parsed, Record, TextTable, listed_fields
+from simdup.corpus.formats.table import (
+    LACKING,
+    Chunk,
+    Parsed,
+    Record,
+    TextTable,
+    listed_fields,
+    named_by,
+    other_fields,
+)
 from simdup.errors import InputError
 from simdup.extract.packed import CutShortError
 from simdup.text.fields import joined
@@ -122,9 +131,8 @@ class JsonLines(TextTable):
         if _is_array(table):
             raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
         # A row may lack some of several fields, but a field that all rows lack is a mistake.
-        for name in (*(fields if len(fields) > 1 else ()), wanted):
-            if name is not None:
-                _check_that_some_row_has(name, table)
+        for name, option in named_by(fields if len(fields) > 1 else (), wanted).items():
+            _check_that_some_row_has(name, table, option)
         return table
 
     def chunks(self) -> Iterator[Chunk]:
@@ -180,7 +188,7 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _check_that_some_row_has(wanted: str, table: JsonLines) -> None:
+def _check_that_some_row_has(wanted: str, table: JsonLines, option: str) -> None:
     """Read up to the first row that has the field. Raises InputError if none does."""
     first: list[str] | None = None
     with closing(table.records()) as records:
@@ -191,4 +199,5 @@ def _check_that_some_row_has(wanted: str, table: JsonLines) -> None:
                     return
                 first = list(row) if first is None else first
     if first is not None:
-        raise InputError(f"{table.path!r}: no row has a field {wanted!r}; {listed_fields(first)}")
+        there = other_fields(first, option)
+        raise InputError(f"{table.path!r}: no row has a field {wanted!r}; {there}")

@@ -291,8 +291,9 @@ def parquet(file: Packed, fields: tuple[str, ...], wanted: str | None) -> Parque
     """
     with _opened(file) as content:
         schema = content.schema_arrow
-    named = fields if wanted is None else (*fields, wanted)
-    check_columns(file.path, schema.names, [each for each in named if _inner(schema, each) is None])
+    texts = [each for each in fields if _inner(schema, each) is None]
+    id_field = None if wanted is not None and _inner(schema, wanted) else wanted
+    check_columns(file.path, schema.names, texts, id_field)
     for field in fields:
         kind = (_inner(schema, field) or schema.field(field)).type
         if not _is_string(kind):

@@ -228,12 +228,25 @@ def batched(items: Iterable[Item], share: Callable[[Item], float]) -> Iterator[l
         yield batch
 
 
-def check_columns(path: str, columns: Sequence[str], wanted: Iterable[str]) -> None:
-    """Raise InputError unless each name that is wanted belongs to exactly one column."""
-    for name in wanted:
+def check_columns(
+    path: str, columns: Sequence[str], texts: Iterable[str], id_field: str | None
+) -> None:
+    """Raise InputError unless each field of texts or ids belongs to exactly one column."""
+    for name, option in named_by(texts, id_field).items():
         if columns.count(name) != 1:
             what = "no" if name not in columns else "more than one"
-            raise InputError(f"{path!r}: {what} column {name!r}; {listed_fields(columns)}")
+            raise InputError(f"{path!r}: {what} column {name!r}; {other_fields(columns, option)}")
+
+
+def named_by(texts: Iterable[str], id_field: str | None) -> dict[str, str]:
+    """The option that names each field."""
+    named = {} if id_field is None else {id_field: "--id-field"}
+    return named | dict.fromkeys(texts, "--text-field")
+
+
+def other_fields(names: Sequence[str], option: str) -> str:
+    """The end of a message about a missing field: which fields there are."""
+    return f"{listed_fields(names)}; {option} names another"
 
 
 def listed_fields(names: Sequence[str]) -> str:
