@@ -206,12 +206,14 @@ def test_folders_to_keep_and_to_let_go_are_set_in_the_users_own_configuration(
     (tmp_path / "own" / "simdup").mkdir(parents=True)
     (tmp_path / "own" / "simdup" / "config.toml").write_text(
         f"keep-under = ['{Path('docs/zz').resolve()}']\n"
-        f"let-go-under = ['{Path('docs/inbox').resolve()}']\n"
+        f"let-go-under = ['{Path('docs/inbox').resolve()}', '/a folder of another day']\n"
     )
 
     run("scan", "docs", "--format", "json", "-o", "found.json")
-    planned = run("clean", "found.json").out.decode()
+    cleaned = run("clean", "found.json")
+    planned = cleaned.out.decode()
 
+    assert b"another day" not in cleaned.err
     assert {*leaders(json.loads(Path("found.json").read_text("utf-8"))).values()} == {
         *("docs/work/projects/a.txt", "docs/zz/b.txt")
     }

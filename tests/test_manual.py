@@ -246,6 +246,12 @@ def test_the_chinese_readme_has_the_commands_and_links_of_the_readme():
     assert len(re.findall(r"^## ", chinese, re.MULTILINE)) == english.count("\n## ")
 
 
+def test_install_says_how_long_a_demo_and_the_tests_take():
+    install = TEXTS[README].partition("## Install\n")[2].partition("\n## ")[0]
+
+    assert re.findall(r"^make (\w+) +# .*minute", install, re.MULTILINE) == ["demo", "test"]
+
+
 def test_the_readme_fits_one_screen_of_the_web():
     assert len(README.read_bytes()) <= 10_000
 

@@ -53,7 +53,7 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
   and its copy are at the same place in both folders (`decide.whole_folder`) |
 | `roots`, `found` | as in a result |
 | `protected`, `only_under`, `protected_names` | taken: they can only protect more |
-| `newest` | if it is there, the file needs --newest-too |
+| `newest` | unless a near file is said not to be the newest version, it needs --newest-too |
 | `group`, and the order of lines | taken, for the limit of --most |
 | `settings` | of earlier plans; ignored |
 | **a journal** | |

@@ -119,7 +119,8 @@ class Action:
     why: str
     """The rule or reason that chose the kept file, for people."""
     is_newest: bool = False
-    """Whether the newest version of a chain goes for an older one."""
+    """Whether the newest version of a chain goes for an older one. A plan that does not say it of
+    a near file may hide it, so it counts as said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +252,7 @@ def _action_fields(action: Action) -> dict[str, Any]:
         "kind": action.kind.value,
         "similarity": action.similarity,
         "why": printable(action.why),
-        **({"newest": True} if action.is_newest else {}),
+        **({"newest": action.is_newest} if action.kind is Kind.NEAR else {}),
     }
 
 
@@ -358,16 +359,17 @@ def action_of(fields: Fields, line: int) -> Action:
     if kind not in _KINDS:
         raise fields.wrong("kind", "is none that may be acted on")
     file, keep = _file(fields.inner("file")), _file(fields.inner("keep"))
+    kind = file.kind_with(keep)
     return Action(
         line,
         fields.count("group"),
         keep,
         fields.choice("act", Act),
         file,
-        file.kind_with(keep),
+        kind,
         fields.maybe("similarity", fields.share),
         printable(fields.text("why")),
-        fields.truth("newest") if fields.has("newest") else False,
+        fields.truth("newest") if fields.has("newest") else kind is Kind.NEAR,
     )
 
 

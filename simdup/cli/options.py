@@ -514,6 +514,18 @@ class Companions(NamedTuple):
         return Settings(recipe, converters=self.converters)
 
 
+def _folders(context: click.Context, option: click.Parameter, paths: list[str]) -> list[str]:
+    """Return folders. Raises InputError for one that was typed and does not exist.
+
+    A configuration file may name folders of another day.
+    """
+    is_typed = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    missing = next((each for each in paths if is_typed and not os.path.isdir(each)), None)
+    if missing is not None:
+        raise InputError(f"{missing!r}: no such folder for {option.opts[0]}")
+    return paths
+
+
 class Priorities(NamedTuple):
     """Which of several files rather stays; usually set in the user's configuration file.
 
@@ -521,8 +533,12 @@ class Priorities(NamedTuple):
     let_go_under: Rather let files under this folder go, such as ~/Downloads.
     """
 
-    keep_under: tuple[str, ...] = file("--keep-under", metavar="DIR", multiple=True)
-    let_go_under: tuple[str, ...] = file("--let-go-under", metavar="DIR", multiple=True)
+    keep_under: tuple[str, ...] = file(
+        "--keep-under", metavar="DIR", multiple=True, callback=_folders
+    )
+    let_go_under: tuple[str, ...] = file(
+        "--let-go-under", metavar="DIR", multiple=True, callback=_folders
+    )
 
 
 class Filtering(NamedTuple):

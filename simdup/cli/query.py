@@ -288,6 +288,8 @@ def _summary(run: _Run) -> list[str]:
         if unread := sum(answer.unread for answer in found):
             more = count(unread, "more document")
             lines.append(f"{more} may share enough too: too many to be read")
+    elif not matches and any(answer.document for answer in found):
+        lines.append("a quotation is found with --parts, in an index built with --parts")
     k, want, chance = searched.k, searched.wanted, searched.recall
     if k is not None and want is not None and k < want:
         lines.append(

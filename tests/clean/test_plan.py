@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import simdup
+from simdup.clean.decide import needed
 from simdup.clean.plan import (
     Act,
     Action,
@@ -57,6 +58,14 @@ def written(plan=PLAN):
 
 def test_a_plan_that_is_written_and_read_is_the_same():
     assert parsed_plan(written(), "p") == PLAN
+
+
+def test_a_plan_that_does_not_say_newest_is_asked_for_consent():
+    lines = [line.replace(b', "newest": false', b"") for line in written()]
+
+    plans = [parsed_plan(each, "p") for each in (written(), lines)]
+    asked = [[*needed(each)] for plan in plans for each in plan.actions]
+    assert asked == [[], ["near"], [], ["near", "newest"]]
 
 
 def test_a_file_that_is_kept_for_itself_is_refused():

@@ -143,6 +143,13 @@ def test_stdin_may_be_in_any_encoding(simdup, built, simplified):
         assert match.endswith(b"in/zh")
 
 
+def test_a_question_that_finds_nothing_is_told_of_parts(simdup, built):
+    said = b"a quotation is found with --parts, in an index built with --parts\n"
+
+    assert simdup("query", built, "-", input=b"no text has these words").stderr.endswith(said)
+    assert said not in simdup("query", built, "--fingerprint", "0f" * 16).stderr
+
+
 def test_stdin_is_in_the_encoding_that_the_index_names(simdup, run, write, simplified):
     data = simplified[:40].encode("gbk")
     write("in/zh", data)

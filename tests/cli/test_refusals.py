@@ -97,6 +97,8 @@ REFUSED = {
 
 # Each command line with something else that cannot be.
 WRONG = {
+    "scan . --keep-under gone": "'gone': no such folder for --keep-under",
+    "clean a --let-go-under b": "'b': no such folder for --let-go-under",
     "frobnicate": "No such command 'frobnicate'. (see `simdup --help`)",
     "folder": "No such command 'folder'. (did you mean `simdup scan folder`?)",
     "corpus a": "No such command 'a'. (did you mean `simdup corpus scan a`?)",

@@ -11,8 +11,14 @@ function planOf(actions) {
   };
   const lines = actions.map(({ group, file, keep, kind, similarity, why }) =>
     `{"group": ${group.id}, "keep": ${fileInPlan(keep)}, "act": "trash", "file": ${fileInPlan(file)}, `
-    + `"kind": "${kind}", "similarity": ${similarity}, "why": ${JSON.stringify(why)}}`);
+    + `"kind": "${kind}", "similarity": ${similarity}, "why": ${JSON.stringify(why)}`
+    + `${kind === KINDS[3] ? `, "newest": ${isNewest({ group, file })}` : ''}}`);
   return [JSON.stringify(header), ...lines, ''].join('\n');
+}
+
+/** Whether a file has the newest version of a chain. */
+function isNewest({ group, file }) {
+  return Boolean(group.chain) && !placeBy(file, 'the newest version');
 }
 
 /** The command that shows what the plan would do, with the options that allow it. */
@@ -24,6 +30,7 @@ function commandOf(actions) {
     actions.some((each) => each.kind === KINDS[1] && arePlain(each)) ? '--text' : '',
     actions.some((each) => each.kind !== KINDS[0] && !arePlain(each)) ? '--formats-too' : '',
     near.length ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : '',
+    actions.some((each) => each.kind === KINDS[3] && isNewest(each)) ? '--newest-too' : '',
   ].filter(Boolean).join(' ');
 }
 
