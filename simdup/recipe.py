@@ -17,7 +17,7 @@ from simdup.errors import BadValueError, InputError
 from simdup.versions import version
 
 #: Increased whenever the same options begin to give other bits.
-FORMAT = 1
+FORMAT = 2
 
 #: The data by which variants of Chinese characters are folded: simdup/text/variants.txt.
 VARIANTS = "Unihan 15.0.0"

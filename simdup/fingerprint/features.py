@@ -18,7 +18,14 @@ import numpy as np
 from simdup.arrays import Digests, Floats, Hashes, Indices
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import gram_hashes, mix64, span_hashes
-from simdup.fingerprint.tokens import Tokens, token_ids, tokens, voting_hashes, word_digests
+from simdup.fingerprint.tokens import (
+    Tokens,
+    shingled,
+    token_ids,
+    tokens,
+    voting_hashes,
+    word_digests,
+)
 from simdup.recipe import MAX_FIELD_WEIGHT, FeatureKind, Recipe, WeightKind
 from simdup.text.chunking import batches, chunks_of, is_long, pieces
 from simdup.text.fields import separated
@@ -175,6 +182,7 @@ def _of_batch(batch: list[str], recipe: Recipe) -> Features:
 def _counted(tokens: Tokens, recipe: Recipe) -> Features:
     """The distinct features of each document and their weights."""
     if recipe.features is FeatureKind.SHINGLES:
+        tokens = tokens._replace(ids=shingled(tokens, recipe))
         ids, offsets = _distinct_shingles(tokens, recipe.ngram)
         return Features(ids, None, offsets)
     n = len(tokens.offsets) - 1

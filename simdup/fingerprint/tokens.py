@@ -5,7 +5,9 @@ No token is ever a string, unless a recipe hashes strings.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +38,20 @@ LONGEST_HAN_RUN = 1 << 12
 WORDS_EDITION = 1
 
 
+# How many further tokens a shingle takes in that has a token of a script with few characters: kana,
+# and the letters of Thai, Lao, Burmese and Khmer.
+_KANA, _LETTERS = 1, 2
+_FEW: tuple[tuple[int, int, int], ...] = (
+    (0x3041, 0x3100, _KANA),
+    (0x0E01, 0x0F00, _LETTERS),
+    (0x1000, 0x10A0, _LETTERS),
+    (0x1780, 0x1800, _LETTERS),
+)
+
+# Other characters that fold to these: kana in squares and circles, and half-width ones.
+_FOLDED = ((0x3100, 0x3400, 0), (0xFF65, 0xFFA0, 0), (0x1F200, 0x1F220, 0))
+
+
 class Tokens(NamedTuple):
     """The tokens of some documents in order; document i has offsets[i]:offsets[i + 1]."""
 
@@ -45,12 +61,14 @@ class Tokens(NamedTuple):
     """(documents + 1,)"""
     hashes: Hashes | None = None
     """(t, w): the hashes that vote in place of `ids`, if the recipe's hash is not mix64."""
+    has_few: bool = False
+    """Whether there may be a token of a script with few characters."""
 
     def slice(self, begin: int, end: int) -> Tokens:
         """Tokens `begin` to `end` of a single document."""
         hashes = None if self.hashes is None else self.hashes[begin:end]
         ids = self.ids[begin:end]
-        return Tokens(ids, np.array([0, len(ids)]), hashes)
+        return Tokens(ids, np.array([0, len(ids)]), hashes, self.has_few)
 
     def followed_by(self, other: Tokens) -> Tokens:
         """The tokens of a single document, and then the other tokens."""
@@ -58,7 +76,7 @@ class Tokens(NamedTuple):
         hashes = None
         if self.hashes is not None and other.hashes is not None:
             hashes = np.concatenate((self.hashes, other.hashes))
-        return Tokens(ids, np.array([0, len(ids)]), hashes)
+        return Tokens(ids, np.array([0, len(ids)]), hashes, self.has_few or other.has_few)
 
 
 def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
@@ -84,7 +102,7 @@ def _plain_tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
         kept = ~np.isin(ids, _stop_words(recipe))
         starts, ends, ids = starts[kept], ends[kept], ids[kept]
     hashes = voting_hashes(codes, starts, ends, ids, recipe)
-    return Tokens(ids, np.searchsorted(starts, documents), hashes)
+    return Tokens(ids, np.searchsorted(starts, documents), hashes, _has_few(codes))
 
 
 def word_digests(words: Tokens, before: int = 0) -> Digests:
@@ -117,7 +135,57 @@ def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Indices, Indices]:
     """
     codes, places = fold_with_places(text, variants=recipe.fold_variants)
     starts, ends, _ = _token_spans(codes)
-    return span_hashes(codes, starts, ends), places[starts], places[ends - 1] + 1
+    ids = span_hashes(codes, starts, ends)
+    found = Tokens(ids, np.array([0, len(ids)]), has_few=_has_few(codes))
+    return shingled(found, recipe), places[starts], places[ends - 1] + 1
+
+
+def shingled(found: Tokens, recipe: Recipe) -> Hashes:
+    """The ids that shingles are made of: where a script has few characters, with the next tokens.
+
+    Two kana in a row say next to nothing: unrelated Japanese texts have a third of their pairs in
+    common. So a shingle of two tokens becomes one of three where a kana is among them.
+    """
+    if not found.has_few or len(found.ids) < 2 or recipe.ngram[0] == 1:
+        return found.ids
+    known, reaches = _few_ids()
+    place = np.minimum(np.searchsorted(known, found.ids), len(known) - 1)
+    reach = np.where(known[place] == found.ids, reaches[place], 0)
+    last = np.repeat(found.offsets[1:] - 1, np.diff(found.offsets))
+    left = last - np.arange(len(reach))
+    reach[:-1] = np.maximum(reach[:-1], np.where(left[:-1] > 0, reach[1:], 0))
+    reach, ids = np.minimum(reach, left), found.ids.copy()
+    for step in range(1, _LETTERS + 1):
+        at = np.flatnonzero(reach >= step)
+        ids[at] = mix64(ids[at] * np.uint64(WORD_STEP) + found.ids[at + step])
+    return ids
+
+
+def _has_few(codes: CodePoints) -> bool:
+    """Whether characters of scripts with few of them may be here, folded or not."""
+    if codes.max(initial=0) < _FEW[1][0]:  # the lowest
+        return False
+    return bool(_are_few()[codes].any())
+
+
+@lru_cache(maxsize=1)
+def _are_few() -> Mask:
+    """Whether each code point is a character of such a script, or folds to one."""
+    found = np.zeros(sys.maxunicode + 1, bool)
+    for first, end, _ in _FEW + _FOLDED:
+        found[first:end] = True
+    return found
+
+
+@lru_cache(maxsize=1)
+def _few_ids() -> tuple[Hashes, Indices]:
+    """The ids of the tokens of scripts with few characters, ascending, and how far each reaches."""
+    codes = np.concatenate([np.arange(first, end) for first, end, _ in _FEW])
+    reach = np.concatenate([np.full(end - first, reach) for first, end, reach in _FEW])
+    places = np.arange(len(codes))
+    ids = span_hashes(codes.astype(np.uint32), places, places + 1)
+    order = np.argsort(ids)
+    return ids[order], reach[order]
 
 
 def _stop_words(recipe: Recipe) -> Hashes:
@@ -134,15 +202,17 @@ def _compiled_tokens(
     codes, offsets = code_points(texts)
     table = tables(codes, variants=recipe.fold_variants)
     ids, ends, joins = kernels.token_hashes(codes, offsets, table)
+    found = Tokens(ids, ends, has_few=_has_few(codes))
     if not joins.any():
-        return Tokens(ids, ends)
+        return found
     # Characters that compose or change places: numpy folds the texts that have any.
     others = np.flatnonzero(joins)
     folded = _plain_tokens([texts[text] for text in others.tolist()], recipe)
     of_texts = np.split(ids, ends[1:-1])
     for text, own in zip(others.tolist(), np.split(folded.ids, folded.offsets[1:-1]), strict=True):
         of_texts[text] = own
-    return Tokens(np.concatenate(of_texts), np.cumsum([0, *map(len, of_texts)]))
+    offsets = np.cumsum([0, *map(len, of_texts)])
+    return found._replace(ids=np.concatenate(of_texts), offsets=offsets)
 
 
 def _runs(inside: Mask) -> tuple[Indices, Indices]:

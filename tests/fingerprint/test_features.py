@@ -16,6 +16,7 @@ from simdup.compute.hashing import gram_hashes, span_hashes
 from simdup.fingerprint import features as module
 from simdup.fingerprint import tokens
 from simdup.fingerprint.features import UNIT, all_features, features, merged, segments
+from simdup.fingerprint.tokens import Tokens, shingled
 from simdup.recipe import Recipe
 from simdup.text import chunking as pieces
 from simdup.text.jieba_words import cutter, idf
@@ -64,8 +65,9 @@ def shingles(text, n, *, variants=True):
     tokens = tokens_of(text, variants=variants)
     if not tokens:
         return set()
-    size = min(n, len(tokens))
-    return set(gram_hashes(ids(tokens), np.arange(len(tokens) - size + 1), size).tolist())
+    size, every = min(n, len(tokens)), np.array([0, len(tokens)])
+    made = shingled(Tokens(ids(tokens), every, has_few=True), Recipe(ngram=n))
+    return set(gram_hashes(made, np.arange(len(tokens) - size + 1), size).tolist())
 
 
 def by_id(made, document=0):
