@@ -45,8 +45,8 @@ Values = NDArray[np.uint32]
 #: Unicode code points of one or more texts, one after the other, (n,).
 CodePoints = NDArray[np.uint32]
 
-#: Counters that stop at 255, (n,).
-Counters = NDArray[np.uint8]
+#: Counters that stop at 65,535, (n,).
+Counters = NDArray[np.uint16]
 
 #: Numbers below 256, such as the kind of each character, (n,).
 Bytes = NDArray[np.uint8]

@@ -20,7 +20,7 @@ SIMILARITY = 0.35
 
 #: The least own share of near-duplicates: the part of their common wording no others have, see
 #: `match.own_share`.
-OWN_SHARE = 0.6
+OWN_SHARE = 0.58
 
 #: The share of a text that must stand in a larger one, where parts are asked for.
 PARTS = 0.8

@@ -61,6 +61,7 @@ def _compiled(*sample):
 _NUMBERS, _PLACES, _SUMS = np.zeros(2, np.uint64), np.zeros(2, np.int64), np.zeros(8)
 _READ_ONLY = np.frombuffer(bytes(8), np.uint32)  # as the code points of a text are
 _CODES, _SMALL, _FLAGS = np.zeros(2, np.uint32), np.zeros(2, np.uint8), np.zeros(1, bool)
+_TALLIES = np.zeros(2, np.uint16)
 _TABLE = Tables(_SMALL, _SMALL, _CODES, _CODES, _FLAGS, _FLAGS, _FLAGS, _SMALL, _CODES)
 _WIDE, _NONE, _FOUND = _NUMBERS[:, None], _PLACES[:0], np.zeros((0, 3), np.int64)
 _NEAR = _NUMBERS[None], _NUMBERS[None], (0, 0), 0, True, 0, _FOUND
@@ -381,7 +382,7 @@ def _number_kept(values, begin, end, largest):
     return low - begin
 
 
-@_compiled(_READ_ONLY, _PLACES, _PLACES, _FOUND, _SMALL, _FOUND, _FOUND)
+@_compiled(_READ_ONLY, _PLACES, _PLACES, _FOUND, _TALLIES, _FOUND, _FOUND)
 def shared_weights(
     values: Values,
     begins: Indices,
@@ -393,7 +394,7 @@ def shared_weights(
 ) -> None:
     """Fill `found` with the columns of `own_share.OwnShares._weighed`; see `shared_values`.
 
-    `tables` (2, 256) has the weights at each count of the `counters`, for one family and two.
+    `tables` (2, 65536) has the weights at each count of the `counters`, for one family and two.
     """
     shift = _counter_shift(counters)
     for p in range(len(pairs)):
@@ -418,7 +419,7 @@ def shared_weights(
         found[p, 0], found[p, 1], found[p, 2] = count, one, two
 
 
-@_compiled(_READ_ONLY, _NONE, _NONE, _SMALL, 0, 0)
+@_compiled(_READ_ONLY, _NONE, _NONE, _TALLIES, 0, 0)
 def count_values(
     values: Values, begins: Indices, sizes: Indices, counters: Counters, first: int, end: int
 ) -> None:
@@ -431,7 +432,7 @@ def count_values(
         for at in range(begins[text], begins[text] + sizes[text]):
             place = np.uint32(values[at] * _COUNTER_HASH) >> shift
             if first <= place < end:
-                counters[place] += counters[place] < 255
+                counters[place] += counters[place] < 65535
 
 
 @_compiled(_READ_ONLY, _NONE, _NONE, _PLACES, _SMALL[None], _PLACES)
@@ -628,7 +629,7 @@ def sieved_pairs(wide_left, wide_right, wide_k, left, right, columns, begin, is_
     return stopped, count
 
 
-@_compiled(_INDEX, _PLACES, 0, 0, _SMALL.astype(np.uint16), _FOUND)
+@_compiled(_INDEX, _PLACES, 0, 0, _TALLIES, _FOUND)
 def together(index, needed, references, begin, shared, found):
     """Fill `found` with pairs of a text from `begin` on and a later text that share enough.
 

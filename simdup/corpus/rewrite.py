@@ -23,7 +23,7 @@ from simdup.corpus.records import CorpusResult
 from simdup.corpus.reread import RereadTexts
 from simdup.errors import BadValueError, InputError
 from simdup.match.groups import staying
-from simdup.match.own_share import least_similarity
+from simdup.match.own_share import has_enough, least_similarity
 from simdup.match.verify import decide
 from simdup.progress import Progress, silent
 from simdup.records import SHORT
@@ -147,12 +147,12 @@ class _Comparing:
 
     def _are_versions(self, pairs: Indices) -> Mask:
         """Which pairs are similar enough, and share enough that is theirs alone; (m,)."""
-        alike = np.ones(len(pairs), bool)
-        if self.shares is not None:  # which reads no text
-            alike = self.shares.of(self.texts[pairs]) >= self.settings.own_share
-        counts = self.prints.counts[self.members[pairs[alike]]].min(axis=1)
-        least = least_similarity(self.settings.similarity, counts)
-        alike[alike] = self._similarities(pairs[alike]) >= least
+        similarities = self._similarities(pairs)
+        counts = self.prints.counts[self.members[pairs]].min(axis=1)
+        alike: Mask = similarities >= least_similarity(self.settings.similarity, counts)
+        if self.shares is not None:
+            own = self.shares.of(self.texts[pairs])
+            alike &= has_enough(own, similarities, self.settings.own_share)
         return alike
 
     def _similarities(self, pairs: Indices) -> NDArray[np.float64]:

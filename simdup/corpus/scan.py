@@ -29,7 +29,7 @@ from simdup.corpus.formats.table import LACKING, Table
 from simdup.corpus.records import CorpusResult, RowGroups, RowParts, RowPlace, TextFingerprints
 from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import Features, all_features
-from simdup.fingerprint.sketch import thinned
+from simdup.fingerprint.sketch import DENSE_LEVELS, thinned
 from simdup.match.candidates import SIEVE_FROM
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.engine import TextGroups, find_groups
@@ -96,7 +96,7 @@ def scan_tables(
         matched = find_groups(texts, settings, reread, progress)
         parts = RowParts.none()
         if settings.parts is not None and sketches is not None:
-            dense = sketches.take(texts.first)
+            dense = thinned(sketches.take(texts.first), texts.counts, DENSE_LEVELS)
             found = find_parts(texts, dense, matched, settings, reread, progress)
             parts = RowParts(texts.first[found.pairs], found.shares, found.places)
     groups = _most_similar_first(_row_groups(texts, matched, digests))
@@ -215,10 +215,7 @@ def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
     if n <= SIEVE_FROM:  # too few rows for a sieve to pay
         rows = np.ascontiguousarray(rows[:, : bits // 8])
     nobody = np.zeros(n, bool)
-    sketches = prints.sketches
-    if settings.parts is not None and sketches is not None:
-        sketches = thinned(sketches, prints.counts)
-    items = Items(rows, prints.counts, prints.digests, np.arange(n), nobody, sketches)
+    items = Items(rows, prints.counts, prints.digests, np.arange(n), nobody, prints.sketches)
     return distinct_texts(items, bits)
 
 

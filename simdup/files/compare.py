@@ -22,7 +22,7 @@ from simdup.files.read import SkipError, read_again
 from simdup.files.scan import fingerprint_paths
 from simdup.files.walk import listed
 from simdup.fingerprint.features import all_features
-from simdup.match.own_share import least_similarity
+from simdup.match.own_share import has_enough, least_similarity
 from simdup.match.parts import shares_of
 from simdup.match.verify import cosines
 from simdup.progress import Progress, silent
@@ -77,7 +77,8 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
     except KeyError:
         raise InputError(f"{left!r} or {right!r} changed while the folders were read") from None
     own = own_share_of(made, pair, settings, progress)
-    kind = found.kind if own >= settings.own_share else None
+    both = np.array([own]), np.array([found.similarity])
+    kind = found.kind if has_enough(*both, settings.own_share).all() else None
     return replace(found, kind=kind, own_share=own, among=len(made.documents))
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from simdup.arrays import Indices, Rows
 from simdup.errors import InputError
 from simdup.files.fingerprint import Fingerprinted
-from simdup.fingerprint.sketch import Collected, Sketches, read_back, thinned
+from simdup.fingerprint.sketch import DENSE_LEVELS, Collected, Sketches, read_back, thinned
 from simdup.index import samples
 from simdup.index.connection import IndexFile, checksum_of
 from simdup.index.metadata import damaged, has_samples, is_made_alike
@@ -244,13 +244,13 @@ def _checked_segment(file: IndexFile, own: int) -> tuple[Indices, list[str]]:
 def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sketches) -> int:
     """Add documents with fingerprints and sketches; return how many replace one of the same path.
 
-    Of several with one path the last is kept. Sketches are dense if the index has samples.
+    Of several with one path the last is kept. Sketches are dense too if the index has samples.
     """
     last = sorted({each.path: index for index, each in enumerate(documents)}.values())
     documents, rows = [documents[index] for index in last], rows[last]
     sketches = sketches.take(np.array(last, np.int64))
     counts = np.array([each.features for each in documents], np.int64)
-    each_sketch = thinned(sketches, counts).each()
+    each_sketch = sketches.each()
     first = file.number("next")
     entries = []
     for name_of_folder, in_folder in groupby(
@@ -272,7 +272,8 @@ def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sk
     file.execute("UPDATE about SET value = ? WHERE name = 'next'", first + len(entries))
     _pack(file, np.arange(first, first + len(entries)), rows)
     if has_samples(file.about):
-        samples.add_run(file, np.arange(first, first + len(entries)), sketches)
+        dense = thinned(sketches, counts, DENSE_LEVELS)
+        samples.add_run(file, np.arange(first, first + len(entries)), dense)
     _count(file, len(entries))
     return len(entries) - new
 

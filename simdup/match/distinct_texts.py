@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simdup.arrays import Digests, Hashes, Indices, Mask, Rows, Words
-from simdup.fingerprint.sketch import Sketches
+from simdup.fingerprint.sketch import Sketches, thinned
 from simdup.search.distinct import distinct_rows
 
 
@@ -30,7 +30,7 @@ class Items(NamedTuple):
     is_reference: Mask
     """If there are references, only pairs of a reference and another item count."""
     sketches: Sketches | None = None
-    """None where own shares are not asked for."""
+    """Large ones; None where own shares are not asked for."""
     own: Indices | None = None
     """Items with different numbers are different texts, even if their features are equal."""
 
@@ -59,6 +59,9 @@ class Texts:
     """A text of both references and other items is two texts, since only pairs between these
     two sides count."""
     sketches: Sketches | None
+    """The usual sketches, by which candidates are compared."""
+    large: Sketches | None = None
+    """The large sketches, for own shares."""
 
     def items_of(self, text: int) -> Indices:
         """The items that have this text, lowest rank first."""
@@ -98,18 +101,20 @@ def distinct_texts(items: Items, bits: int) -> Texts:
     by_text = np.lexsort((items.rank, text_of))
     begins = np.searchsorted(text_of[by_text], np.arange(text_of.max(initial=-1) + 2))
     first = by_text[begins[:-1]]
-    wide = items.rows[first]
+    wide, counts = items.rows[first], items.counts[first]
+    large = None if items.sketches is None else items.sketches.take(first)
     return Texts(
         by_text,
         begins,
         items.rank[first],
         np.ascontiguousarray(wide[:, : bits // 8]),
         wide,
-        items.counts[first],
+        counts,
         items.digests[first],
         contents(items.digests[first], None if items.own is None else items.own[first]),
         items.is_reference[first],
-        None if items.sketches is None else items.sketches.take(first),
+        None if large is None else thinned(large, counts),
+        large,
     )
 
 

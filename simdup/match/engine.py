@@ -21,7 +21,7 @@ from simdup.match.division import Divided, Search, parts_of
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.match.grouping import Duplicates, Grouping, Leaders
 from simdup.match.groups import members_of
-from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines
+from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines, has_enough
 from simdup.match.recall import MEASURED_FROM, Sample
 from simdup.match.siblings import OwnShareRule, Siblings
 from simdup.match.similarities import ExactSimilarities, FeatureSource, SimilarityCache
@@ -204,7 +204,8 @@ class LocalEngine:
         if (sample := self.exact.sample) is None:
             return candidates
         are_duplicates = sample.similar_enough() & self.grouping.exclusions.allows(sample.pairs)
-        are_duplicates &= self.own.shares_of(sample.pairs) >= self.settings.own_share
+        shares = self.own.shares_of(sample.pairs)
+        are_duplicates &= has_enough(shares, sample.similarities, self.settings.own_share)
         recall, sampled = sample.recall(are_duplicates, leader)
         return replace(candidates, recall=recall, sampled=sampled)
 
@@ -274,10 +275,9 @@ class LocalEngine:
             are_near = paired_distances(self.texts.rows, i, j) <= self.settings.distance
             are_near[are_near] = self._are_confirmed(pairs[are_near])
             return are_near
-        are_near = ~(self.own.shares_of(pairs) < self.settings.own_share)
-        pairs = pairs[are_near]
-        are_near[are_near] = self.exact.of(pairs) >= self.candidates.least(pairs)
-        return are_near
+        similarities = self.exact.of(pairs)
+        are_own = has_enough(self.own.shares_of(pairs), similarities, self.settings.own_share)
+        return are_own & (similarities >= self.candidates.least(pairs))
 
     def every_text(self) -> Indices:
         """All texts."""

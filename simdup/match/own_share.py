@@ -22,7 +22,7 @@ from mmap import mmap
 
 import numpy as np
 
-from simdup.arrays import Counters, Indices, Mask, Similarities, Values
+from simdup.arrays import Counters, Indices, Mask, Shares, Similarities, Values
 from simdup.compute.compiled import (
     in_threads,
     load_kernels_if_worth,
@@ -33,7 +33,16 @@ from simdup.compute.compiled import (
 from simdup.compute.hashing import COUNTER_HASH
 from simdup.compute.memory import return_freed_memory
 from simdup.fingerprint.features import Features
-from simdup.fingerprint.sketch import LEVELS, Sketches, joined, levels, of_each
+from simdup.fingerprint.sketch import (
+    KEPT,
+    LEAST,
+    LEVELS,
+    Sketches,
+    joined,
+    levels,
+    of_each,
+    thinned,
+)
 from simdup.match.verify import decide, products
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import SIMILARITY
@@ -41,6 +50,10 @@ from simdup.settings import SIMILARITY
 #: Texts with this cosine are one family. At 0.8 short texts of one pattern chain into a family,
 #: and their pattern is not seen.
 FAMILY = 0.9
+
+#: From this cosine on two texts are nearly the same, whatever others share with them: what differs
+#: is a few words, which weigh much beside clauses that hundreds of other texts use too.
+NEARLY_SAME = 0.95
 
 #: A text of n features must be 4 / n more similar than asked, since short texts are soon alike
 #: by chance: with 20 features .55, with 80 .40. With 8 / n, texts of 300 features that were
@@ -58,9 +71,12 @@ _LIMITS = np.uint32((1 << 32) - 1) >> np.arange(LEVELS + 1, dtype=np.uint32)
 # Weights are whole multiples of 1 / UNIT.
 UNIT = 1 << 16
 
-# Counters of shingles, a power of two: 32 MB, of which a small collection touches little. The
+# Counters of shingles, a power of two: 64 MB, of which a small collection touches little. The
 # number is always the same, so that further texts do not change which shingles share a counter.
 COUNTERS = 1 << 25
+
+# More values than this are not counted, since too many would share a counter: sketches get smaller.
+MOST_VALUES = COUNTERS
 
 # Fewer values than this touch so few counters that memory in small pages is faster.
 FEW_VALUES = 1 << 13
@@ -74,8 +90,9 @@ SAMPLED_COUNTERS = 1 << 16
 # Pairs whose sketches are in memory at once: some 100 MB.
 PAIRS_AT_ONCE = 1 << 16
 
-# Beyond this number of families a shingle weighs next to nothing anyway.
-MOST_COUNTED = 255
+# Beyond this number of families a shingle weighs next to nothing anyway. In 3,000 laws of one
+# pattern 255 would be too few: everyday shingles would weigh ten times as much as they should.
+MOST_COUNTED = (1 << 16) - 1
 
 # Without kernels, comparing a pair of sketches takes as long as comparing so many words.
 WORDS_OF_A_PAIR = 100_000
@@ -125,6 +142,31 @@ def estimated_cosines(sketches: Sketches, counts: Indices, pairs: Indices) -> Si
     return np.divide(shared, size, out=np.zeros(len(pairs)), where=size > 0)
 
 
+def has_enough(own_shares: Shares, similarities: Similarities, own_share: float) -> Mask:
+    """Which pairs share enough that others lack, or are nearly the same; (m,).
+
+    `own_share` is the least one asked for. An unknown own share, NaN, is enough.
+
+    >>> has_enough(np.array([0.7, 0.1, 0.1]), np.array([0.5, 0.5, 0.96]), 0.58).tolist()
+    [True, False, True]
+    """
+    return ~(own_shares < own_share) | (similarities >= NEARLY_SAME)
+
+
+def least_kept(counts: Indices, texts: Indices | int = 1) -> int:
+    """How many values each text of a collection keeps at least, so that its counters suffice.
+
+    Of each number of features in `counts` (n,) there are so many `texts`.
+
+    >>> least_kept(np.array([5000]), 100), least_kept(np.array([5000]), 20_000)
+    (16384, 1024)
+    """
+    least = KEPT
+    while least > LEAST and (texts * (counts >> levels(counts, LEVELS, least))).sum() > MOST_VALUES:
+        least //= 2
+    return least
+
+
 class OwnShares:
     """How much of what two texts of a collection share is theirs alone."""
 
@@ -134,14 +176,23 @@ class OwnShares:
         counts: Indices,
         family: Indices,
         frequencies: CountedValues | None = None,
+        least: int = LEAST,
     ) -> None:
         """Take texts with `counts` features (n,), which are in the families `family` (n,).
 
         If these are only some texts of a collection, `frequencies` must count all its texts.
         Without it the values of all sketches are counted when the first pair is asked for.
+        The sketches keep `least` values or more, see `sketch.levels`.
         """
-        self._sketches, self._levels, self.family = sketches, levels(counts), family
+        self._sketches, self.family = sketches, family
+        self._levels = levels(counts, LEVELS, least)
         self._given_frequencies = frequencies
+
+    @classmethod
+    def of_all(cls, large: Sketches, counts: Indices, family: Indices) -> OwnShares:
+        """Take all texts of a collection, with their large sketches."""
+        least = least_kept(counts)
+        return cls(thinned(large, counts, LEVELS, least), counts, family, least=least)
 
     @cached_property
     def _frequencies(self) -> CountedValues:
@@ -156,7 +207,7 @@ class OwnShares:
 
         It is 1 where the sketches share nothing, since then nobody else has what the texts share.
         """
-        if not len(pairs):  # and counting takes 32 MB
+        if not len(pairs):  # and counting takes 64 MB
             return np.empty(0)
         made = self._weighed(pairs, self._levels[pairs].max(axis=1))
         count, of_one, of_two = made[:, :3].T
@@ -256,8 +307,8 @@ def new_counters(values: int = COUNTERS) -> Counters:
     counters, and then small pages take less than 1 ms.
     """
     if values < FEW_VALUES:
-        return np.frombuffer(mmap(-1, COUNTERS), np.uint8)
-    return np.zeros(COUNTERS, np.uint8)
+        return np.frombuffer(mmap(-1, 2 * COUNTERS), np.uint16)
+    return np.zeros(COUNTERS, np.uint16)
 
 
 def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:

@@ -92,7 +92,7 @@ class Sample:
         """(m, 2): a sampled text, and a text that may be alike to it."""
         self.is_verified = False
         self._keys = pair_keys(self.pairs, self._n)
-        self._similarities = np.full(len(self.pairs), np.nan)
+        self.similarities = np.full(len(self.pairs), np.nan)
         self._is_sampled = np.zeros(self._n, bool)
         self._is_sampled[sampled] = True
         self._is_proposed = np.zeros(len(self.pairs), bool)
@@ -118,11 +118,11 @@ class Sample:
         keys = pair_keys(pairs[touching], self._n)
         order = np.argsort(keys)
         places = touching[order[np.searchsorted(keys[order], self._keys)]]
-        self._similarities, self.is_verified = similarities[places], True
+        self.similarities, self.is_verified = similarities[places], True
 
     def similar_enough(self) -> Mask:
         """Which pairs of the sample have the similarity that their lengths ask for; (m,)."""
-        return self._similarities >= self._least
+        return self.similarities >= self._least
 
     def recall(self, are_duplicates: Mask, leader: Indices) -> tuple[Interval | None, int]:
         """The recall of the run, and the number of sampled texts that it is measured on.

@@ -16,7 +16,7 @@ from simdup.match.candidate_search import CandidateSearch
 from simdup.match.candidates import ROUNDS, search_distance
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import components
-from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines
+from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines, has_enough
 from simdup.search.distinct import pair_keys
 
 
@@ -47,14 +47,14 @@ class OwnShareRule:
         That search may have left out pairs of one family: it has no pairs within one of two sides,
         and none further apart than the distance it was narrowed to, if distances decide.
         """
-        sketches = self._texts.sketches
-        if not self._settings.own_share or sketches is None:
+        sketches, large = self._texts.sketches, self._texts.large
+        if not self._settings.own_share or sketches is None or large is None:
             return
         family = components(pairs[similarities >= FAMILY], len(self._texts))
         is_narrow = reached is not None and reached < search_distance(FAMILY, self._search.bits)
         if is_narrow or self._search.is_two_sided:
             family = self._searched_families(sketches, family)
-        self.shares = OwnShares(sketches, self._texts.counts, family)
+        self.shares = OwnShares.of_all(large, self._texts.counts, family)
 
     def _searched_families(self, sketches: Sketches, family: Indices) -> Indices:
         """The family of each text, from the known families and from sketches; (n,).
@@ -89,7 +89,7 @@ class OwnShareRule:
 
     def set_aside(self, pairs: Indices, similarities: Similarities, shares: Shares) -> Mask:
         """Note which of these similar pairs are siblings, and return which are not; (m,)."""
-        are_siblings = shares < self._settings.own_share
+        are_siblings = ~has_enough(shares, similarities, self._settings.own_share)
         noted = np.column_stack((np.sort(pairs, axis=1), similarities, shares))
         self._noted.append(noted[are_siblings].astype(np.float64))
         return ~are_siblings

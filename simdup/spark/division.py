@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.arrays import Counters
-from simdup.fingerprint.sketch import of_each
+from simdup.fingerprint.sketch import Sketches, of_each, thinned
 from simdup.match.division import MOST_TEXTS, STEPS
 from simdup.match.groups import components
 from simdup.match.own_share import (
@@ -24,6 +24,7 @@ from simdup.match.own_share import (
     CountedValues,
     count,
     estimated_cosines,
+    least_kept,
     least_similarity,
     may_be_alike,
     new_counters,
@@ -98,8 +99,8 @@ def _sieving(similarity: float) -> Task:
     def sieving(batches: Batches) -> Batches:
         for each in batches:
             both = pa.chunked_array([each["a_sketch"], each["b_sketch"]])
-            sketches, n = sketches_of(both), len(each)
             counts = np.concatenate([numbers(each[f"{side}_features"]) for side in ("a", "b")])
+            sketches, n = thinned(sketches_of(both), counts), len(each)
             pairs = np.column_stack((np.arange(n), np.arange(n, 2 * n)))
             least = np.minimum(least_similarity(similarity, counts[pairs].min(axis=1)), FAMILY)
             kept = may_be_alike(sketches, counts, pairs, least)
@@ -191,18 +192,30 @@ def _lowest(edges: DataFrame) -> DataFrame:
     return edges.groupBy("high").agg(F.min("low").alias("lowest"))
 
 
-def frequencies(alone: DataFrame, families: DataFrame) -> CountedValues:
-    """The number of families with each value.
+def least_of(texts: DataFrame) -> int:
+    """How many values each of all texts keeps for its own shares; see `own_share.least_kept`."""
+    with job_description(texts.sparkSession, "frequencies"):
+        found = texts.groupBy("features").count().toArrow()
+    return least_kept(numbers(found["features"]), numbers(found["count"]))
 
-    `alone` has the `sketch` of each text without a part, which is a family by itself. `families`
-    has root, family and sketch of the texts in parts, part by part; rows without a sketch are
-    passed over.
+
+def kept_of(texts: pa.RecordBatch | pa.Table, least: int) -> Sketches:
+    """The sketches of these texts, which keep `least` values or more."""
+    return thinned(sketches_of(texts["sketch"]), numbers(texts["features"]), least=least)
+
+
+def frequencies(alone: DataFrame, families: DataFrame, least: int) -> CountedValues:
+    """The number of families with each value, if each text keeps `least` values or more.
+
+    `alone` has features and sketch of each text without a part, which is a family by itself.
+    `families` has root, family, features and sketch of the texts in parts, part by part; rows
+    without a sketch are passed over.
     """
     counters = new_counters()
     n = len(counters)
-    counted = alone.select("sketch").mapInArrow(_counting_alone(n), BLOCKS)
-    together = families.select("root", "family", "sketch")
-    counted = counted.unionAll(together.mapInArrow(_counting_families(n), BLOCKS))
+    counted = alone.select("features", "sketch").mapInArrow(_counting_alone(n, least), BLOCKS)
+    together = families.select("root", "family", "features", "sketch")
+    counted = counted.unionAll(together.mapInArrow(_counting_families(n, least), BLOCKS))
     added = counted.repartition("block").mapInArrow(_adding(n), BLOCKS)
     with job_description(families.sparkSession, "frequencies"):
         found = added.toArrow()
@@ -211,26 +224,26 @@ def frequencies(alone: DataFrame, families: DataFrame) -> CountedValues:
     return CountedValues(counters)
 
 
-def _counting_alone(n: int) -> Task:
+def _counting_alone(n: int, least: int) -> Task:
     """Count the values of texts; each text is a family by itself."""
 
     def counting(batches: Batches) -> Batches:
-        counters = np.zeros(n, np.uint8)
+        counters = np.zeros(n, np.uint16)
         for each in batches:
-            count(counters, sketches_of(each["sketch"]))
+            count(counters, kept_of(each, least))
         yield _blocks(counters)
 
     return counting
 
 
-def _counting_families(n: int) -> Task:
+def _counting_families(n: int, least: int) -> Task:
     """Count the values of the families of parts."""
 
     def counting(batches: Batches) -> Batches:
-        counters = np.zeros(n, np.uint8)
+        counters = np.zeros(n, np.uint16)
         for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
             texts = table.filter(pc.is_valid(table["sketch"]))
-            sketches, family = sketches_of(texts["sketch"]), numbers(texts["family"])
+            sketches, family = kept_of(texts, least), numbers(texts["family"])
             order = np.argsort(family, kind="stable")
             for values in values_of_families([(sketches.take(order), family[order])]):
                 count(counters, of_each([values]))
@@ -243,7 +256,7 @@ def _adding(n: int) -> Task:
     """Add the counters of blocks."""
 
     def adding(batches: Batches) -> Batches:
-        counters = np.zeros(n, np.uint8)
+        counters = np.zeros(n, np.uint16)
         for each in batches:
             _add(counters, each)
         yield _blocks(counters)
@@ -255,7 +268,7 @@ def _blocks(counters: Counters) -> pa.RecordBatch:
     """The BLOCKS of these counters with any number above 0."""
     rows = counters.reshape(-1, BLOCK)
     (there,) = np.nonzero(rows.any(axis=1))
-    columns = {"block": there.astype(np.int32), "counters": binary(rows[there])}
+    columns = {"block": there.astype(np.int32), "counters": binary(rows[there].view(np.uint8))}
     return pa.RecordBatch.from_pydict(columns)
 
 
@@ -263,4 +276,5 @@ def _add(counters: Counters, blocks: pa.RecordBatch) -> None:
     """Add the counters of blocks to `counters`."""
     rows = counters.reshape(-1, BLOCK)
     for block, more in zip(numbers(blocks["block"]), rows_of(blocks["counters"]), strict=True):
-        rows[block] = np.minimum(rows[block].astype(np.uint16) + more, MOST_COUNTED)
+        both = rows[block].astype(np.uint32) + more.view(np.uint16)
+        rows[block] = np.minimum(both, MOST_COUNTED)

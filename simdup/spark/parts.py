@@ -28,6 +28,7 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
 from simdup.errors import InputError
 from simdup.fingerprint.features import Features, all_features
+from simdup.fingerprint.sketch import thinned
 from simdup.match.candidates import recall, search_distance
 from simdup.match.distinct_texts import Texts, contents
 from simdup.match.division import Divided, Search
@@ -41,7 +42,7 @@ from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.spark.arrow import Batches, numbers, rows_of, sketches_of, whole_runs
 from simdup.spark.distinct_texts import NumberedTexts, checkpointed
-from simdup.spark.division import ROWS_AT_ONCE, Division, divided, frequencies
+from simdup.spark.division import ROWS_AT_ONCE, Division, divided, frequencies, kept_of, least_of
 from simdup.spark.fingerprints import TextFrame
 from simdup.spark.readers import Reader
 
@@ -120,9 +121,10 @@ def _prepared(
     frame = checkpointed(frame.mapInArrow(job.comparing, schema), "similarities")
     alone = texts.frame.join(division.roots, "number", "left_anti")
     alone = alone.where("copies = 1")  # the others are parts
-    counted = frequencies(alone, frame)
+    least = least_of(texts.frame)
+    counted = frequencies(alone, frame, least)
     context = frame.sparkSession.sparkContext
-    return frame, replace(job, frequencies=context.broadcast(counted))
+    return frame, replace(job, frequencies=context.broadcast(counted), least=least)
 
 
 def _rows_of_parts(
@@ -169,6 +171,8 @@ class Job:
     is_every_pair: bool = False
     """Whether all pairs are asked for, also the ones of crowded texts."""
     frequencies: Broadcast[CountedValues] | None = None
+    least: int = 0
+    """How many values each text keeps for its own shares."""
 
     def comparing(self, batches: Batches) -> Batches:
         """Add the exact similarity of each pair, and the family of each text."""
@@ -233,9 +237,9 @@ class Pack:
         self.texts = self._texts()
         self.engine = LocalEngine(self.texts, job.settings, self, silent, None, NO_EXCLUSIONS)
         if job.frequencies is not None and self.texts.sketches is not None:
-            family = numbers(self.table["family"])
+            family, kept = numbers(self.table["family"]), kept_of(self.table, job.least)
             self.engine.own.shares = OwnShares(
-                self.texts.sketches, self.texts.counts, family, job.frequencies.value
+                kept, self.texts.counts, family, job.frequencies.value, job.least
             )
 
     def _places(self, asked: Indices) -> Indices:
@@ -249,18 +253,21 @@ class Pack:
         begins = np.append(0, np.cumsum(numbers(self.table["copies"])))
         digests, wide = self._digests("digest"), rows_of(self.table["fingerprint"])
         n, width = len(wide), self._job.settings.recipe.bits // 8
+        counts = numbers(self.table["features"])
         is_sketched = "sketch" in self.table.column_names
+        large = sketches_of(self.table["sketch"]) if is_sketched else None
         return Texts(
             np.arange(begins[-1]),
             begins,
             np.arange(n),
             np.ascontiguousarray(wide[:, :width]),
             wide,
-            numbers(self.table["features"]),
+            counts,
             digests,
             contents(digests),
             np.zeros(n, bool),
-            sketches_of(self.table["sketch"]) if is_sketched else None,
+            None if large is None else thinned(large, counts),
+            large,
         )
 
     def _digests(self, name: str) -> Digests:

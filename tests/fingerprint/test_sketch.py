@@ -15,13 +15,13 @@ from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import (
     DENSE_LEVELS,
+    KEPT,
     LEAST,
     LEVELS,
     Collected,
     Sketches,
     is_dense,
     joined,
-    levels,
     of_each,
     read_back,
     sketches,
@@ -37,15 +37,15 @@ def one(ids):
     return Features(ids, None, np.array([0, len(ids)]))
 
 
-def expected(ids):
+def expected(ids, least=KEPT):
     """What a sketch keeps, in plain words: hashes below a limit that goes by their number."""
     halvings = 0
-    while halvings < LEVELS and len(ids) >= 2 * LEAST << halvings:
+    while halvings < LEVELS and len(ids) >= 2 * least << halvings:
         halvings += 1
     return sorted({int(each) >> 32 for each in ids if int(each) < 1 << (64 - halvings)})
 
 
-@given(st.lists(st.sampled_from([0, 1, 7, 255, 256, 300, 511, 512, 5000]), max_size=6))
+@given(st.lists(st.sampled_from([0, 1, 7, 5000, 2 * KEPT - 1, 2 * KEPT, 4 * KEPT]), max_size=3))
 def test_a_sketch_keeps_the_low_hashes_of_each_document(sizes):
     documents = [hashes(size, seed) for seed, size in enumerate(sizes)]
     offsets = np.cumsum([0, *sizes])
@@ -55,12 +55,12 @@ def test_a_sketch_keeps_the_low_hashes_of_each_document(sizes):
 
 
 def test_a_text_with_few_features_keeps_all_and_others_at_least_about_so_many():
-    sizes = np.array([2 * LEAST - 1, *range(2 * LEAST, 40 * LEAST, 97)])
+    sizes = np.array([2 * KEPT - 1, *range(2 * KEPT, 40 * KEPT, 99_991)])
     kept = np.array([sketches(one(hashes(size, size))).sizes[0] for size in sizes.tolist()])
 
     assert kept[0] == sizes[0]
-    # Four standard errors less than LEAST.
-    assert kept.min() > LEAST - 4 * LEAST**0.5
+    # Four standard errors less than KEPT.
+    assert kept.min() > KEPT - 4 * KEPT**0.5
 
 
 def test_what_the_longer_of_two_texts_keeps_of_both_the_shorter_one_keeps_too():
@@ -78,20 +78,16 @@ def test_values_that_differ_only_in_their_low_half_are_one():
     assert made[0].tolist() == [5, 6]
 
 
-@pytest.mark.parametrize("most", [LEVELS, DENSE_LEVELS])
-def test_a_long_text_has_the_sketch_of_all_its_segments(monkeypatch, most):
-    monkeypatch.setattr(features_module, "SEGMENT", 1000)
-    monkeypatch.setattr("simdup.text.chunking.PIECE", 3000)
-    words = np.random.default_rng(2).integers(0, 300, 6000)
-    text = " ".join(f"w{word}" for word in words.tolist())
+@pytest.mark.parametrize(("most", "halvings"), [(LEVELS, 3), (DENSE_LEVELS, 2)])
+def test_a_long_text_has_the_sketch_of_all_its_segments(monkeypatch, most, halvings):
+    monkeypatch.setattr(features_module, "SEGMENT", 50_000)
+    text = " ".join(f"w{number}" for number in range(150_000))
 
     made = fingerprint_texts([text], Recipe(), most)
 
     ids = all_features([text], Recipe()).ids
-    halvings = np.uint64(levels(made.counts, most)[0])
-    kept = np.unique(ids[ids <= np.uint64((1 << 64) - 1) >> halvings] >> np.uint64(32))
-    assert made.sketches[0].tolist() == kept.tolist()
-    assert len(kept) > LEAST
+    limit = np.uint64((1 << 64) - 1) >> np.uint64(halvings)
+    assert made.sketches[0].tolist() == np.unique(ids[ids <= limit] >> np.uint64(32)).tolist()
 
 
 def test_sketches_of_several_collections_are_joined_taken_and_read_back():
@@ -143,22 +139,21 @@ def test_sketches_are_collected_in_memory_or_in_a_file(monkeypatch, limit):
 
 # Dense sketches
 
-SIZES = [0, 1, 255, 600, 2 * LEAST << DENSE_LEVELS, 5000, 100_000]
+SIZES = [0, 1, 255, 600, 2 * LEAST << DENSE_LEVELS, 5000, 200_000]
 
 
 @pytest.mark.parametrize("at_once", [1, 1 << 20])
-def test_the_usual_sketch_is_where_a_dense_one_begins(monkeypatch, at_once):
+def test_the_usual_sketch_is_where_a_larger_one_begins(monkeypatch, at_once):
     monkeypatch.setattr(sketch, "VALUES_AT_ONCE", at_once)
     documents = [hashes(size, size) for size in SIZES]
     offsets = np.cumsum([0, *SIZES])
     every = Features(np.concatenate(documents), None, offsets)
-    dense, usual = sketches(every, most_levels=DENSE_LEVELS), sketches(every)
+    dense, large = sketches(every, most_levels=DENSE_LEVELS), sketches(every)
 
-    found = thinned(dense, np.array(SIZES))
-    assert [each.tolist() for each in map(found.__getitem__, range(len(SIZES)))] == [
-        each.tolist() for each in map(usual.__getitem__, range(len(SIZES)))
-    ]
-    assert (dense.sizes >= usual.sizes).all()
+    for each in (dense, large):
+        found = thinned(each, np.array(SIZES))
+        assert [values.tolist() for values in found] == [expected(ids, LEAST) for ids in documents]
+    assert (dense.sizes >= large.sizes).all()
     assert dense.sizes[-1] == pytest.approx(SIZES[-1] / 4, rel=0.03)
 
 
