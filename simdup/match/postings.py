@@ -4,9 +4,10 @@ An inverted index lists, for each value of a sketch, the texts that have it (its
 
 1. Two texts of a short list share that value.
 2. A value with a long list is common, and says little by itself. Its texts are listed anew by
-   pairs of common values that are neighbours in their sketches.
-3. If such a list is long too, its texts are copies, or have a form in common. Each of them
-   shares the two values with the first text of the list, and with no other.
+   pairs of common values that are neighbours in their sketches; then the texts of lists that are
+   still long are listed by two of these pairs, and so on, RELISTED times.
+3. The texts of a long list by two values are copies, or have a form in common. Each of them shares
+   these values with the first text of the list.
 
 Two texts that share enough values in this way are candidates. The work grows with the number
 of values, and not with the square of the number of texts. Sources: Bayardo, Ma, Srikant,
@@ -16,6 +17,7 @@ Zweig, "Syntactic clustering of the web", 1997, for passing over what too many s
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple, TypeVar
@@ -66,6 +68,10 @@ ROOM = 1 << 18
 
 # Without kernels, the pairs of a text take as long as comparing so many words.
 WORDS_OF_A_TEXT = 10_000
+
+#: How often the texts of long lists are listed anew. Of 10,400 contracts, each with half of 40
+#: clauses, one time loses 22 of 520 pairs that differ in three words.
+RELISTED = 3
 
 # Pairs of common values are listed only if their hash is below this: one in two.
 PAIRS_BELOW = np.uint64(1 << 63)
@@ -159,24 +165,26 @@ def _lists(
 ) -> tuple[int, Lists, Lists]:
     """The number of entries in lists by one value, the short lists, and the long lists by two.
 
-    Short lists by one value come first, then short lists by two common values.
+    Short lists by one value come first, then short lists by two common values or more.
     """
-    by_value, by_two, long = [], [], []
+    by_value, by_two, long = list[Lists](), list[Lists](), list[Lists]()
     # A power of two, by which division is fast; threads have a bucket each.
     buckets = 4 << (len(depths) // TEXTS_AT_ONCE).bit_length()
-    listed = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
-    values = (keys ^ salts[keys & _LOW] for keys in listed) if salts.any() else listed
 
-    def common_values() -> Iterator[Words]:
-        """Yield the common values, each under its text."""
-        for short, others, _ in _each_in_threads(_split, _bucketed(values, buckets)):
-            by_value.append(short)
+    def split(keys: Iterable[Words], short: list[Lists]) -> Iterator[Words]:
+        """Note the lists of these keys, and yield the keys of long lists, each under its text."""
+        for found, others, sizes in _each_in_threads(_split, _bucketed(keys, buckets)):
+            short.append(found)
+            if short is by_two:
+                long.append(Lists(others.astype(np.uint32), sizes))
             yield (others << _HALF) | (others >> _HALF)
 
-    pairs = _each_in_threads(neighbours, _bucketed(common_values(), buckets))
-    for short, others, sizes in _each_in_threads(_split, _bucketed(pairs, buckets)):
-        by_two.append(short)
-        long.append(Lists(others.astype(np.uint32), sizes))
+    listed = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
+    salted = (keys ^ salts[keys & _LOW] for keys in listed) if salts.any() else listed
+    common = split(salted, by_value)
+    for _ in range(RELISTED):
+        common = split(_each_in_threads(neighbours, _bucketed(common, buckets)), by_two)
+    deque(common, maxlen=0)
     entries = sum(len(part.texts) for part in by_value)
     return entries, _joined(by_value, by_two), _joined(long)
 

@@ -18,6 +18,7 @@ from simdup.arrays import Hashes, Indices
 from simdup.match.postings import (
     LEAST_SHARED,
     MOST_TOGETHER,
+    RELISTED,
     depths_of,
     key_of,
     listed_values,
@@ -48,14 +49,15 @@ def texts_together(texts: DataFrame) -> DataFrame:
     once, the lower number as a. `is_star` is true if one of the two is the first of a long list.
     """
     listed = texts.select("number", "features", "sketch").mapInArrow(_listing, LISTED)
-    by_value = _counted(listed)
-    common = by_value.where(F.col("size") > MOST_TOGETHER).select("value", "entry")
-    of_texts = common.repartition("entry").sortWithinPartitions("entry")
-    by_two = _counted(of_texts.mapInArrow(_by_neighbours, LISTED))
-    following = _short(by_value, 1).unionAll(_short(by_two, 2))
+    lists = _counted(listed)
+    following, long = _short(lists, 1), None
+    for _ in range(RELISTED):
+        of_texts = _long(lists).repartition("entry").sortWithinPartitions("entry")
+        lists = _counted(of_texts.mapInArrow(_by_neighbours, LISTED))
+        following = following.unionAll(_short(lists, 2))
+        long = long.unionAll(_long(lists)) if long else _long(lists)
     of_texts = following.repartition("entry").sortWithinPartitions("entry")
     sharing = of_texts.mapInArrow(_sharing, ENTRIES).withColumn("is_star", F.expr("false"))
-    long = by_two.where(F.col("size") > MOST_TOGETHER)
     pairs = sharing.unionAll(_stars(long).withColumn("is_star", F.expr("true")))
     numbered = pairs.select(_number("a").alias("a"), _number("b").alias("b"), "is_star")
     return numbered.where("a != b").groupBy("a", "b").agg(F.max("is_star").alias("is_star"))
@@ -92,6 +94,11 @@ def _counted(listed: DataFrame) -> DataFrame:
     """Each entry of some lists with the `size` of its list, the entries of a list together."""
     size = F.count("*").over(Window.partitionBy("value"))
     return listed.withColumn("size", size)
+
+
+def _long(lists: DataFrame) -> DataFrame:
+    """The entries of long lists: LISTED."""
+    return lists.where(F.col("size") > MOST_TOGETHER).select("value", "entry")
 
 
 def _short(lists: DataFrame, weight: int) -> DataFrame:
