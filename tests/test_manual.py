@@ -151,6 +151,7 @@ def test_the_table_of_accuracy_is_what_evaluate_finds():
                 each.curve[each.best_k].f1.value,
                 *([row.cosine.f1.value] if each is row else []),
                 each.verified.f1.value,
+                *([row.near.f1.value] if each is row else []),
             )
         ]
         assert shown == [f"{figure:.3f}".removeprefix("0") for figure in figures]

@@ -39,6 +39,7 @@ NEAR_FORMATS_ASKS = "near, a document or packed: wants --near FLOOR and --format
 NEWEST_ASKS = "the newest version: wants --newest-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
+RELATED = "related: alike, but perhaps only of one series"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,6 +243,8 @@ class _Group:
             refusals = [
                 near_refusal(file.document, each.document, self.consents, self.act) for each in tops
             ]
+            if first.is_related or file.is_related:
+                refusals = [RELATED]
             stays = file.stays
             if file.is_newest and not self.consents.newest:
                 stays = stays or NEWEST_ASKS

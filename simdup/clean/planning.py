@@ -117,7 +117,8 @@ def _compared(
         texts, tops = set[object](), copies_of(pool[0].id, pool) if pool else []
         for file in pool:
             is_copy = file.id.kind_with(pool[0].id) is not Kind.NEAR
-            if is_copy or file.id.content.words in texts or file.is_changed:
+            is_related = file.is_related or pool[0].is_related
+            if is_copy or is_related or file.is_changed or file.id.content.words in texts:
                 continue
             if any(not near_refusal(file.document, t.document, consents, act) for t in tops):
                 texts.add(file.id.content.words)

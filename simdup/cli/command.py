@@ -29,7 +29,7 @@ _HEADINGS = {
     ),
     "What is done": "apply skip_unconsented review to link reflink permanently check resume",
     "Output": "form target html opens show_diff quiet",
-    "What the report shows": "sort limit everything summary siblings verbose",
+    "What the report shows": "sort limit everything summary related siblings verbose",
     _REST: "",
     _EXPERIMENTS: (
         "k no_verify bits features hash ngram top weights user_dict stop_words no_fold_variants"

@@ -51,7 +51,6 @@ def report_command(asked: Report) -> int:
       simdup report result.json --html report.html --html-texts groups
     """
     from simdup.files.ignored import without_ignored
-    from simdup.report import text
     from simdup.report.load import load
 
     saved, shown, html = asked.saved, asked.shown, asked.page.html
@@ -72,7 +71,7 @@ def report_command(asked: Report) -> int:
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
     elif not (asked.quiet or shown.summary):
-        for line in text.closing(result, siblings=shown.siblings):
+        for line in shown.closing(result):
             tell(line)
     return 0
 

@@ -80,7 +80,7 @@ class Scan(NamedTuple):
 def scan_command(asked: Scan) -> int:
     """Group the documents under PATH... that hold the same text.
 
-    Exits with 0 when done, 1 with --fail-on-found if there is a group, 2 if it cannot run, 3
+    Exits with 0 when done, 1 with --fail-on-found if there is a near group, 2 if it cannot run, 3
     if some files could not be read.
 
     \b
@@ -88,7 +88,7 @@ def scan_command(asked: Scan) -> int:
       simdup scan ~/docs
       simdup scan new/ --against archive/ --similarity 0.8 --format json
     """
-    from simdup.report.text import closing
+    from simdup.report.order import by_tier
 
     _refuse_same_files(asked)
     settings, show = _settings(asked), progress(quiet=asked.quiet)
@@ -113,9 +113,9 @@ def scan_command(asked: Scan) -> int:
         write_page(page_lines(result, asked.page.lang, texts, show))
     if not asked.quiet:
         warn_of(result.skipped)
-        for line in () if asked.shown.summary else closing(result, siblings=asked.shown.siblings):
+        for line in () if asked.shown.summary else asked.shown.closing(result):
             tell(line)
-    return options.exit_code(result, fail_on_found=asked.fail_on_found)
+    return options.exit_code(by_tier(result)[0], fail_on_found=asked.fail_on_found)
 
 
 def _settings(asked: Scan) -> Settings:

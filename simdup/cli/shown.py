@@ -39,6 +39,7 @@ class Shown(NamedTuple):
         {MOST_GROUPS}]
     everything: Show every file of every group, also on a terminal and in folders that are copies.
     summary: Show only the summary.
+    related: Also list groups of related texts: they are alike, but perhaps only of one series.
     siblings: Also report files of one pattern: they are alike, but share that with many other
         files.
     """
@@ -47,6 +48,7 @@ class Shown(NamedTuple):
     limit: int | None = options.number("--limit")
     everything: bool = options.flag("--all", excludes=("--limit",))
     summary: bool = options.flag("--summary", needs=("--format text",), replaces=("--format",))
+    related: bool = options.flag("--related")
     siblings: bool = options.flag("--siblings")
     verbose: bool = options.verbose
 
@@ -57,14 +59,16 @@ class Shown(NamedTuple):
         from simdup.report import text
 
         if self.summary:
-            return partial(text.closing, siblings=True)  # --siblings would change nothing
+            # --siblings and --related would change nothing.
+            return partial(text.closing, siblings=True, related=True)
         if form == "text":
             shape = look(color, target, verbose=self.verbose)
             view = self._view(target)
-            return partial(text.render, look=shape, view=view, siblings=self.siblings)
+            shown = partial(text.render, look=shape, view=view)
+            return partial(shown, siblings=self.siblings, related=self.related)
         from simdup.findings.identical import identical_bytes
         from simdup.report import json_csv as data
-        from simdup.report.order import selected
+        from simdup.report.order import by_tier, selected
 
         listed = text.null_names if null else text.names
         renderers: dict[str, Callable[..., Lines]] = {
@@ -76,7 +80,20 @@ class Shown(NamedTuple):
         }
         # A program gets all groups, whatever a configuration file says, unless it asks for fewer.
         limit = self.limit if options.is_given("limit") else None
-        return lambda result: renderers[form](selected(result, self.sort, limit))
+
+        def rendered(result: ScanResult) -> Lines:
+            # Names say nothing of tiers, so related texts are not among them unless asked for.
+            if form == "names" and not self.related:
+                result, _ = by_tier(result)
+            return renderers[form](selected(result, self.sort, limit))
+
+        return rendered
+
+    def closing(self, result: ScanResult) -> list[str]:
+        """Return the lines that follow the report."""
+        from simdup.report.text import closing
+
+        return closing(result, siblings=self.siblings, related=self.related)
 
     def _view(self, target: str | None) -> View:
         """Return how much a text report shows: all of it, unless it goes to a terminal."""

@@ -32,7 +32,8 @@ from simdup.fingerprint.simhash import digests, simhash
 from simdup.fingerprint.sketch import sketches
 from simdup.match.candidates import search_distance
 from simdup.match.groups import components
-from simdup.match.own_share import FAMILY, OwnShares, least_similarity
+from simdup.match.own_share import FAMILY, OwnShares, has_enough, least_similarity
+from simdup.match.tiers import are_near
 from simdup.match.verify import cosines
 from simdup.progress import Progress, silent
 from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, SIZES, HashKind, Recipe
@@ -190,14 +191,15 @@ class _Evaluator:
         """The exact similarities of all pairs, and own shares where these may matter."""
         exact = _Exact(
             similarities,
-            features.counts[self.labels.pairs].min(axis=1),
-            np.ones(len(similarities), bool),
+            features.counts[self.labels.pairs],
+            np.ones(len(similarities)),
+            settings.own_share,
         )
         if not settings.own_share:
             return exact
         least = settings.similarity if self.precision is None else STEPS[0]
         shares = own_shares(self.labels, features, rows, exact.are_alike(least))
-        return replace(exact, are_own=shares >= settings.own_share)
+        return replace(exact, own_shares=shares)
 
     def _row(
         self, settings: Settings, distances: Indices, exact: _Exact, p: Floats, without: int
@@ -219,6 +221,7 @@ class _Evaluator:
             bare.auc(),
             self._accuracy(is_alike),
             self._accuracy(is_verified),
+            self._accuracy(is_verified & exact.are_near),
             np.array([bare.others[0].mean(axis=0), bare.duplicates[0].mean(axis=0)]),
             self._found(distances <= settings.distance),
             self._found(is_alike),
@@ -298,13 +301,25 @@ class _Exact:
 
     similarities: Floats
     counts: Indices
-    """The number of features of the shorter text."""
-    are_own: Mask
-    """Whether the own share of each pair is large enough."""
+    """(m, 2): the numbers of features of both texts."""
+    own_shares: Shares
+    """1 where they are not asked for, and 0 where they cannot matter."""
+    least: float
+    """The least own share."""
+
+    @property
+    def are_own(self) -> Mask:
+        """Whether the own share of each pair is large enough."""
+        return has_enough(self.own_shares, self.similarities, self.least)
+
+    @property
+    def are_near(self) -> Mask:
+        """Whether pairs are near and not only related, if they belong together."""
+        return are_near(self.similarities, self.own_shares, self.counts)
 
     def are_alike(self, similarity: float) -> Mask:
         """Whether pairs are similar enough where the user asks for this similarity."""
-        return self.similarities >= least_similarity(similarity, self.counts)
+        return self.similarities >= least_similarity(similarity, self.counts.min(axis=1))
 
 
 def farthest(precision: Floats, least: float) -> int | None:
@@ -341,7 +356,7 @@ def own_shares(labels: Labels, features: Features, rows: Rows, asked: Mask) -> S
         collections, near, np.split(is_family, ends[:-1]), strict=True
     ):
         family = components(np.searchsorted(texts, pairs[of_them]), len(texts))
-        among = OwnShares(sketched.take(texts), features.counts[texts], family)
+        among = OwnShares.of_all(sketched.take(texts), features.counts[texts], family)
         shares[chosen] = among.of(np.searchsorted(texts, labels.pairs[chosen]))
     return shares
 

@@ -79,6 +79,8 @@ class Evaluated:
     """The accuracy of exact similarities alone, computed for candidates."""
     verified: Accuracy
     """The accuracy of a scan's answer: exact similarities, and own shares within the collection."""
+    near: Accuracy
+    """The accuracy of the answer without texts that are only related."""
     tally: Floats = field(repr=False)
     """(2, bits + 1): pairs at each distance, others in row 0, duplicates in row 1; a mean over
     draws."""

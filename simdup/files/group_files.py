@@ -21,7 +21,7 @@ from simdup.files.read import SkipError
 from simdup.findings.keeper import Pairs, closest_first, ranks
 from simdup.findings.noise import compared_in_full
 from simdup.fingerprint.features import Features
-from simdup.fingerprint.sketch import thinned
+from simdup.fingerprint.sketch import DENSE_LEVELS, thinned
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.engine import TextGroups, find_groups
 from simdup.match.exclusions import Exclusions
@@ -29,6 +29,7 @@ from simdup.match.groups import Precedence, leaders, lower_of_two, members_of
 from simdup.match.own_share import OwnShares
 from simdup.match.siblings import Siblings
 from simdup.match.similarities import ExactSimilarities
+from simdup.match.tiers import best_score
 from simdup.progress import Progress
 from simdup.records import Document, Group, Kind, Member, Part, ScanResult, Skipped, Stats, doubtful
 from simdup.search.distinct import diameter
@@ -169,7 +170,8 @@ class Matching:
             return ()
         from simdup.match.parts import find_parts  # noqa: PLC0415  few runs ask for parts
 
-        about = self.texts, made.sketches.take(first), matched, self.settings
+        dense = thinned(made.sketches.take(first), self.texts.counts, DENSE_LEVELS)
+        about = self.texts, dense, matched, self.settings
         found = find_parts(*about, self.reread, self.progress, self.exclusions)
         documents, pairs = made.documents, first[found.pairs].tolist()
         figures = zip(pairs, found.shares.tolist(), found.places.tolist(), strict=True)
@@ -266,7 +268,7 @@ def _items(made: Fingerprinted, ignored: Sequence[tuple[bytes, bytes]]) -> Items
         np.frombuffer(joined, np.uint64).reshape(-1, 2),
         ranks(documents),
         np.array([document.source.is_reference for document in documents], bool),
-        None if made.sketches is None else thinned(made.sketches, counts),
+        made.sketches,
         np.array([number.get(each.text_digest, 0) for each in documents]) if number else None,
     )
 
@@ -424,13 +426,13 @@ def _sorted_group(members: list[Member], span: tuple[int, bool] = (0, True)) -> 
     weakest = max((member.kind for member in members), key=_STRENGTH.__getitem__)
     others = sorted(members[1:], key=closest_first)
     most, is_exact = span
-    return Group(0, weakest, most, (members[0], *others), is_exact)
+    return Group(*(0, weakest, most, (members[0], *others), is_exact), score=best_score(members))
 
 
 def _most_similar_first(group: Group) -> tuple[int, float, int, int, int, str]:
-    """The sort key of a group: most similar first, and then the one that repeats the most bytes."""
-    least = min(member.similarity or 0 for member in group.members)
+    """The sort key of a group: kind, the highest score first, then the most bytes that repeat."""
     farthest = max(member.distance for member in group.members)
     others = sum(member.document.source.size for member in group.members[1:])
     path = group.members[0].document.path
-    return _STRENGTH[group.kind], -least, farthest, -others, -len(group.members), path
+    how = -(group.score or 0), farthest, -others, -len(group.members)
+    return _STRENGTH[group.kind], *how, path

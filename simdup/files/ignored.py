@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simdup.errors import InputError
+from simdup.match.tiers import best_score
 from simdup.records import Group, Kind, ScanResult
 from simdup.search.distinct import diameter
 from simdup.storage.home import usual_place
@@ -189,6 +190,11 @@ def _without_pairs(
     # How much changed between two versions is known for the whole chain only.
     versions = group.versions if all(each.path in paths for each in group.versions) else ()
     smaller = group._replace(
-        members=kept, kind=weakest, diameter=most, is_diameter_exact=is_exact, versions=versions
+        members=kept,
+        kind=weakest,
+        diameter=most,
+        is_diameter_exact=is_exact,
+        versions=versions,
+        score=best_score(kept),
     )
     return smaller, found

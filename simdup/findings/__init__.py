@@ -12,13 +12,14 @@ from dataclasses import replace
 
 from simdup.findings.identical import with_sets
 from simdup.findings.keeper import Matching, with_keepers
+from simdup.match.tiers import RELATED, tier
 from simdup.records import ScanResult
 
 
 def with_findings(result: ScanResult, roots: Sequence[str], matching: Matching) -> ScanResult:
     """The result with identical sets, chains of versions and, under the roots, copied folders.
 
-    The file that a person would keep leads each group.
+    The file that a person would keep leads each group. Groups of related texts come last.
 
     Only names of documents that were compared in full can contradict a chain of versions.
     """
@@ -29,6 +30,8 @@ def with_findings(result: ScanResult, roots: Sequence[str], matching: Matching) 
 
     compare = matching.similarities if result.settings.verified else None
     groups = with_versions(result.groups, matching.documents, compare)
+    in_order = sorted(groups, key=lambda group: tier(group) == RELATED)
+    groups = tuple(group._replace(id=number) for number, group in enumerate(in_order, 1))
     folders = folder_pairs(groups, result.documents, result.skipped, roots) if roots else ()
     result = replace(result, groups=groups, folders=folders)
     groups, patterns = with_sets(with_keepers(result, matching), result.patterns)

@@ -10,6 +10,7 @@ from math import isnan
 from typing import Any
 
 from simdup.evaluation.metrics import MEASURES, Accuracy, Evaluated, Evaluation, Recommended
+from simdup.match.tiers import NEAR_SCORE
 from simdup.recipe import Recipe
 from simdup.records import Interval
 from simdup.report.json_csv import Report, as_json, csv_table
@@ -21,7 +22,7 @@ from simdup.versions import version
 COLUMNS = (
     *("recipe", "features", "hash", "bits", "setting", "k", "similarity", "own_share"),
     *(f"{measure}{end}" for measure in (*MEASURES, "auc") for end in ("", "_low", "_high")),
-    "adjusted_rand_index",
+    *("adjusted_rand_index", "score"),
 )
 
 #: The settings whose groups are scored, named in the order of `Evaluated.groups`.
@@ -80,7 +81,7 @@ def _recipe(evaluation: Evaluation, rows: list[Evaluated], *, curve: bool) -> It
 
 
 def _size(row: Evaluated) -> Iterator[str]:
-    """The lines of one size: default k, theory, best k, cosine, own share, groups."""
+    """The lines of one size: default k, theory, best k, cosine, own share, near, groups."""
     best, settings = row.best_k, row.settings
     yield _line(
         settings.recipe.bits, f"k = {row.k}", [*_figures(row.curve[row.k]), _figure(row.auc)]
@@ -89,6 +90,7 @@ def _size(row: Evaluated) -> Iterator[str]:
     yield _line("", f"best k = {best}", _figures(row.curve[best]))
     yield _line("", f"cosine, {settings.similarity:.4g}", _figures(row.cosine))
     yield _line("", f"own share, {settings.own_share:.4g}", _figures(row.verified))
+    yield _line("", f"near, {NEAR_SCORE:.4g}", _figures(row.near))
     for label, scores in zip(SCANS, row.groups or (), strict=False):
         figures = map(_short, (scores.precision, scores.recall, scores.f1))
         index = f"Rand index {_short(scores.adjusted_rand_index)}"
@@ -228,7 +230,7 @@ def _csv_settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:
     fields = _size_fields(row, curve=curve)
     yield {"setting": "default", **_flat(fields["default"])}
     yield {"setting": "predicted", "k": row.k, **fields["predicted"]}
-    for setting in ("best", "cosine", "verified"):
+    for setting in ("best", "cosine", "verified", "near"):
         yield {"setting": setting, **_flat(fields[setting])}
     for label, scores in fields.get("groups", {}).items():
         yield {"setting": f"groups {label}", **scores}
@@ -253,6 +255,7 @@ def _size_fields(row: Evaluated, *, curve: bool) -> dict[str, Any]:
         "cosine": {"similarity": similarity} | asdict(row.cosine),
         "verified": {"similarity": similarity, "own_share": row.settings.own_share}
         | asdict(row.verified),
+        "near": {"score": NEAR_SCORE} | asdict(row.near),
     }
     if row.groups is not None:
         fields["groups"] = dict(zip(SCANS, map(asdict, row.groups), strict=True))

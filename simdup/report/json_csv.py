@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from simdup import records
 from simdup.findings.identical import Found
+from simdup.match.tiers import scores, tier
 from simdup.report.text import containments, skips
 from simdup.report.wording import path_fields, printable
 from simdup.settings import Settings
@@ -27,6 +28,7 @@ SCHEMA_VERSION = 2
 COLUMNS = (
     *("group", "kind", "representative", "similarity", "own_share", "distance", "size"),
     *("encoding", "path", "set", "set_kind", "byte_digest", "words_digest", "unread"),
+    *("score", "tier"),
 )
 #: Further columns of a scan that looked for parts. In the line of a part, the first columns say
 #: that it is one, which share of it stands in the larger file, and its own path.
@@ -120,7 +122,8 @@ def render_csv(result: records.ScanResult, *, siblings: bool = False) -> Iterato
         found_cells(member)
         | {"group": group.id, "kind": group.kind.value, "representative": int(position == 0)}
         | {"similarity": member.similarity, "own_share": member.own_share}
-        for group in groups
+        | {"score": found[position], "tier": tier(group)}
+        for group, found in ((each, scores(each.members)) for each in groups)
         for position, member in enumerate(group.members)
     )
     return csv_table(columns, chain(members, map(part_cells, result.parts)))
@@ -212,13 +215,18 @@ def part_fields(part: records.Part) -> dict[str, Any]:
 
 
 def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
+    found = scores(group.members)
     paths = [each.document.path for each in group.members]
     return {
         "id": group.id,
         "kind": group.kind.value,
+        "tier": tier(group),
+        "score": group.score,
         "diameter": group.diameter,
         "diameter_exact": group.is_diameter_exact,
-        "members": [_member(group, place, settings) for place in range(len(group.members))],
+        "members": [
+            _member(group, place, settings) | {"score": score} for place, score in enumerate(found)
+        ],
         "versions": [path_fields(each.path) | {"changed": each.changed} for each in group.versions],
         "why": group.why,
         "not_duplicates": [

@@ -191,6 +191,7 @@ def _group(fields: Fields, bits: int) -> records.Group:
         fields.truth("diameter_exact"),
         _versions(fields, {member.document.path for member in members}),
         why=printable(fields.text("why")) if fields.has("why") else "",
+        score=fields.maybe("score", fields.share),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from simdup.findings.identical import identity_of
+from simdup.match.tiers import RELATED, tier
 from simdup.records import Group, ScanResult
 
 
@@ -46,6 +47,14 @@ def ranked(groups: Iterable[Group], sort: str) -> list[Group]:
     elif sort == "name":
         found.sort(key=lambda group: group.members[0].document.path)
     return found
+
+
+def by_tier(result: ScanResult) -> tuple[ScanResult, tuple[Group, ...]]:
+    """The result without the groups of related texts, and these groups."""
+    are_related = [tier(each) == RELATED for each in result.groups]
+    pairs = list(zip(result.groups, are_related, strict=True))
+    near = tuple(each for each, is_of_them in pairs if not is_of_them)
+    return replace(result, groups=near), tuple(each for each, is_of_them in pairs if is_of_them)
 
 
 def selected(result: ScanResult, sort: str, limit: int | None) -> ScanResult:

@@ -29,7 +29,7 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.order import WHOLE, Pile, View, ranked, repeated
+from simdup.report.order import WHOLE, Pile, View, by_tier, ranked, repeated
 from simdup.report.terminal import (
     ASIDE,
     HEADING,
@@ -82,27 +82,36 @@ _COLOUR = re.compile("\x1b\\[[0-9]*m")
 # The most names in a line of `left_out` or `doubtful`.
 _MOST_NAMES = 5
 
+_RELATED = "Related texts: alike, but perhaps only of one series"
 _SECTION = "Filled-in forms and the like: not duplicates, since other files share the same wording"
 
 
 def render(
-    result: ScanResult, look: TerminalStyle = PLAIN, view: View = WHOLE, *, siblings: bool = False
+    result: ScanResult,
+    look: TerminalStyle = PLAIN,
+    view: View = WHOLE,
+    *,
+    siblings: bool = False,
+    related: bool = False,
 ) -> Iterator[str]:
     """The groups, the most useful last, and how many more there are.
 
-    With `siblings`, the families of siblings come first, in a section of their own; then parts.
+    With `siblings`, the families of siblings come first, in a section of their own; with
+    `related`, groups of related texts are the next section; then parts.
     """
-    settings = result.settings
-    families = ranked(result.patterns, view.sort)[: view.limit] if siblings else []
-    if families:
-        yield from (look.painted(_SECTION, HEADING), "")
-    for pattern in _last_is_best(families, view):
-        yield from (*_group(pattern, settings, look, view), "")
+    everything, settings = result, result.settings
+    result, others = by_tier(everything)
+    for is_asked, aside, heading in (
+        (siblings, result.patterns, _SECTION),
+        (related, others, _RELATED),
+    ):
+        yield from _section(aside if is_asked else (), heading, settings, look, view)
     parts = list(part_lines(result.parts, look, MOST_PARTS if view.is_brief else None))
     folders = _folders(result, look, view)
     if parts:
         yield from (*parts, "")
-    groups = _shown(result, look, view, (parts, folders), siblings=siblings)
+    last = closing(everything, siblings=siblings, related=related)
+    groups = _shown(result, look, view, (parts, folders, last))
     for group in _last_is_best(groups, view):
         yield from _group(group, settings, look, view)
         if not view.is_brief:
@@ -115,9 +124,21 @@ def render(
         yield from (_more(result, len(groups), view), "")
 
 
+def _section(
+    groups: Iterable[Group], heading: str, settings: Settings, look: TerminalStyle, view: View
+) -> Iterator[str]:
+    """Yield the lines of a section of groups that are no near-duplicates; none without groups."""
+    shown = ranked(groups, view.sort)[: view.limit]
+    if shown:
+        yield from (look.painted(heading, HEADING), "")
+    for group in _last_is_best(shown, view):
+        yield from (*_group(group, settings, look, view), "")
+
+
 def _more(result: ScanResult, shown: int, view: View) -> str:
     """How many groups a report leaves out, and how to see them."""
-    inside = len(result.in_folders) if view.is_folded else 0
+    in_folders = result.in_folders if view.is_folded else ()
+    inside = sum(each.id in in_folders for each in result.groups)
     left = len(result.groups) - shown
     said = count(left, "more group")
     if left == inside:
@@ -231,17 +252,12 @@ def containments(group: Group, place: int, settings: Settings) -> tuple[float | 
 
 
 def _shown(
-    result: ScanResult,
-    look: TerminalStyle,
-    view: View,
-    above: Sequence[Sequence[str]],
-    *,
-    siblings: bool,
+    result: ScanResult, look: TerminalStyle, view: View, others: Sequence[Sequence[str]]
 ) -> list[Group]:
     """The groups that a report shows, the most useful first.
 
-    A terminal also has to hold the blocks of lines `above`, the line about hidden groups, the
-    summary, and four lines: the command, the next prompt and two empty ones.
+    A terminal also has to hold blocks of `others` lines, of which the last is the summary, the
+    line about hidden groups, and four lines: the command, the next prompt and two empty ones.
     """
     inside = result.in_folders if view.is_folded else ()
     groups = ranked((each for each in result.groups if each.id not in inside), view.sort)
@@ -250,8 +266,8 @@ def _shown(
         return groups
     settings, columns = result.settings, look.columns or 80
     blocks = (_rows(_group(group, settings, look, view), columns) for group in groups)
-    others = *above, [_more(result, 0, view)], closing(result, siblings=siblings)
-    room = view.lines - _rows(chained(*others), columns) - 4 - sum(map(bool, above))
+    taken = _rows(chained(*others, [_more(result, 0, view)]), columns)
+    room = view.lines - taken - 4 - sum(map(bool, others[:-1]))
     return groups[: max(FEWEST_GROUPS, sum(end <= room for end in accumulate(blocks)))]
 
 
@@ -626,17 +642,22 @@ def _is_noise(skipped: Skipped) -> bool:
     return skipped.reason is Reason.NOISE and not skipped.detail
 
 
-def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
+def summary(everything: ScanResult, *, siblings: bool = False, related: bool = False) -> list[str]:
     """Lines on the files found, compared and skipped, and on everything else worth knowing.
 
-    `siblings` says that the families of siblings are in the report.
+    `siblings` says that the families of siblings are in the report, and `related` that groups of
+    related texts are.
     """
+    result, others = by_tier(everything)
     stats, skipped, noise = result.stats, skipped_in_words(result.skipped), left_out(result.skipped)
     line = f"{_outcome(result)}; {_work(stats)}" if stats.found else "no file to compare was found"
     if skipped or not noise:
         line += f"; skipped {skipped or 'nothing'}"
     lines = [line, *noise]
     lines += identity_only(stats)
+    if others:
+        advice = "" if related else ": --related lists them"
+        lines.append(f"{count(len(others), 'group')} of related texts{advice}")
     if stats.siblings:
         advice = " (--siblings shows them)" if result.patterns and not siblings else ""
         lines.append(set_aside(stats.siblings) + advice)
@@ -655,13 +676,14 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
     return [*lines, *recall(result.candidates), *narrowed(result.candidates, result.settings)]
 
 
-def closing(result: ScanResult, *, siblings: bool = False) -> list[str]:
+def closing(result: ScanResult, *, siblings: bool = False, related: bool = False) -> list[str]:
     """The lines at the end of a scan: the summary, and then the bytes that can be freed."""
-    return [*summary(result, siblings=siblings), *what_to_do(result)]
+    return [*summary(result, siblings=siblings, related=related), *what_to_do(result)]
 
 
 def what_to_do(result: ScanResult) -> list[str]:
     """Lines on the files that can go unseen, and on the files that need a look first."""
+    result, _ = by_tier(result)
     found = repeated(result.groups)
     same_text, same_words = " of the same text", " with the same words"
     copies = _piled((found.identical, "identical copy", ""), (found.text, "copy", same_text))

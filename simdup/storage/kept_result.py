@@ -289,13 +289,14 @@ def _told_group(group: Group, position_of: dict[int, int]) -> list[Any]:
 
 def _group(told: list[Any], files: Sequence[tuple[Document | None, bytes]]) -> Group:
     """The group of these fields; `files` has the document and fingerprint at each position."""
-    group_id, kind, diameter, members, is_exact, versions, why, not_duplicates = told
+    group_id, kind, diameter, members, is_exact, versions, why, score, apart = told
     made = tuple(
         _new(Member, (*files[at], _KINDS[of_member], distance, alike, own, set_id, _KINDS[of_set]))
         for at, of_member, distance, alike, own, set_id, of_set in members
     )
-    in_order, apart = tuple(Version(*each) for each in versions), tuple(map(tuple, not_duplicates))
-    return _new(Group, (group_id, _KINDS[kind], diameter, made, is_exact, in_order, why, apart))
+    in_order, pairs = tuple(Version(*each) for each in versions), tuple(map(tuple, apart))
+    about = is_exact, in_order, why, score, pairs
+    return _new(Group, (group_id, _KINDS[kind], diameter, made, *about))
 
 
 def candidates_from(fields: dict[str, Any] | None) -> Candidates | None:

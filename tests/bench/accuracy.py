@@ -31,7 +31,7 @@ from simdup.evaluation.labels import DUPLICATE, UNJUDGED, labelled_pairs, own_ta
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import simhash
 from simdup.match.candidates import search_distance
-from simdup.match.own_share import least_similarity
+from simdup.match.own_share import has_enough, least_similarity
 from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.search.hamming import paired_distances
@@ -159,8 +159,10 @@ def by_default(bits: int, draws: int) -> Callable[[LabelledSet], tuple[np.ndarra
         rows = simhash(features, Recipe(bits=bits * draws)).rows
         i, j = labelled.labels.pairs.T
         counts = np.minimum(features.counts[i], features.counts[j])
-        found = cosines(features, i, j) >= least_similarity(SIMILARITY, counts)
-        found &= own_shares(labelled.labels, features, rows, found) >= OWN_SHARE
+        similar = cosines(features, i, j)
+        found = similar >= least_similarity(SIMILARITY, counts)
+        shares = own_shares(labelled.labels, features, rows, found)
+        found &= has_enough(shares, similar, OWN_SHARE)
         found, k = found[labelled.is_judged], search_distance(SIMILARITY, bits)
         parts = np.split(rows, draws, axis=1)
         made = [f1(labelled, found & (distances(part, labelled) <= k)) for part in parts]

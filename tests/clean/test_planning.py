@@ -16,6 +16,7 @@ from simdup.clean.decide import (
     NEAR_ASKS,
     NEAR_FORMATS_ASKS,
     PREFERRED,
+    RELATED,
     SAME_FILE,
     SHORT,
     TEXT_ASKS,
@@ -37,6 +38,7 @@ from simdup.clean.rules import Rules, rule_of
 from simdup.errors import InputError
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
+from simdup.match.tiers import NEAR_SCORE
 from simdup.recipe import Recipe
 from simdup.records import Kind, Source
 from simdup.report.json_csv import render_json
@@ -179,7 +181,7 @@ def test_plain_texts_with_the_same_words_and_other_signs_go_only_as_near(tree, s
 
 
 def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_one(tree):
-    contents = {"a": text(1), "b": text(1, changed=6), "c": text(1, changed=60)}
+    contents = {"a": text(1), "b": text(1, changed=6), "c": text(1, changed=50)}
     result = saved(tree(contents))
     assert len(result.groups) == 1
 
@@ -190,6 +192,16 @@ def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_on
     assert left(plan)["c"].startswith("near: only 0.")
     # Two members are less like each other than like the representative.
     assert names(planned(result, "newest", near=0.9)) == {}
+
+
+def test_related_files_stay_however_low_the_floor_is(tree):
+    result = saved(tree({"a": text(1), "b": text(1, changed=6), "c": text(1, changed=90)}))
+    (group,) = result.groups
+    assert [each.similarity < NEAR_SCORE for each in group.members] == [False, False, True]
+
+    plan = planned(result, "oldest", near=0.1)
+    assert names(plan) == {"b": "a"}
+    assert left(plan) == {"c": RELATED}
 
 
 def test_a_similar_document_wants_both_consents(tree):

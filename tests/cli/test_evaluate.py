@@ -14,12 +14,13 @@ import pytest
 from reports import data_in
 
 from simdup.evaluation.metrics import MEASURES
+from simdup.match.tiers import NEAR_SCORE
 from simdup.settings import OWN_SHARE
 
 pytestmark = pytest.mark.slow
 
 ROW = {"features", "hash", "bits", "recipe", "without_features"}
-FIGURES = ("default", "best", "predicted", "cosine", "verified")
+FIGURES = ("default", "best", "predicted", "cosine", "verified", "near")
 
 
 @pytest.fixture
@@ -117,6 +118,7 @@ def test_worked_by_hand(run, write):
         f"best k = 0 {' '.join([whole] * 4)}",
         f"cosine, 0.5 {' '.join([whole] * 4)}",
         f"own share, {OWN_SHARE} {' '.join([whole] * 4)}",
+        f"near, {NEAR_SCORE} {' '.join([whole] * 4)}",
         "",
         "duplicates found, % pairs 128 cosine own share",
         "copies of a text 1 100.0 100.0 100.0",

@@ -332,6 +332,18 @@ def test_fail_on_found_exits_with_1_only_when_there_is_a_group(run, write, engli
     assert run("scan", ".").code == 0
 
 
+def test_related_texts_are_not_found_for_the_exit_code_and_not_named(run, write, english):
+    words = english.split()
+    words[::8] = ["other"] * len(words[::8])
+    write("a", english)
+    write("b", " ".join(words))
+
+    ended = run("scan", ".", "--fail-on-found", "--format", "names")
+    assert (ended.code, ended.out) == (0, b"")
+    assert "1 group of related texts: --related lists them" in ended.err
+    assert run("scan", ".", "--format", "names", "--related").out == b"a\nb\n\n"
+
+
 def test_an_unreadable_file_exits_with_3_though_a_group_was_found(run, write, english, refused):
     for name in "abc":
         write(name, english)

@@ -67,6 +67,7 @@ def row(bits=8, k=2, recipe=None, similarity=0.5, **fields):
         auc=interval(0.875),
         cosine=measured(0.5, 0.5, 0.5, 0.75),
         verified=measured(1.0, 0.5, 2 / 3, 0.8),
+        near=measured(1.0, 0.25, 0.4, 0.75),
         tally=np.ones((2, bits + 1)),
         found=np.array([3.0, 1.5]),
         found_cosine=np.array([4.0, 300.0]),
@@ -269,6 +270,7 @@ def test_json_worked_by_hand():
         "predicted": {"precision": 0.625, "recall": 0.3125, "f1": 0.15625, "accuracy": None},
         "cosine": {"similarity": 0.5} | fields(measured(0.5, 0.5, 0.5, 0.75)),
         "verified": {"similarity": 0.5, "own_share": 0.75} | fields(measured(1.0, 0.5, 2 / 3, 0.8)),
+        "near": {"score": 0.8} | fields(measured(1.0, 0.25, 0.4, 0.75)),
     }
 
 
@@ -322,16 +324,18 @@ def test_csv_worked_by_hand():
         "recipe,features,hash,bits,setting,k,similarity,own_share,"
         "precision,precision_low,precision_high,"
         "recall,recall_low,recall_high,f1,f1_low,f1_high,accuracy,accuracy_low,accuracy_high,"
-        "auc,auc_low,auc_high,adjusted_rand_index",
+        "auc,auc_low,auc_high,adjusted_rand_index,score",
         f"{begin},default,2,,,0.750000,0.650000,0.850000,0.250000,0.150000,0.350000,"
-        "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,0.875000,0.775000,0.975000,",
-        f"{begin},predicted,2,,,0.625000,,,0.312500,,,0.156250,,,,,,,,,",
+        "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,0.875000,0.775000,0.975000,,",
+        f"{begin},predicted,2,,,0.625000,,,0.312500,,,0.156250,,,,,,,,,,",
         f"{begin},best,4,,,0.750000,0.650000,0.850000,0.500000,0.400000,0.600000,"
-        "0.900000,0.800000,1.000000,0.625000,0.525000,0.725000,,,,",
+        "0.900000,0.800000,1.000000,0.625000,0.525000,0.725000,,,,,",
         f"{begin},cosine,,0.500000,,0.500000,0.400000,0.600000,0.500000,0.400000,0.600000,"
-        "0.500000,0.400000,0.600000,0.750000,0.650000,0.850000,,,,",
+        "0.500000,0.400000,0.600000,0.750000,0.650000,0.850000,,,,,",
         f"{begin},verified,,0.500000,0.750000,1.000000,0.900000,1.000000,0.500000,0.400000,0.600000,"
-        "0.666667,0.566667,0.766667,0.800000,0.700000,0.900000,,,,",
+        "0.666667,0.566667,0.766667,0.800000,0.700000,0.900000,,,,,",
+        f"{begin},near,,,,1.000000,0.900000,1.000000,0.250000,0.150000,0.350000,"
+        "0.400000,0.300000,0.500000,0.750000,0.650000,0.850000,,,,,0.800000",
     ]
 
 
@@ -342,12 +346,12 @@ def test_csv_of_groups_and_recommendations_worked_by_hand():
     lines = list(accuracy.render_csv(evaluation(row(8, groups=(bare, COPIES), recommended=asked))))
 
     begin = '"shingles of 2 tokens, hash mix64",shingles,mix64,8'
-    assert lines[6:] == [
-        f"{begin},groups bare,,,,,,,0.000000,,,0.000000,,,,,,,,,0.000000",
-        f"{begin},groups verified,,,,1.000000,,,0.250000,,,0.400000,,,,,,,,,0.125000",
+    assert lines[7:] == [
+        f"{begin},groups bare,,,,,,,0.000000,,,0.000000,,,,,,,,,0.000000,",
+        f"{begin},groups verified,,,,1.000000,,,0.250000,,,0.400000,,,,,,,,,0.125000,",
         f"{begin},recommended,6,,,0.750000,0.650000,0.850000,0.750000,0.650000,0.850000,"
-        "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,,,,",
-        f"{begin},recommended,,0.070000,,,,,,,,,,,,,,,,,",
+        "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,,,,,",
+        f"{begin},recommended,,0.070000,,,,,,,,,,,,,,,,,,",
     ]
 
 
@@ -375,6 +379,7 @@ def test_undefined_figures_can_be_drawn():
     empty = row(
         curve=(nothing,) * 9,
         verified=nothing,
+        near=nothing,
         predicted=np.full((4, 9), NAN),
         tally=np.zeros((2, 9)),
     )

@@ -390,6 +390,16 @@ def siblings(rendered):
     return rendered(found, lambda document: f"The text of {document.path}.")
 
 
+def test_related_texts_are_shown_only_if_they_are_chosen(rendered):
+    related = group(2, "recipes/a", "recipes/b")._replace(score=0.5)
+    page = rendered(result(group(1, "letters/a", "letters/b"), related))
+    assert heads(page) == ["letters/a"]
+    assert page.locator("#count").inner_text() == "1 group"
+
+    page.get_by_role("button", name="group of related texts").click()
+    assert heads(page) == ["recipes/a"]
+
+
 def test_files_of_one_pattern_are_shown_only_if_they_are_asked_for(siblings):
     switch = siblings.get_by_label("also show files of one pattern (2 groups)")
     assert not switch.is_checked()

@@ -17,6 +17,7 @@ from patience import grows_evenly
 
 from simdup.findings.identical import with_sets
 from simdup.match.own_share import least_similarity
+from simdup.match.tiers import best_score
 from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
@@ -73,7 +74,8 @@ def result(*groups, skipped=(), candidates=FOUND, **settings):
 
 
 def pair(first="a", second="b", kind=Kind.NEAR, **fields):
-    return Group(1, kind, 2, (member(first, Kind.IDENTICAL_BYTES), member(second, kind, **fields)))
+    members = member(first, Kind.IDENTICAL_BYTES), member(second, kind, **fields)
+    return Group(1, kind, 2, members, score=best_score(members))
 
 
 def family(*figures):
@@ -154,9 +156,26 @@ def test_a_similarity_that_is_only_estimated_has_a_tilde():
     assert beyond[2].startswith("   ~0.0 %   ")
 
 
+def test_related_texts_are_a_line_and_a_section_if_asked_for():
+    near, related = (
+        pair(*names, distance=3, similarity=0.9, own_share=own)._replace(id=number)
+        for number, (names, own) in enumerate([(("a", "b"), 1.0), (("c", "d"), 0.7)], 1)
+    )
+    found = result(near, related)
+
+    plain, everything = ("\n".join(text.render(found, related=each)) for each in (False, True))
+    assert "Group 2" not in plain
+    assert everything.startswith("Related texts: alike, but perhaps only of one series\n\nGroup 2")
+    assert everything.endswith(plain)
+    said = text.closing(found)
+    assert said[0].startswith("1 group of 2 files")
+    assert "1 group of related texts: --related lists them" in said
+    assert said[-1].endswith("in 1 near-duplicate")
+
+
 def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
     lines = {
-        own: list(text.render(result(pair(own_share=own, similarity=0.8))))[2]
+        own: list(text.render(result(pair(own_share=own, similarity=0.8)), related=True))[-2]
         for own in (None, 0.95, 0.949, 0.6)
     }
 
@@ -330,7 +349,9 @@ def test_json_worked_by_hand():
     ]
     (group,) = whole["groups"]
     assert (group["id"], group["kind"], group["diameter"]) == (1, "near", 2)
+    assert group["tier"] == "near"  # its two files have the same bytes
     estimate = group["members"][1].pop("estimate")
+    assert group["members"][1].pop("score") == 0.75 * 0.625
     assert estimate == pytest.approx(0.8315, abs=1e-4)  # cos(3 pi / 16)
     assert group["members"][1] == {
         "path": "in/b",
@@ -403,15 +424,16 @@ def test_csv_worked_by_hand():
     digest = {each.path: each.bytes_digest.hex() for each in documents}.__getitem__
     groups = (
         "group,kind,representative,similarity,own_share,distance,size,encoding,path"
-        ",set,set_kind,byte_digest,words_digest,unread\n"
-        f"1,near,1,1.000000,,0,1234,gb18030,in/a,,,{digest('in/a')},,\n"
-        f'1,near,0,0.750000,0.625000,3,1234,gb18030,"in/""b"",c",,,{digest(names[1])},,\n'
+        ",set,set_kind,byte_digest,words_digest,unread,score,tier\n"
+        f"1,near,1,1.000000,,0,1234,gb18030,in/a,,,{digest('in/a')},,,1.000000,related\n"
+        f'1,near,0,0.750000,0.625000,3,1234,gb18030,"in/""b"",c",,,{digest(names[1])},,,0.468750,'
+        "related\n"
     )
 
     assert rendered(data.render_csv(found)) == groups
     assert rendered(data.render_csv(found, siblings=True)) == groups + (
-        f"2,same pattern,1,1.000000,1.000000,0,1234,gb18030,in/0,,,{digest('in/0')},,\n"
-        f"2,same pattern,0,0.620000,0.120000,4,1234,gb18030,in/1,,,{digest('in/1')},,\n"
+        f"2,same pattern,1,1.000000,1.000000,0,1234,gb18030,in/0,,,{digest('in/0')},,,1.000000,\n"
+        f"2,same pattern,0,0.620000,0.120000,4,1234,gb18030,in/1,,,{digest('in/1')},,,0.074400,\n"
     )
 
 

@@ -7,6 +7,9 @@ const SEPARATOR = data.page === 'rows' ? ':' : '/';
 
 const SAME_PATTERN = 'same pattern';
 
+// Groups and members that are alike, but perhaps only of one series.
+const RELATED = 'related';
+
 // From which similarity on texts are here, exact or estimated from the distance; null where the
 // nearest documents were asked for, however little they are alike.
 const LEAST = data.settings.nearest ? null : data.settings.similarity
@@ -34,7 +37,8 @@ function memberOf([place, name, bytes, mtime, coding, features, short, damaged, 
     features,
     short: Boolean(short),
     damaged,
-    kind,
+    kind: kind === RELATED ? KINDS[3] : kind,
+    isRelated: kind === RELATED,
     distance,
     alike,
     exact: Boolean(exact),

@@ -64,7 +64,7 @@ function foldersAbove(path) {
 function applyRule(event) {
   event.preventDefault();
   const rule = byId('rule').value;
-  const list = page.shown.flatMap((row) => (row.pair ? row.groups : [row])).filter(({ kind }) => kind !== SAME_PATTERN);
+  const list = page.shown.flatMap((row) => (row.pair ? row.groups : [row])).filter(({ kind }) => ![SAME_PATTERN, RELATED].includes(kind));
   decideByRule(list, rule === 'under' ? `under=${byId('ruleFolder').value}` : rule, byId('scope').value);
 }
 

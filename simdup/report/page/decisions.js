@@ -175,6 +175,7 @@ function addNear(group, first, kept, gone) {
     const { file } = group.members[place];
     if (place === top || sameness(group, place, first).kind !== KINDS[3] || file.stays) continue;
     const { kind, similarity } = sameness(group, place, top);
+    if ([place, top].some((each) => group.members[each].isRelated)) continue;
     if (kind !== KINDS[3] || similarity < LEAST_IN_BULK) continue;
     for (const [other, keep] of gone) if (keep === place) gone.set(other, top);
     gone.set(place, top);

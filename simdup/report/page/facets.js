@@ -8,9 +8,10 @@ function drawFacets() {
   if (data.page === 'answers') return;
   const [identical, text, words, near] = data.repeated.map((counts, place) => [KINDS[place], ...counts]);
   const versions = groups.filter((group) => group.chain).length;
+  const related = groups.filter((group) => group.kind === RELATED).length;
   const blocks = [
     ['safe', [identical, text]],
-    ['look', [words, [VERSIONS, versions], near, [PARTS, data.allParts], [SAME_PATTERN, patterns.length]]],
+    ['look', [words, [VERSIONS, versions], near, [RELATED, related], [PARTS, data.allParts], [SAME_PATTERN, patterns.length]]],
   ];
   byId('facets').replaceChildren(...blocks.map(([name, list]) => blockOf(name, list.filter(([, count]) => count))));
 }

@@ -15,7 +15,7 @@ const CHOICES = ['kind', 'folder', 'coding', 'order'];
 /** Fill the choices, in the present language, and keep what was chosen. */
 function drawFilters() {
   const all = ['', t('all')];
-  const present = [...KINDS, VERSIONS, SAME_PATTERN].filter((kind) => listed().some((group) => group.kinds.includes(kind)));
+  const present = [...KINDS, RELATED, VERSIONS, SAME_PATTERN].filter((kind) => listed().some((group) => group.kinds.includes(kind)));
   byId('siblings').hidden = !patterns.length;
   byId('siblings').querySelector('span').textContent = t('patterns', patterns.length);
   setOptions('kind', [all, ...present.map((kind) => [kind, t('kinds')[kind]])]);
@@ -61,7 +61,8 @@ function foldersOf() {
 /** Show the groups that fit what is typed and chosen. */
 function applyFilters() {
   const wanted = wish();
-  const all = listed();
+  // Related texts are listed only if they are asked for.
+  const all = listed().filter(({ kind }) => kind !== RELATED || wanted.kind === RELATED);
   const found = all.filter((group) => fits(group, wanted)).sort(ORDERS[byId('order').value]);
   page.wanted = wanted;
   page.shown = folded(found, wanted);

@@ -92,10 +92,19 @@ class Names:
         return {"folders": list(self.folders), "codings": list(self.codings)}
 
 
-def member_fields(
-    member: Found, alike: float, names: Names, *, is_exact: bool, fingerprint: bytes | None
+def member_fields(  # noqa: PLR0913  (the document, and what is known of it)
+    member: Found,
+    alike: float,
+    names: Names,
+    *,
+    is_exact: bool,
+    fingerprint: bytes | None,
+    kind: str | None = None,
 ) -> list[Any]:
-    """A member of a group or a document of an answer, as the page reads it in data.js."""
+    """A member of a group or a document of an answer, as the page reads it in data.js.
+
+    `kind` replaces its kind, unless it is None.
+    """
     document = member.document
     folder, name = os.path.split(document.path)
     return [
@@ -108,7 +117,7 @@ def member_fields(
         int(document.is_short),
         document.damaged,
         document.doubt,
-        member.kind.value,
+        kind or member.kind.value,
         member.distance,
         round(alike, 6),
         int(is_exact),

@@ -18,9 +18,10 @@ from simdup.clean.plan import Header, Plan, plan_lines
 from simdup.errors import InputError
 from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
+from simdup.match.tiers import RELATED, is_near, scores, tier
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.json_csv import settings_fields
-from simdup.report.order import repeated
+from simdup.report.order import by_tier, repeated
 from simdup.report.page.frame import FILES, page_json
 from simdup.report.page.groups import (
     MOST_SKIPPED,
@@ -97,9 +98,11 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
 
     For the sets see `sets_of`.
     """
-    members = [_member(member, bits, names) for member in group.members]
+    pairs = zip(group.members, _tiers(group), strict=True)
+    members = [_member(member, bits, names, kind) for member, kind in pairs]
     sets = sets_of(group.members)
     chain, family = chain_parts(group.versions) if group.versions else None, None
+    kind = RELATED if tier(group) == RELATED else group.kind.value
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         family = [least, most, *sharing(*middle)]
@@ -110,13 +113,22 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
         if each.kind is Kind.SAME_WORDS and (kinds := each.document.other_unread(first))
     }
     about = family, None, remarks or None, group.why
-    return [group.id, group.kind.value, group.diameter, members, sets, chain, *about]
+    return [group.id, kind, group.diameter, members, sets, chain, *about]
 
 
-def _member(member: Member, bits: int, names: Names) -> list[Any]:
+def _tiers(group: Group) -> list[str | None]:
+    """For each member RELATED if it is only related to the first one, else None."""
+    if group.kind is Kind.SAME_PATTERN:
+        return [None] * len(group.members)
+    return [None if is_near(each) else RELATED for each in scores(group.members)]
+
+
+def _member(member: Member, bits: int, names: Names, kind: str | None) -> list[Any]:
     alike, is_exact = member.similarity, member.similarity is not None
     known = estimate(alike, member.distance, bits)
-    return member_fields(member, known, names, is_exact=is_exact, fingerprint=member.fingerprint)
+    return member_fields(
+        member, known, names, is_exact=is_exact, fingerprint=member.fingerprint, kind=kind
+    )
 
 
 def _folder_pair(pair: FolderPair) -> list[Any]:
@@ -143,7 +155,7 @@ def _places(result: ScanResult) -> list[str]:
 
 def _repeated(result: ScanResult) -> list[list[int]]:
     """The files and bytes that repeat another file's bytes, text, words, or nearly its text."""
-    return [[each.files, each.bytes] for each in repeated(result.groups)]
+    return [[each.files, each.bytes] for each in repeated(by_tier(result)[0].groups)]
 
 
 def _plan(result: ScanResult, digest: str) -> dict[str, Any] | None:
