@@ -349,8 +349,8 @@ class Group(NamedTuple):
     is_diameter_exact: False for a very large group, where the diameter is an upper bound.
     versions: Its texts from the oldest to the newest, if they look like versions of one document.
     why: Why its first member would be kept: one of `findings.keeper.WORDS`.
-    score: How surely any two of its texts are versions of one, whatever the names and times of files
-        are; see `match.tiers`. None if nothing was verified.
+    score: How surely any two of its texts are versions of one, whatever their files are called; see
+        `match.tiers`. None if nothing was verified.
     not_duplicates: Places of members whose texts the user called different; both are like the first
         one's.
     """

@@ -73,11 +73,13 @@ function identicalOf(sets) {
   return sets.flat().map(Math.abs).filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
-function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks, why]) {
+function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks, why, different]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   // What members hold besides their text, where that is other content than the first one has.
   for (const [place, others] of Object.entries(remarks ?? {})) members[place].others = others;
+  // Pairs of places that the user called different.
+  for (const [one, other] of different ?? []) (members[other].unlike ??= []).push(members[one].name);
   const identical = identicalOf(sets);
   const [first, ...others] = members;
   first.isFirst = true;

@@ -55,6 +55,7 @@ function memberRow(group, member, place) {
     member.short ? t('short') : null,
     member.damaged ? t('damaged', member.damaged) : null,
     member.others ? t('otherContent', member.others) : null,
+    member.unlike ? t('unlike', member.unlike.join(', ')) : null,
     member.doubt ? t('doubtful', inWords(member.doubt)) : null,
   ].filter(Boolean);
   const isFirst = place === 0;

@@ -112,7 +112,7 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
         for nth, each in enumerate(group.members)
         if each.kind is Kind.SAME_WORDS and (kinds := each.document.other_unread(first))
     }
-    about = family, None, remarks or None, group.why
+    about = family, None, remarks or None, group.why, group.not_duplicates
     return [group.id, kind, group.diameter, members, sets, chain, *about]
 
 
