@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from functools import partial
@@ -32,7 +33,7 @@ from simdup.report.page.groups import (
     sets_of,
 )
 from simdup.report.text import chain_parts, estimate, family_figures, newer_name
-from simdup.report.wording import path_fields, printable, sharing
+from simdup.report.wording import printable, sharing
 
 #: Reads the text of a document for the page, or says why it cannot be read.
 ReadText = Callable[[Document], "str | Skipped"]
@@ -191,7 +192,7 @@ def _file(file: Placed, folders: dict[str, int]) -> list[Any]:
     key of the file without its last part, the path.
     """
     document, source = file.document, file.document.source
-    folder, name = os.path.split(source.path)
+    shown, (folder, name) = printable(source.path), os.path.split(source.path)
     numbers = source.device, source.inode, source.size, source.mtime_ns, source.ctime_ns
     return [
         folders.setdefault(printable(folder), len(folders)),
@@ -209,6 +210,6 @@ def _file(file: Placed, folders: dict[str, int]) -> list[Any]:
         int(document.is_certain),
         file.unfit,
         AGAINST * source.is_reference,
-        path_fields(source.path).get("path_base64"),
+        None if shown == source.path else b64encode(os.fsencode(source.path)).decode(),
         file.reasons[:-1],
     ]
