@@ -226,6 +226,7 @@ def test_a_reader_that_hangs_crashes_or_eats_costs_its_file_alone(run, write, en
         return real(guard, found, data)
 
     monkeypatch.setattr(guarded.Guard, "text", text)
+    monkeypatch.setattr(guarded, "PATIENCE", 1000)
     for ending in ("epub", "odt", "ods", "odp", "pptx"):
         write(f"in/a.{ending}", FILES[f"a.{ending}"])
     write("in/a.txt", english)
