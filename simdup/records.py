@@ -292,19 +292,22 @@ class Member(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A document of an index that is like a query."""
+    """A document of an index that is like a query.
+
+    is_exact: Whether `similarity` was computed from the texts; if not, it is estimated from
+        `distance`.
+    set_id: The number of its set: all documents found that have the same words. None if no other
+        has them.
+    set_kind: The weakest kind among the documents of that set: bytes, text or words.
+    """
 
     document: Document
     kind: Kind
     distance: int
     similarity: float
     is_exact: bool
-    """Whether `similarity` was computed from the texts; if not, it is estimated from `distance`."""
     set_id: int | None = None
-    """The number of its set: all documents found that have the same words. None if no other has
-    them."""
     set_kind: Kind | None = None
-    """The weakest kind among the documents of that set: bytes, text or words."""
 
     @property
     def own_share(self) -> None:
