@@ -215,7 +215,7 @@ def _on_spark(asked: CorpusScan, settings: Settings) -> Balance:
 
     if len(fields := named_fields(asked.text_field)) > 1:
         raise click.UsageError("--text-field takes one field with --engine spark")
-    from simdup.spark.command import run  # an extra
+    from simdup.spark.corpus import run  # an extra
 
     return run(
         asked.files,

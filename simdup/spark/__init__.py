@@ -4,8 +4,8 @@
 
 `fingerprints` is lazy. The other functions count and checkpoint: they make the fingerprints, find
 the pairs and connect the groups when they are called. Read the modules in the order of a run:
-dataframes, fingerprints, distinct_texts, division, lists, search, parts; then, for `simdup corpus
-scan --engine spark`, command, session, files, readers, corpus.
+dataframes, texts, division, lists, search, parts; then, for `simdup corpus scan --engine spark`,
+corpus, session, files.
 """
 
 from simdup.errors import ExtraMissingError

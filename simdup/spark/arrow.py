@@ -22,9 +22,6 @@ Batches: TypeAlias = Iterator[pa.RecordBatch]
 #: An argument of `mapInArrow`: a function from the batches of one partition to batches.
 Task: TypeAlias = Callable[[Batches], Batches]
 
-#: The columns of every frame of pairs of texts: their numbers, the lower first, and the distance.
-PAIRS = "a long, b long, distance long"
-
 
 def binary(rows: Rows) -> pa.Array:
     """A binary column of rows (n, width)."""
@@ -40,9 +37,9 @@ def rows_of(column: pa.Array | pa.ChunkedArray) -> Rows:
     n = len(column)
     if n == 0:
         return np.empty((0, 0), np.uint8)
-    is_large = column.type == pa.large_binary()
+    column = column.cast(pa.large_binary())
     _, positions, data = column.buffers()
-    offsets = np.frombuffer(positions, np.int64 if is_large else np.int32)[column.offset :]
+    offsets = np.frombuffer(positions, np.int64)[column.offset :]
     return np.frombuffer(data, np.uint8)[offsets[0] : offsets[n]].reshape(n, -1)
 
 
@@ -115,7 +112,7 @@ def begins_of(table: pa.Table, keys: Sequence[str]) -> Indices:
 
 
 def emitted(distinct: DistinctRows, pairs: Iterable[Pairs]) -> Batches:
-    """Yield the pairs of texts for pairs (i, j, distance) of distinct rows, as PAIRS."""
+    """Yield the pairs of texts for pairs (i, j, distance) of distinct rows, as `search.PAIRS`."""
     for each in pairs:
         for part in expanded(distinct, each):
             a, b, distance = np.ascontiguousarray(part.T)

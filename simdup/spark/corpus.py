@@ -6,12 +6,21 @@ Each line of the report is the one that the local engine would print.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import os
+import re
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import islice
 from time import perf_counter
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Observation
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
@@ -25,9 +34,19 @@ from simdup.report.rows import COLUMNS, NamedGroup, group_fields, member_cells, 
 from simdup.report.rows import report as corpus_report
 from simdup.settings import Settings
 from simdup.spark.arrow import Batches, Task, runs, strings
-from simdup.spark.dataframes import GroupedRows, grouped
-from simdup.spark.distinct_texts import checkpointed, numbered
-from simdup.spark.files import Files, codec
+from simdup.spark.files import Files, codec, read
+from simdup.spark.parts import GroupedRows, grouped
+from simdup.spark.session import is_submitted, reason, start
+from simdup.spark.texts import checkpointed, numbered
+
+# The beginning of an address. One letter and a colon may also be a folder's name.
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+# Characters that make Spark take a name for a pattern.
+PATTERN = set("*?[]{}\\")
+
+# Spark's name of the error that a folder is there already.
+TAKEN = "PATH_ALREADY_EXISTS"
 
 # Lines of the report in a batch.
 LINES = 1 << 14
@@ -37,14 +56,49 @@ LINES = 1 << 14
 MOST_MEMBERS = 5_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
-    """The result of scanning files."""
+class Scanned(NamedTuple):
+    """The result of scanning files: their rows, whose groups are checkpointed, and the balance."""
 
     files: Files
     grouped: GroupedRows
-    """The rows; their groups are checkpointed."""
     balance: Balance
+
+
+def run(  # noqa: PLR0913  (one argument an option)
+    files: Sequence[str],
+    settings: Settings,
+    *,
+    text_field: str,
+    id_field: str | None,
+    input_format: str | None,
+    master: str | None,
+    conf: Mapping[str, str],
+    form: str,
+    keep: str | None,
+    target: str | None,
+    write: Callable[[Iterable[str]], None],
+) -> Balance:
+    """Write the report or, with `keep`, the rows that stay; return the balance of the rows.
+
+    `target` is the folder to write to; None hands the lines of the report to `write`. Raises
+    InputError for whatever Spark cannot do.
+    """
+    session = start(master or (None if is_submitted() else "local[*]"), conf)
+    try:
+        folder = None if target is None else _new_folder(session, target)
+        located = {_located(session, path): path for path in files}
+        if len(located) < len(files):
+            raise InputError("a file is named twice")
+        opened = read(session, located, input_format, text_field, id_field)
+        if keep is not None:
+            opened.check_one_form()
+        scanned = scan(opened, settings, keep)
+        if folder is not None:
+            return _written(session, folder, scanned, form, keep)
+        write(line["value"] for line in report(scanned, form).toLocalIterator())
+    except (PySparkException, Py4JError) as error:
+        raise InputError(reason(error)) from None
+    return scanned.balance
 
 
 def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
@@ -54,21 +108,21 @@ def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
     """
     began = perf_counter()
     found = grouped(files.source, settings, keep)
-    found = replace(found, groups=checkpointed(found.groups, "groups of rows"))
-    verdicts = found.rows.groupBy(_verdict())
-    counts = verdicts.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
-    faults = [each for each in counts if each["verdict"] is not None]
+    found = found._replace(groups=checkpointed(found.groups, "groups of rows"))
+    reasons = found.rows.groupBy("reason")
+    counts = reasons.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
+    faults = [each for each in counts if each["reason"] is not None]
     faults.sort(key=lambda each: (-each["rows"], each["first"]))
     sums = found.groups.agg(F.countDistinct("representative"), F.count("*"))
     groups, members = sums.collect()[0]
     balance = Balance(
         settings,
         files.paths,
-        sum(each["rows"] for each in counts if each["verdict"] is None),
+        sum(each["rows"] for each in counts if each["reason"] is None),
         groups,
         members,
         members - groups,
-        {Fault(each["verdict"]): each["rows"] for each in faults},
+        {Fault(each["reason"]): each["rows"] for each in faults},
         _faulty(found.rows, files.names) if faults else (),
         found.candidates,
         found.siblings,
@@ -77,20 +131,14 @@ def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
     return Scanned(files, found, balance)
 
 
-def _verdict() -> Column:
-    """Why a row is not compared, because of its file or its text; null if it is compared."""
-    return F.coalesce("fault", "reason").alias("verdict")
-
-
 def _faulty(rows: DataFrame, names: tuple[str, ...]) -> tuple[Faulty, ...]:
     """The first rows with each fault, in the order of rows."""
     empty = F.when(F.col("reason") == Fault.EMPTY.value, "no letter or digit").otherwise("")
-    detail = F.when(F.col("fault").isNull(), empty).otherwise(F.col("detail"))
-    place = F.row_number().over(Window.partitionBy("verdict").orderBy("id")).alias("place")
-    wrong = rows.select("id", "file", "position", detail.alias("detail"), _verdict())
-    first = wrong.where("verdict is not null").select("*", place)
+    place = F.row_number().over(Window.partitionBy("reason").orderBy("id")).alias("place")
+    wrong = rows.where("reason is not null").withColumn("detail", F.coalesce("detail", empty))
+    first = wrong.select("id", "file", "position", "reason", "detail", place)
     return tuple(
-        Faulty(names[row["file"]], Flaw(row["position"], 1, Fault(row["verdict"]), row["detail"]))
+        Faulty(names[row["file"]], Flaw(row["position"], 1, Fault(row["reason"]), row["detail"]))
         for row in first.where(F.col("place") <= MOST_FAULTY).orderBy("id").collect()
     )
 
@@ -98,24 +146,24 @@ def _faulty(rows: DataFrame, names: tuple[str, ...]) -> tuple[Faulty, ...]:
 def report(scanned: Scanned, form: str) -> DataFrame:
     """The lines of a report, `value`, in order: "jsonl", "csv" or "text"."""
     session, balance = scanned.grouped.groups.sparkSession, scanned.balance
-    head, tail = [csv_line(COLUMNS)] if form == "csv" else [], list[str]()
-    if form == "jsonl":
-        first, *tail = as_jsonl(corpus_report(balance, (), balance.faulty))
-        head = [first]
-    groups = _ordered(scanned).mapInArrow(_rendering(scanned, form), "value string")
+    others = {
+        "jsonl": as_jsonl(corpus_report(balance, (), balance.faulty)),
+        "csv": [csv_line(COLUMNS)],
+        "text": [],
+    }
+    lines = [(line,) for line in others[form]]
+    groups = _ordered(scanned.grouped.groups).mapInArrow(_rendering(scanned, form), "value string")
     before, after = (
-        session.createDataFrame([(line,) for line in lines], "value string").coalesce(1)
-        for lines in (head, tail)
+        session.createDataFrame(some, "value string").coalesce(1) for some in (lines[:1], lines[1:])
     )
     return before.unionAll(groups).unionAll(after)
 
 
-def _ordered(scanned: Scanned) -> DataFrame:
+def _ordered(members: DataFrame) -> DataFrame:
     """The members of groups, with the number of their group, in the order of reports."""
-    groups, rows = scanned.grouped.groups, scanned.grouped.rows
     alike = F.coalesce("similarity", F.lit(0.0))
     is_near = F.col("kind") == Kind.NEAR.value
-    sums = groups.groupBy("representative").agg(
+    sums = members.groupBy("representative").agg(
         F.max(is_near).alias("is_near"),
         (-F.min(alike)).alias("least"),
         F.max("distance").alias("farthest"),
@@ -124,12 +172,9 @@ def _ordered(scanned: Scanned) -> DataFrame:
     key = F.struct("is_near", "least", "farthest", "size", "representative").alias("key")
     by_place, _ = numbered(sums.select("representative", key), "key")
     places = by_place.select("representative", (F.col("number") + 1).alias("group"))
-    members = groups.join(places, "representative").join(
-        rows.select("id", "file", "position", "name", "beginning"), "id"
-    )
-    own = checkpointed(members, "report")
+    placed = checkpointed(members.join(places, "representative"), "report")
     order = (F.col("id") != F.col("representative"), is_near, -alike, "distance", "id")
-    return own.repartitionByRange("group").sortWithinPartitions("group", *order)
+    return placed.repartitionByRange("group").sortWithinPartitions("group", *order)
 
 
 def _rendering(scanned: Scanned, form: str) -> Task:
@@ -179,7 +224,7 @@ def write_kept(scanned: Scanned, target: str) -> Balance:
     refused = [fault.value for fault in Fault if fault.is_refused]
     goes = scanned.grouped.dropped
     balance = replace(scanned.balance, dropped=goes.count())
-    left_out = goes.unionAll(rows.where(_verdict().isin(refused)).select("id"))
+    left_out = goes.unionAll(rows.where(rows["reason"].isin(refused)).select("id"))
     stays = files.rows.join(left_out, "id", "left_anti")
     seen = Observation("kept")
     records = stays.observe(seen, F.count("*").alias("rows")).select("record.*")
@@ -205,3 +250,104 @@ def _with_header(header: str) -> Task:
             yield from filled
 
     return heading
+
+
+def _written(
+    session: SparkSession, folder: str, scanned: Scanned, form: str, keep: str | None
+) -> Balance:
+    """Write the report or the rows that stay to a new folder; return the balance of the rows."""
+    balance = scanned.balance
+    with _removed_on_failure(session, folder):
+        if keep is None:
+            report(scanned, form).write.text(folder)
+        else:
+            balance, form = write_kept(scanned, folder), scanned.files.form
+        if form in {"jsonl", "csv"}:
+            _rename_parts(session, folder, form)
+    return balance
+
+
+def _located(session: SparkSession, path: str) -> str:
+    """The path as Spark finds it: on one machine, a relative path starts at the current folder.
+
+    Raises InputError for a name that Spark would not take literally.
+    """
+    if any("\ud800" <= character <= "\udfff" for character in path):
+        raise InputError(f"{path!r}: Spark takes only names in UTF-8")
+    if not session.sparkContext.master.startswith("local"):
+        return path
+    exists = os.path.exists(path)
+    if ADDRESS.match(path) and not exists:
+        return path
+    if ":" in os.path.basename(path):
+        raise InputError(f"{path!r}: Spark takes no names with a colon; rename the file")
+    if exists and set(path) & PATTERN:
+        raise InputError(f"{path!r}: Spark takes this name for a pattern; rename the file")
+    return os.path.abspath(path)
+
+
+def _new_folder(session: SparkSession, target: str) -> str:
+    """The path of a folder that can be made.
+
+    Raises InputError if it exists, which Spark would say only after the work is done.
+    """
+    folder = _located(session, target)
+    path, system = _opened(session, folder)
+    if system.exists(path):
+        raise InputError(f"{target!r} is there already; name a new folder")
+    if not system.mkdirs(path.getParent()):
+        raise InputError(f"{target!r}: nothing can be written there")
+    return folder
+
+
+@contextmanager
+def _removed_on_failure(session: SparkSession, folder: str) -> Iterator[None]:
+    """Remove a new folder if writing it fails, unless somebody else has made it meanwhile."""
+    path, system = _opened(session, folder)
+    try:
+        yield
+    except BaseException as error:
+        with suppress(Py4JError):
+            if isinstance(error, KeyboardInterrupt):
+                _stop(session)
+            if not isinstance(error, PySparkException) or error.getCondition() != TAKEN:
+                _remove(path, system)
+        raise
+
+
+def _stop(session: SparkSession) -> None:
+    """Stop all tasks, which would go on writing."""
+    with warnings.catch_warnings():
+        # PySpark warns if Java was busy with another call and did not stop cleanly.
+        warnings.simplefilter("ignore")
+        session.stop()
+
+
+def _remove(path: Any, system: Any) -> None:  # noqa: ANN401  (Java's)
+    """Remove a folder, again and again while a stopping task still writes to it."""
+    times_gone = 0
+    for _ in range(50):
+        times_gone = 0 if system.delete(path, True) else times_gone + 1  # noqa: FBT003  (Java's)
+        if times_gone == 5:
+            return
+        time.sleep(0.1)
+
+
+def _rename_parts(session: SparkSession, folder: str, form: str) -> None:
+    """Give files of lines the ending of their format: Spark ends them all in .txt.
+
+    Raises InputError where one cannot be renamed.
+    """
+    path, system = _opened(session, folder)
+    for status in system.listStatus(path):
+        name = status.getPath().getName()
+        if name.startswith("part-"):
+            renamed, _ = _opened(session, f"{folder}/{name.replace('.txt', f'.{form}', 1)}")
+            if not system.rename(status.getPath(), renamed):
+                raise InputError(f"{folder!r}: {name} cannot be renamed there")
+
+
+def _opened(session: SparkSession, place: str) -> tuple[Any, Any]:
+    """Hadoop's path and file system for a path."""
+    path = session._jvm.org.apache.hadoop.fs.Path(place)  # noqa: SLF001  (there is no other way)
+    return path, path.getFileSystem(session._jsc.hadoopConfiguration())  # noqa: SLF001

@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pyspark.sql import Column, DataFrame
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
-from simdup.records import Candidates, Kind
 from simdup.settings import KEEPS, Settings
-from simdup.spark.distinct_texts import checkpointed, distinct_texts
-from simdup.spark.fingerprints import TextFrame, column, fingerprinted
-from simdup.spark.parts import KNOWN, matched, near_duplicates
-from simdup.spark.readers import STRINGS
-
-
-@dataclass(frozen=True, slots=True)
-class GroupedRows:
-    """The rows of a DataFrame, and their groups."""
-
-    rows: DataFrame
-    """Each row: id, length in characters, reason or null, and further columns of its source."""
-    groups: DataFrame
-    """The result of `groups`, and for each row the `kept` one of its text, or null; lazily."""
-    siblings: int
-    """Pairs of similar texts whose common wording is in too many other texts."""
-    candidates: Candidates | None
-    """How pairs were found; None if none were verified."""
-
-    @property
-    def dropped(self) -> DataFrame:
-        """The `id` of each row to drop, which the local engine drops too."""
-        return self.groups.where(~F.col("kept").eqNullSafe(F.col("id"))).select("id")
+from simdup.spark.parts import grouped, near_duplicates
+from simdup.spark.texts import (
+    HowToFingerprint,
+    Source,
+    checkpointed,
+    column,
+    distinct_texts,
+    fingerprinted,
+)
 
 
 def fingerprints(
-    df: DataFrame,
-    text: str = "text",
-    id: str = "id",  # noqa: A002  (the usual name)
-    settings: Settings | None = None,
+    df: DataFrame, text: str = "text", id: str = "id", settings: Settings | None = None
 ) -> DataFrame:
     """The columns id, fingerprint (binary), features and reason for each row, lazily.
 
@@ -48,15 +28,13 @@ def fingerprints(
     does not hold strings.
     """
     recipe = (settings or Settings()).recipe
-    made = fingerprinted(_text_frame(df, text, id), recipe, recipe.bits)
+    how = HowToFingerprint(recipe, recipe.bits, is_sketched=False)
+    made = fingerprinted(_source(df, text, id), how)
     return made.select("id", "fingerprint", "features", "reason")
 
 
 def pairs(
-    df: DataFrame,
-    text: str = "text",
-    id: str = "id",  # noqa: A002
-    settings: Settings | None = None,
+    df: DataFrame, text: str = "text", id: str = "id", settings: Settings | None = None
 ) -> DataFrame:
     """Every pair of near-duplicate rows: id_a, id_b, distance, similarity, own_share.
 
@@ -67,37 +45,27 @@ def pairs(
     rows have, and ValueError as `fingerprints` does.
     """
     settings = settings or Settings()
-    source = _text_frame(df, text, id)
+    source = _source(df, text, id)
     texts = distinct_texts(source, settings)
-    numbered = texts.frame.select("number", "digest")
-    ids = texts.rows.where("reason is null").join(numbered, "digest").select("number", "id")
-    near = checkpointed(near_duplicates(texts, source, settings), "pairs")
-    for side in ("a", "b"):
-        near = near.join(ids.toDF(side, f"id_{side}"), side)
-    same = (_of_copies(settings)[name].alias(name) for name in KNOWN)
-    other = ids.toDF("number", "id_b")
-    copies = ids.withColumnRenamed("id", "id_a").join(other, "number").where("id_a < id_b")
-    low, high = F.least("id_a", "id_b").alias("id_a"), F.greatest("id_a", "id_b").alias("id_b")
-    zero = F.lit(0).cast("long").alias("distance")
-    return near.select(low, high, "distance", *KNOWN).unionAll(
-        copies.select("id_a", "id_b", zero, *same)
-    )
-
-
-def _of_copies(settings: Settings) -> dict[str, Column]:
-    """The similarity and the own share of two rows of one text; null if not asked for."""
-    asked = settings.verified, settings.verified and settings.own_share > 0
-    return {
-        name: F.lit(1.0 if is_asked else None).cast("double")
-        for name, is_asked in zip(KNOWN, asked, strict=True)
+    near = near_duplicates(texts, source, settings)
+    of_copies = {
+        "distance": F.lit(0).cast("long"),
+        "similarity": F.lit(1.0 if settings.verified else None).cast("double"),
+        "own_share": F.lit(1.0 if texts.is_sketched else None).cast("double"),
     }
+    number = F.col("number")
+    copied = texts.frame.where("copies > 1").select(number.alias("a"), number.alias("b"))
+    found = checkpointed(near.unionAll(copied.withColumns(of_copies)), "pairs")
+    ids = texts.frame.select("number", "digest").join(texts.rows.where("reason is null"), "digest")
+    for side in ("a", "b"):
+        found = found.join(ids.select("number", "id").toDF(side, f"id_{side}"), side)
+    low, high = F.least("id_a", "id_b").alias("id_a"), F.greatest("id_a", "id_b").alias("id_b")
+    found = found.where("a != b or id_a < id_b")
+    return found.select(low, high, *of_copies)
 
 
 def groups(
-    df: DataFrame,
-    text: str = "text",
-    id: str = "id",  # noqa: A002
-    settings: Settings | None = None,
+    df: DataFrame, text: str = "text", id: str = "id", settings: Settings | None = None
 ) -> DataFrame:
     """For each row in a group: id, representative, kind, similarity, own_share, distance.
 
@@ -106,13 +74,13 @@ def groups(
     similarity and own_share may be null as in `pairs`. No row is in two groups. Everything but
     the last joins is computed now. Raises the errors of `pairs`.
     """
-    return grouped(_text_frame(df, text, id), settings or Settings()).groups.drop("kept")
+    return grouped(_source(df, text, id), settings or Settings()).groups.drop("kept")
 
 
 def deduplicate(
     df: DataFrame,
     text: str = "text",
-    id: str = "id",  # noqa: A002
+    id: str = "id",
     settings: Settings | None = None,
     keep: str = "first",
 ) -> DataFrame:
@@ -126,30 +94,16 @@ def deduplicate(
     """
     if keep not in KEEPS:
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
-    found = grouped(_text_frame(df, text, id), settings or Settings(), keep)
+    found = grouped(_source(df, text, id), settings or Settings(), keep)
     own = column(str(df.columns.index(id)))
     kept = _by_place(df).join(found.dropped, own == F.col("id"), "left_anti")
     return kept.toDF(*df.columns)
 
 
-def grouped(source: TextFrame, settings: Settings, keep: str | None = None) -> GroupedRows:
-    """The groups of rows; with `keep`, which row stays for each. Raises the errors of `pairs`."""
-    texts = distinct_texts(source, settings)
-    found = matched(texts, source, settings, keep)
-    rows = texts.rows.where("reason is null").select("id", "digest", "text_digest")
-    same = F.col("text_digest") == F.col("first_digest")
-    kind = F.when(same, Kind.IDENTICAL_TEXT.value).otherwise(Kind.NEAR.value).alias("kind")
-    groups = rows.join(found.members, "digest").select(
-        "id", "representative", kind, *KNOWN, "distance", "kept"
-    )
-    columns = ("id", "length", "reason", *source.reader.extras, *source.carried)
-    return GroupedRows(texts.rows.select(*columns), groups, found.siblings, found.candidates)
-
-
-def _text_frame(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002
+def _source(df: DataFrame, text: str, id: str) -> Source:
     """The texts and ids of a DataFrame.
 
-    Raises ValueError unless it has these columns, and strings in `text`.
+    Raises ValueError unless it has these columns, strings in `text`, and ids that have an order.
     """
     for name in (text, id):
         if df.columns.count(name) != 1:
@@ -159,21 +113,16 @@ def _text_frame(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002
     if kind != "string":
         raise ValueError(f"column {text!r} must hold strings, not {kind}")
     ids, texts = (column(str(df.columns.index(name))) for name in (id, text))
-    kind = df.schema[id].dataType
-    if not _has_order(kind):
-        raise ValueError(f"ids are {kind.simpleString()}, which cannot be ordered; give others")
-    return TextFrame(_by_place(df).select(ids.alias("id"), texts.alias("text")), STRINGS)
+    no_fault = F.lit(None).cast("string").alias("fault")
+    frame = _by_place(df).select(ids.alias("id"), texts.cast("binary").alias("text"), no_fault)
+    try:
+        frame.sort("id")
+    except AnalysisException:
+        kind = df.schema[id].dataType.simpleString()
+        raise ValueError(f"ids are {kind}, which cannot be ordered; give others") from None
+    return Source(frame, iter, frame.select("id").schema)
 
 
 def _by_place(df: DataFrame) -> DataFrame:
     """The frame with columns named 0, 1, ...: Spark may not tell names apart by case."""
     return df.toDF(*map(str, range(len(df.columns))))
-
-
-def _has_order(kind: DataType) -> bool:
-    """Whether Spark can order values of a type."""
-    if isinstance(kind, StructType):
-        return all(_has_order(each.dataType) for each in kind.fields)
-    if isinstance(kind, ArrayType):
-        return _has_order(kind.elementType)
-    return not isinstance(kind, (MapType, VariantType))

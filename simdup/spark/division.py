@@ -6,37 +6,38 @@ texts without a part where these lie. The counters of all tasks are added.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.window import Window
 
 from simdup.arrays import Counters
-from simdup.fingerprint.sketch import Sketches, of_each, thinned
+from simdup.fingerprint.sketch import Sketches, thinned
 from simdup.match.division import MOST_TEXTS, STEPS
 from simdup.match.groups import components
 from simdup.match.own_share import (
+    COUNTERS,
     FAMILY,
     MOST_COUNTED,
     CountedValues,
-    count,
+    Frequencies,
     estimated_cosines,
     least_kept,
     least_similarity,
     may_be_alike,
-    new_counters,
-    values_of_families,
 )
 from simdup.match.postings import BY_DISTANCE
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import Settings
 from simdup.spark.arrow import Batches, Task, binary, numbers, rows_of, sketches_of, whole_runs
-from simdup.spark.distinct_texts import DIGEST, NumberedTexts, checkpointed, job_description
 from simdup.spark.lists import texts_together
 from simdup.spark.search import near_pairs
+from simdup.spark.texts import DIGEST, NumberedTexts, checkpointed, job_description
 
 # The most pairs that one task connects: some 100 MB.
 PAIRS_AT_ONCE = 1 << 21
@@ -49,18 +50,19 @@ BLOCK = 1 << 16
 BLOCKS = "block int, counters binary"
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
-    """What a search among all texts found."""
+class Division(NamedTuple):
+    """The parts of texts, and the candidate pairs that a search among all texts found.
+
+    `roots` has number and root, the part of each text that is in a pair; the lowest text gives a
+    part its number. `pairs` has a and b. `crowded` has the number of each text whose pairs are not
+    all among `pairs`, and `is_crowded`, which is true. `proposed` is the number of all candidate
+    pairs; None if all texts are one part, in which nothing was searched yet.
+    """
 
     roots: DataFrame
-    """number, root: the part of each text that is in a pair; the lowest text gives its number."""
-    pairs: DataFrame | None
-    """a, b: candidate pairs. None if all texts are one part, in which nothing was searched yet."""
-    crowded: DataFrame | None
-    """The `number` of each text whose pairs are not all among `pairs`; None for no text."""
-    proposed: int
-    """The number of all candidate pairs."""
+    pairs: DataFrame
+    crowded: DataFrame
+    proposed: int | None
 
 
 def divided(texts: NumberedTexts, settings: Settings) -> Division:
@@ -69,19 +71,23 @@ def divided(texts: NumberedTexts, settings: Settings) -> Division:
     All are one part if they are few, or if exact similarities decide and sketches cannot propose
     pairs: then further rounds have to search for pairs of any two texts.
     """
+    frame, is_crowded = texts.frame, F.lit(True).alias("is_crowded")  # noqa: FBT003  (Spark's)
+    nobody = frame.where("false").select("number", is_crowded)
     is_sketched = texts.is_sketched and settings.recipe.has_equal_weights
-    if texts.count <= BY_DISTANCE or (settings.verified and not is_sketched):
-        return Division(texts.frame.select("number", F.lit(0).alias("root")), None, None, 0)
+    if texts.size <= BY_DISTANCE or (settings.verified and not is_sketched):
+        no_pairs = nobody.select(F.col("number").alias("a"), F.col("number").alias("b"))
+        return Division(frame.select("number", F.lit(0).alias("root")), no_pairs, nobody, None)
     if not settings.verified:
         bits = settings.recipe.bits
         closeness = F.cos(F.lit(np.pi / bits) * F.col("distance")).alias("closeness")
-        near = near_pairs(texts.frame, bits, settings.distance)
+        near = near_pairs(frame, bits, settings.distance)
         near = checkpointed(near.select("a", "b", closeness), "near pairs")
-        return Division(parts_of(near, texts.frame), near, None, 0)
-    found = checkpointed(texts_together(texts.frame), "lists")
+        return Division(parts_of(near, frame), near, nobody, 0)
+    found = checkpointed(texts_together(frame), "lists")
     crowded = found.where("is_star").select(F.explode(F.array("a", "b")).alias("number"))
-    near = checkpointed(_perhaps_alike(found, texts.frame, settings), "near sketches")
-    return Division(parts_of(near, texts.frame), near, crowded.distinct(), found.count())
+    near = checkpointed(_perhaps_alike(found, frame, settings), "near sketches")
+    crowded = crowded.distinct().select("number", is_crowded)
+    return Division(parts_of(near, frame), near, crowded, found.count())
 
 
 def _perhaps_alike(pairs: DataFrame, texts: DataFrame, settings: Settings) -> DataFrame:
@@ -118,23 +124,21 @@ def parts_of(pairs: DataFrame, texts: DataFrame) -> DataFrame:
     """
     roots = rooted(pairs)
     for least in STEPS:
-        sizes = roots.groupBy("root").agg(F.count("*").alias("size"))
-        large = sizes.where(F.col("size") > MOST_TEXTS)
+        large = roots.groupBy("root").count().where(F.col("count") > MOST_TEXTS)
         if large.isEmpty():
             return roots
         cut = roots.join(large, "root", "left_semi").select(F.col("number").alias("a"))
         inside = pairs.where(F.col("closeness") >= least).join(cut, "a", "left_semi")
         whole = roots.join(large, "root", "left_anti").select("number", "root")
         roots = checkpointed(whole.unionAll(rooted(checkpointed(inside, "parts"))), "parts")
+    size = F.count("*").over(Window.partitionBy("root"))
+    bits = F.ceil(F.log2(F.greatest(size / MOST_TEXTS, F.lit(1.0))))
     # The first bits of the last word of the digest, whose lowest byte comes first.
     first = F.conv(F.hex(F.substring("digest", DIGEST, 1)), 16, 10).cast("int")
-    bits = F.ceil(F.log2(F.greatest(F.col("size") / MOST_TEXTS, F.lit(1.0)))).cast("int")
-    sizes = roots.groupBy("root").agg(F.count("*").alias("size"))
-    piece = F.floor(first / F.pow(F.lit(2), 8 - bits)).alias("piece")
-    placed = roots.join(sizes, "root").join(texts.select("number", "digest"), "number")
-    placed = checkpointed(placed.select("number", "root", piece), "parts")
-    lowest = placed.groupBy("root", "piece").agg(F.min("number").alias("lowest"))
-    return placed.join(lowest, ["root", "piece"]).select("number", F.col("lowest").alias("root"))
+    sized = roots.withColumn("bits", bits).join(texts.select("number", "digest"), "number")
+    piece = Window.partitionBy("root", F.floor(first / F.pow(F.lit(2), 8 - F.col("bits"))))
+    lowest = F.min("number").over(piece).alias("root")
+    return checkpointed(sized.select("number", lowest), "parts")
 
 
 def rooted(pairs: DataFrame) -> DataFrame:
@@ -148,8 +152,9 @@ def rooted(pairs: DataFrame) -> DataFrame:
         found = edges.coalesce(1).mapInArrow(_connecting, "number long, root long")
         return checkpointed(found, "components")
     edges, before = checkpointed(edges.where("high > low").distinct(), "components"), None
-    while (state := _state(edges)) != before:
-        before, edges = state, checkpointed(_small_star(_large_star(edges)), "components")
+    state = F.count("*"), F.sum(F.xxhash64("high", "low").cast("decimal(38, 0)"))
+    while (now := edges.agg(*state).first()) != before:
+        before, edges = now, checkpointed(_small_star(_large_star(edges)), "components")
     members = edges.select(F.col("high").alias("number"), F.col("low").alias("root"))
     roots = edges.select(F.col("low").alias("number"), F.col("low").alias("root")).distinct()
     return members.unionAll(roots)
@@ -164,18 +169,12 @@ def _connecting(batches: Batches) -> Batches:
     yield pa.RecordBatch.from_pydict({"number": number, "root": root})
 
 
-def _state(edges: DataFrame) -> tuple[int, int]:
-    """The number of edges, and a checksum of them."""
-    mixed = F.xxhash64("high", "low").cast("decimal(38, 0)")
-    found = edges.agg(F.count("*").alias("count"), F.sum(mixed).alias("sum")).first()
-    return (found["count"], int(found["sum"] or 0)) if found else (0, 0)
-
-
 def _large_star(edges: DataFrame) -> DataFrame:
     """Hang each text's higher neighbours on the lowest of its neighbours and itself."""
-    lowest = _lowest(edges).toDF("own", "lowest")
-    through = edges.join(lowest, edges["low"] == lowest["own"], "left")
-    return through.select("high", F.coalesce("lowest", "low").alias("low"))
+    lowest = _lowest(edges).toDF("low", "lowest")
+    return edges.join(lowest, "low", "left").select(
+        "high", F.coalesce("lowest", "low").alias("low")
+    )
 
 
 def _small_star(edges: DataFrame) -> DataFrame:
@@ -204,64 +203,35 @@ def kept_of(texts: pa.RecordBatch | pa.Table, least: int) -> Sketches:
     return thinned(sketches_of(texts["sketch"]), numbers(texts["features"]), least=least)
 
 
-def frequencies(alone: DataFrame, families: DataFrame, least: int) -> CountedValues:
+def frequencies(texts: DataFrame, least: int) -> CountedValues:
     """The number of families with each value, if each text keeps `least` values or more.
 
-    `alone` has features and sketch of each text without a part, which is a family by itself.
-    `families` has root, family, features and sketch of the texts in parts, part by part; rows
-    without a sketch are passed over.
+    `texts` have root, family, features and sketch, part by part; rows without a sketch are
+    passed over.
     """
-    counters = new_counters()
-    n = len(counters)
-    counted = alone.select("features", "sketch").mapInArrow(_counting_alone(n, least), BLOCKS)
-    together = families.select("root", "family", "features", "sketch")
-    counted = counted.unionAll(together.mapInArrow(_counting_families(n, least), BLOCKS))
-    added = counted.repartition("block").mapInArrow(_adding(n), BLOCKS)
-    with job_description(families.sparkSession, "frequencies"):
-        found = added.toArrow()
-    for each in found.to_batches():
-        _add(counters, each)
-    return CountedValues(counters)
+    counted = texts.mapInArrow(_counting(least), BLOCKS).repartition("block")
+    with job_description(texts.sparkSession, "frequencies"):
+        found = counted.mapInArrow(_adding, BLOCKS).toArrow()
+    return CountedValues(_sum(found.to_batches()))
 
 
-def _counting_alone(n: int, least: int) -> Task:
-    """Count the values of texts; each text is a family by itself."""
+def _counting(least: int) -> Task:
+    """Count the values of the families of parts: BLOCKS."""
 
     def counting(batches: Batches) -> Batches:
-        counters = np.zeros(n, np.uint16)
-        for each in batches:
-            count(counters, kept_of(each, least))
-        yield _blocks(counters)
-
-    return counting
-
-
-def _counting_families(n: int, least: int) -> Task:
-    """Count the values of the families of parts."""
-
-    def counting(batches: Batches) -> Batches:
-        counters = np.zeros(n, np.uint16)
+        counters = np.zeros(COUNTERS, np.uint16)
         for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
             texts = table.filter(pc.is_valid(table["sketch"]))
-            sketches, family = kept_of(texts, least), numbers(texts["family"])
-            order = np.argsort(family, kind="stable")
-            for values in values_of_families([(sketches.take(order), family[order])]):
-                count(counters, of_each([values]))
+            _, family = np.unique(numbers(texts["family"]), return_inverse=True)
+            _add(counters, Frequencies(kept_of(texts, least), family).counters)
         yield _blocks(counters)
 
     return counting
 
 
-def _adding(n: int) -> Task:
-    """Add the counters of blocks."""
-
-    def adding(batches: Batches) -> Batches:
-        counters = np.zeros(n, np.uint16)
-        for each in batches:
-            _add(counters, each)
-        yield _blocks(counters)
-
-    return adding
+def _adding(batches: Batches) -> Batches:
+    """Add the counters of BLOCKS."""
+    yield _blocks(_sum(batches))
 
 
 def _blocks(counters: Counters) -> pa.RecordBatch:
@@ -272,9 +242,16 @@ def _blocks(counters: Counters) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns)
 
 
-def _add(counters: Counters, blocks: pa.RecordBatch) -> None:
-    """Add the counters of blocks to `counters`."""
+def _sum(batches: Iterable[pa.RecordBatch]) -> Counters:
+    """The counters that BLOCKS add up to."""
+    counters = np.zeros(COUNTERS, np.uint16)
     rows = counters.reshape(-1, BLOCK)
-    for block, more in zip(numbers(blocks["block"]), rows_of(blocks["counters"]), strict=True):
-        both = rows[block].astype(np.uint32) + more.view(np.uint16)
-        rows[block] = np.minimum(both, MOST_COUNTED)
+    for each in batches:
+        for block, more in zip(numbers(each["block"]), rows_of(each["counters"]), strict=True):
+            _add(rows[block], more.view(np.uint16))
+    return counters
+
+
+def _add(counters: Counters, more: Counters) -> None:
+    """Add counters to others, up to MOST_COUNTED."""
+    np.add(counters, np.minimum(more, MOST_COUNTED - counters), out=counters)

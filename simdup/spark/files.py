@@ -2,77 +2,113 @@
 
 A row is named by its position, counted from 1: its line in JSON Lines and CSV, its record in
 Parquet. Paths keep the order in which they were given; files of one pattern or folder are ordered
-by name. Where Spark cuts the files makes no difference.
+by name. Where Spark cuts the files makes no difference. A file of CSV is read whole, by one task,
+because only parsing it from the beginning tells where a record ends.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import groupby
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.window import Window
 
+from simdup.corpus.flaws import Fault, RowError
+from simdup.corpus.formats.csv import ROWS, header_of, records
+from simdup.corpus.formats.jsonl import row_in, text_of, value_of
 from simdup.corpus.formats.open import TSV, form_of
-from simdup.corpus.formats.table import named_by, other_fields
-from simdup.errors import InputError
-from simdup.spark.fingerprints import TextFrame, column
-from simdup.spark.readers import (
-    COUNTS,
-    CSV_RECORDS,
-    RECORDS,
-    CsvFiles,
-    Reader,
-    column_text,
-    json_text,
+from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long, unpacked
+from simdup.corpus.formats.table import (
+    LACKING,
+    Record,
+    batched,
+    named_by,
+    other_fields,
+    with_line_end,
 )
+from simdup.errors import InputError
+from simdup.report.json_csv import to_json
+from simdup.report.rows import beginning, id_as_json
+from simdup.spark.arrow import Batches, Task, strings
+from simdup.spark.texts import Source, checkpointed, column
 
 # The least number of parts into which Spark cuts files. Its default is the number of cores at
 # that moment, which changes as executors come and go.
 LEAST_PARTS = "spark.sql.files.minPartitionNum"
 
-# Codecs of Parquet by their names in its footer, and as Spark calls them.
-CODECS = {
-    **{name: name.lower() for name in ("GZIP", "LZ4_RAW", "SNAPPY", "ZSTD")},
-    "UNCOMPRESSED": "none",
-}
+# The codecs of Parquet that Spark always has, and the setting that names one.
+CODECS = {"gzip", "lz4_raw", "snappy", "uncompressed", "zstd"}
 CODEC = "spark.sql.parquet.compression.codec"
 
+# The number of a row in the corpus is its position, and from this bit on the index of its file.
+FILE_BIT = 40
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    """The rows of some files, as Spark reads them."""
+_BOM = b"\xef\xbb\xbf"
+
+
+class RowText(NamedTuple):
+    """The text of a row and its id as JSON, or why it has no text: a Fault and its detail."""
+
+    text: str | None
+    name: str | None = None
+    fault: str | None = None
+    detail: str | None = None
+
+    @property
+    def beginning(self) -> str:
+        """How the text begins, as text output shows it."""
+        return beginning(self.text or "")
+
+
+# The columns of strings that reading adds to a row besides its text.
+ABOUT = ("name", "fault", "detail", "beginning")
+
+# A row for each record of CSV: where it stands, its text, ABOUT it, and the record as written.
+RECORDS = pa.schema(
+    [("file", pa.int32()), ("position", pa.int64()), ("text", pa.binary())]
+    + [(name, pa.string()) for name in (*ABOUT, "value")]
+)
+
+
+class Files(NamedTuple):
+    """The rows of some files, as Spark reads them.
+
+    `paths` are the ones that were given, and `names` the names of the files, in order. Each row
+    has id (its number in the corpus), file (the index of its name), position, record (all that the
+    file has of it), and what `read` needs. `columns` and `header` are there for CSV: the columns
+    of each file, and the record that names them.
+    """
 
     form: str
     paths: tuple[str, ...]
-    """The paths as they were given."""
     names: tuple[str, ...]
-    """The name of each file with rows, in order."""
     rows: DataFrame
-    """Each row: id (its number in the corpus), file (the index of its name), position, record
-    (all that the file has of it), and the inputs of the reader."""
-    reader: Reader
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Of CSV: the columns of each file, by its name."""
+    read: Task
+    columns: Sequence[list[str]] = ()
     header: str = ""
-    """Of CSV: the record that names the columns."""
 
     @property
-    def source(self) -> TextFrame:
-        """The rows as they are compared; file and position are carried."""
-        return TextFrame(self.rows, self.reader, ("file", "position"))
+    def source(self) -> Source:
+        """The rows as they are compared, with the name and the flaw of each."""
+        kept = self.rows.select("id", "file", "position").schema
+        for name in ("name", "detail", "beginning"):
+            kept.add(name, "string")
+        return Source(self.rows.drop("record"), self.read, kept)
 
     def check_one_form(self) -> None:
         """Raise InputError if the rows of all files cannot go into one file."""
-        every = iter(self.columns.items())
-        first, columns = next(every, ("", ()))
-        for path, others in every:
-            if list(others) != list(columns):
-                raise InputError(f"{path!r} has another columns than {first!r}: not one file")
+        for name, columns in zip(self.names, self.columns, strict=False):
+            if columns != self.columns[0]:
+                what = f"{name!r} has another columns than {self.names[0]!r}"
+                raise InputError(f"{what}: not one file")
 
 
 def read(
@@ -85,51 +121,91 @@ def read(
     missing column, and Spark's own errors for unreadable files.
     """
     form = form or _form_of(paths.values())
-    _check_names(session, paths)
+    uris = _files_of(session, paths)
+    names = tuple(paths.get(_path_of(uri), _path_of(uri)) for uri in uris)
     if not session.conf.get(LEAST_PARTS, None):
         session.conf.set(LEAST_PARTS, str(session.sparkContext.defaultParallelism))
+    given = tuple(paths.values())
     if form == "csv":
-        return _csv(session, paths, CsvFiles(text, name, partial(_called, paths=paths)))
+        content = session.read.format("binaryFile").load(list(paths))
+        files = content.select(_index("_metadata.file_path", uris), "content")
+        return _csv(files, CsvFiles(names, text, name), given)
     opened = _json_lines if form == "jsonl" else _parquet
-    frame, reader = opened(session, list(paths), text, name)
-    parts = frame.groupBy("split_path", "split_block")
-    sizes = parts.agg(F.min("split_at").alias("first"), F.count("*").alias("count"))
-    splits, names_ = _in_order(session, sizes.collect(), paths)
-    rows = _numbered(frame, splits)
+    rows, row = opened(session, list(paths), text, name)
+    rows = _numbered(rows, uris)
+    inputs = [each for each in rows.columns if each not in {"id", "file", "record"}]
     if form == "jsonl":
         rows = rows.where(r"record.value rlike '\\S'")
-    return Files(form, tuple(paths.values()), names_, rows, reader)
+    return Files(form, given, names, rows, _reading(row, inputs))
+
+
+def _reading(row: Callable[..., RowText], inputs: Sequence[str]) -> Task:
+    """A task that finds the text of each row from the values of its `inputs`."""
+
+    def reading(batches: Batches) -> Batches:
+        for each in batches:
+            columns = (each[name].to_pylist() for name in inputs)
+            found = [row(*values) for values in zip(*columns, strict=True)]
+            texts = [each.text and each.text.encode("utf-8", "surrogatepass") for each in found]
+            made = {name: strings(getattr(text, name) for text in found) for name in ABOUT}
+            made["text"] = pa.array(texts, pa.binary())
+            kept = {name: each[name] for name in ("id", "file", "position")}
+            yield pa.RecordBatch.from_pydict(kept | made)
+
+    return reading
 
 
 def _json_lines(
     session: SparkSession, paths: list[str], text: str, name: str | None
-) -> tuple[DataFrame, Reader]:
-    """The lines of files, blank ones too, and their reader."""
+) -> tuple[DataFrame, Callable[..., RowText]]:
+    """The lines of files, blank ones too, and a function that returns the text of one."""
     frame = session.read.text(paths, lineSep="\n")
     line = F.col("value").cast("binary").alias("line")
-    reader = Reader(("line", "position"), partial(json_text, field=text, name=name))
     # The record leaves out the columns that the names of folders add.
-    return frame.select(_record(["value"]), line, *_split_columns()), reader
+    rows = frame.select(_record(["value"]), line, *_split_columns())
+    return rows, partial(json_text, field=text, name=name)
+
+
+def json_text(number: int, line: bytes, *, field: str, name: str | None) -> RowText:
+    """The text of line `number` of JSON Lines; the field `name` has the id of the row."""
+    if len(line) > LONGEST_ROW:
+        flaw = too_long(number)
+        return RowText(None, None, flaw.fault.value, flaw.detail)
+    id_ = None
+    try:
+        row = row_in(line.removeprefix(_BOM) if number == 1 else line)
+        if name is not None:
+            found = value_of(row, name)
+            id_ = to_json(id_as_json(None if found is LACKING else found))
+        return RowText(text_of(row, (field,)), id_)
+    except RowError as error:
+        return RowText(None, id_, error.fault.value, error.detail)
 
 
 def _parquet(
     session: SparkSession, paths: list[str], text: str, name: str | None
-) -> tuple[DataFrame, Reader]:
-    """The rows of files, each with the columns of all files, and their reader.
+) -> tuple[DataFrame, Callable[..., RowText]]:
+    """The rows of files, each with the columns of all files, and a function for their texts.
 
     Raises InputError for a missing column, and for a text column without strings.
     """
     frame = session.read.option("mergeSchema", "true").parquet(*paths)
-    for wanted, option in named_by([text], name).items():
-        if wanted not in frame.columns:
-            raise InputError(f"no column {wanted!r}; {other_fields(frame.columns, option)}")
+    for each, option in named_by([text], name).items():
+        if each not in frame.columns:
+            raise InputError(f"no column {each!r}; {other_fields(frame.columns, option)}")
     kind = frame.schema[text].dataType.simpleString()
     if kind != "string":
         raise InputError(f"column {text!r} has no strings, but is {kind}")
-    id_ = F.lit(None).cast("string") if name is None else column(name)
-    inputs = column(text).alias("text"), id_.alias("name")
-    reader = Reader(("text", "name"), partial(column_text, is_named=name is not None))
-    return frame.select(_record(frame.columns), *inputs, *_split_columns()), reader
+    inputs = [
+        column(each).alias(f"input_{place}") for place, each in enumerate((text, name)) if each
+    ]
+    return frame.select(_record(frame.columns), *inputs, *_split_columns()), _column_text
+
+
+def _column_text(_: int, text: str | None, *ids: object) -> RowText:
+    """The text of a row, from its text column; null counts as no text."""
+    name = to_json(id_as_json(ids[0])) if ids else None
+    return RowText(text, name, *(() if text is not None else (Fault.EMPTY.value, "null")))
 
 
 def _record(columns: Sequence[str]) -> Column:
@@ -146,53 +222,64 @@ def _split_columns() -> tuple[Column, ...]:
     )
 
 
-def _check_names(session: SparkSession, paths: Mapping[str, str]) -> None:
-    """Raise InputError for a file that Spark would pass over, or one named twice."""
+def _numbered(frame: DataFrame, uris: list[str]) -> DataFrame:
+    """The rows with id, file and position instead of the columns that say where Spark read them."""
+    split = ["split_path", "split_block"]
+    before = F.sum("count").over(Window.partitionBy("split_path").orderBy("split_block"))
+    sizes = frame.groupBy(split).agg(F.min("split_at").alias("first"), F.count("*").alias("count"))
+    before = (before - F.col("count")).alias("before")
+    splits = sizes.select(*split, "first", "count", before, _index("split_path", uris))
+    joined = frame.join(F.broadcast(checkpointed(splits, "rows of files")), split, "left")
+    inside = F.col("split_at") - F.col("first")
+    is_there = (inside >= 0) & (inside < F.col("count"))
+    changed = F.raise_error(F.lit("simdup: files changed while they were read")).cast("long")
+    position = F.when(is_there, F.col("before") + inside + 1).otherwise(changed)
+    taken = [name for name in frame.columns if not name.startswith("split_")]
+    return _with_ids(joined.select("file", position.alias("position"), *taken))
+
+
+def _index(path: str, uris: list[str]) -> Column:
+    """The index of the file that a column names; Spark writes local addresses in two ways."""
+    uri = F.regexp_replace(path, "^file:/+", "file:///")
+    return (F.array_position(F.lit(uris).cast("array<string>"), uri) - 1).cast("int").alias("file")
+
+
+def _with_ids(frame: DataFrame) -> DataFrame:
+    """The rows with their numbers in the corpus, which follow from file and position."""
+    number = F.shiftleft(F.col("file").cast("long"), FILE_BIT).bitwiseOR(F.col("position"))
+    return frame.select(number.alias("id"), "*")
+
+
+def _files_of(session: SparkSession, paths: Mapping[str, str]) -> list[str]:
+    """The addresses of all files, in order.
+
+    Raises InputError for a file that Spark would pass over, or one named twice.
+    """
     for called in paths.values():
         name = os.path.basename(called)
         if name.startswith(("_", ".")) and name not in {".", ".."}:
             raise InputError(f"{called!r}: Spark passes over names that begin with _ or .")
     files = session.read.format("binaryFile")
-    taken = files.load(list(paths)).select("path")
-    every = files.option("recursiveFileLookup", "true").load(list(paths)).select("path")
-    lost = every.join(taken, "path", "left_anti").orderBy("path").first()
-    if lost is not None:
+    taken = Counter(uri for path in paths for uri in files.load(path).inputFiles())
+    every = files.option("recursiveFileLookup", "true").load(list(paths)).inputFiles()
+    for lost in sorted({*every} - {*taken}):
         why = "from a folder it reads either files or folders named name=value"
-        raise InputError(
-            f"{_path_of(lost['path'])!r}: Spark passes over it ({why}); name each folder"
-        )
-    if len(paths) > 1:
-        twice = taken.groupBy("path").count().where("count > 1").orderBy("path").first()
-        if twice is not None:
-            raise InputError(f"{_path_of(twice['path'])!r}: named twice")
+        raise InputError(f"{_path_of(lost)!r}: Spark passes over it ({why}); name each folder")
+    for twice in sorted(uri for uri, count in taken.items() if count > 1):
+        raise InputError(f"{_path_of(twice)!r}: named twice")
+    order = {path.rstrip("/"): place for place, path in enumerate(paths)}
+
+    def by_order(uri: str) -> tuple[int, str]:
+        path = _path_of(uri)
+        return order.get(path, order.get(os.path.dirname(path), len(paths))), uri
+
+    return sorted(taken, key=by_order)
 
 
-def _csv(session: SparkSession, paths: Mapping[str, str], wanted: CsvFiles) -> Files:
-    """The rows of files of CSV, each read by one task."""
-    content = session.read.format("binaryFile").load(list(paths))
-    empty = _empty(content)
-    if empty is not None:
-        raise InputError(
-            f"{_called(empty, paths)!r}: no header of columns (there is nothing in it)"
-        )
-    files = content.select(F.col("_metadata.file_path").alias("path"), "content")
-    counted = files.mapInArrow(wanted.counted, COUNTS).collect()
-    splits, names_ = _in_order(session, counted, paths)
-    parsed = files.mapInArrow(wanted.parsed, RECORDS).withColumn("record", _record(["value"]))
-    by_name = {_called(each["split_path"], paths): each for each in counted}
-    columns = {name: by_name[name]["columns"] for name in names_}
-    header = by_name[names_[0]]["header"] if names_ else ""
-    rows = _numbered(parsed.drop("value"), splits)
-    return Files("csv", tuple(paths.values()), names_, rows, CSV_RECORDS, columns, header)
-
-
-def _empty(content: DataFrame) -> str | None:
-    """The first empty file; empty files have no row in this frame of whole files."""
-    uris = content._jdf.inputFiles()  # noqa: SLF001  (an array of Java's)
-    if len(uris) == content.count():
-        return None
-    there = {_path_of(row["file_path"]) for row in content.select("_metadata.file_path").collect()}
-    return next((uri for uri in sorted(uris) if _path_of(uri) not in there), None)
+def _path_of(uri: str) -> str:
+    """The path of a local file, or the address of another one."""
+    parts = urlsplit(uri)
+    return unquote(parts.path) if parts.scheme == "file" else uri
 
 
 def _form_of(paths: Iterable[str]) -> str:
@@ -211,13 +298,85 @@ def _form_of(paths: Iterable[str]) -> str:
     return next(iter(forms))
 
 
+class CsvFiles(NamedTuple):
+    """Tasks that read whole files of CSV, given as `file` and `content`.
+
+    `names` are the names of all files for messages; `text` and `name` are the columns of the texts
+    and of the ids.
+    """
+
+    names: tuple[str, ...]
+    text: str
+    name: str | None
+
+    def heads(self, batches: Batches) -> Batches:
+        """Yield the columns and the header of each file. Raises InputError for a missing column."""
+        for file, columns, header, _ in self._opened(batches):
+            head = {"columns": [columns], "header": [header.decode().removesuffix("\n")]}
+            yield pa.RecordBatch.from_pydict({"file": pa.array([file], pa.int32()), **head})
+
+    def parsed(self, batches: Batches) -> Batches:
+        """Parse the records of each file: RECORDS."""
+        for file, columns, header, every in self._opened(batches):
+            for some in batched(every, lambda each: max(len(each.raw) / BLOCK, 1 / ROWS)):
+                rows = [(file, each.number, *self._text(each, columns, header)) for each in some]
+                found = dict(zip(RECORDS.names, zip(*rows, strict=True), strict=True))
+                yield pa.RecordBatch.from_pydict(found, RECORDS)
+
+    def _opened(
+        self, batches: Batches
+    ) -> Iterator[tuple[int, tuple[str, ...], bytes, Iterator[Record]]]:
+        """Yield the index, the columns, the header and the records of each file."""
+        for each in batches:
+            for file, content in zip(each["file"].to_pylist(), each["content"], strict=True):
+                name = self.names[file]
+                blocks = unpacked(pa.BufferReader(content.as_buffer()), form_of(name)[1])
+                every = records(lines_of(blocks))
+                head = header_of(name, every, [self.text], self.name)
+                yield file, *head, _whole(name, every)
+
+    def _text(
+        self, record: Record, columns: tuple[str, ...], header: bytes
+    ) -> tuple[str | None, ...]:
+        """The text of a record, the columns ABOUT it, and the record as it is written."""
+        if isinstance(record.fields, RowError):
+            return None, None, record.fields.fault.value, record.fields.detail, "", None
+        row = dict(zip(columns, record.fields, strict=True))
+        name = self.name and to_json(id_as_json(row[self.name]))
+        value = with_line_end(record.raw, header).decode().removesuffix("\n")
+        text = row[self.text]
+        return text, name, None, None, beginning(text), value
+
+
+def _whole(name: str, every: Iterator[Record]) -> Iterator[Record]:
+    """The records of a file. Raises InputError where the rest cannot be unpacked."""
+    for record in every:
+        lost = record.fields
+        if isinstance(lost, RowError) and lost.fault in {Fault.CUT_SHORT, Fault.JUNK}:
+            raise InputError(f"{name!r}: {lost.fault.value.removeprefix('file ')} ({lost.detail})")
+        yield record
+
+
+def _csv(files: DataFrame, wanted: CsvFiles, given: tuple[str, ...]) -> Files:
+    """The rows of files of CSV, each read by one task."""
+    heads = files.mapInArrow(wanted.heads, "file int, columns array<string>, header string")
+    by_file = {each["file"]: each for each in heads.collect()}
+    for file, name in enumerate(wanted.names):
+        if file not in by_file:  # a frame of whole files has no row for an empty one
+            header_of(name, iter(()), (), None)
+    columns = [by_file[file]["columns"] for file in range(len(by_file))]
+    rows = _with_ids(files.mapInArrow(wanted.parsed, from_arrow_schema(RECORDS)))
+    rows = rows.withColumn("record", _record(["value"])).drop("value")
+    return Files("csv", given, wanted.names, rows, iter, columns, by_file[0]["header"])
+
+
 def codec(frame: DataFrame) -> str | None:
     """The compression of the first column of the first of some Parquet files, from its footer.
 
     None leaves the choice to Spark: the user has set it, or the column is missing.
     """
-    session, paths = frame.sparkSession, frame._jdf.inputFiles()  # noqa: SLF001
-    if session.conf.get(CODEC, None) is not None or not len(paths):
+    session, paths = frame.sparkSession, frame.inputFiles()
+    if session.conf.get(CODEC, None) is not None or not paths:
         return None
     java, conf = session._jvm, session._jsc.hadoopConfiguration()  # noqa: SLF001
     path = java.org.apache.hadoop.fs.Path(java.java.net.URI(paths[0]))
@@ -225,64 +384,5 @@ def codec(frame: DataFrame) -> str | None:
     file = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(path, conf))
     groups = file.getFooter().getBlocks()
     file.close()
-    return CODECS.get(groups[0].getColumns()[0].getCodec().name()) if len(groups) else None
-
-
-def _in_order(
-    session: SparkSession, counted: list[Row], paths: Mapping[str, str]
-) -> tuple[DataFrame, tuple[str, ...]]:
-    """A frame that says where each part of a file begins in the corpus; and the files' names.
-
-    `counted` has a row for each part: split_path, split_block, first (the serial number of its
-    first row) and count. The frame adds begin (the number of that row in the corpus), file
-    (the index of its name) and before (its position in the file).
-    """
-    order = {path.rstrip("/"): place for place, path in enumerate(paths)}
-
-    def by_order(split: Row) -> tuple[int, str, int]:
-        path = _path_of(split["split_path"])
-        above = (order[each] for each in (path, os.path.dirname(path)) if each in order)
-        return next(above, len(paths)), split["split_path"], split["split_block"]
-
-    rows, begin, found = [], 0, list[str]()
-    every = sorted((split for split in counted if split["count"]), key=by_order)
-    for path, splits in groupby(every, key=lambda split: split["split_path"]):
-        position = 1
-        for split in splits:
-            about = path, split["split_block"], split["first"], split["count"]
-            rows.append((*about, begin, len(found), position))
-            begin, position = begin + split["count"], position + split["count"]
-        found.append(_called(path, paths))
-    schema = (
-        "split_path string, split_block long, first long, count long,"
-        " begin long, file int, before long"
-    )
-    return session.createDataFrame(rows, schema), tuple(found)
-
-
-def _called(uri: str, paths: Mapping[str, str]) -> str:
-    """The name of a file in messages."""
-    path = _path_of(uri)
-    return paths.get(path, path)
-
-
-def _path_of(uri: str) -> str:
-    """The path of a local file, or the address of another one."""
-    parts = urlsplit(uri)
-    return unquote(parts.path) if parts.scheme == "file" else uri
-
-
-def _numbered(frame: DataFrame, splits: DataFrame) -> DataFrame:
-    """The rows with id, file and position instead of the columns that say where Spark read them.
-
-    A frame of CSV has the position already, which counts lines and not records.
-    """
-    joined = frame.join(F.broadcast(splits), ["split_path", "split_block"], "left")
-    inside = F.col("split_at") - F.col("first")
-    is_there = (inside >= 0) & (inside < F.col("count"))
-    changed = F.raise_error(F.lit("simdup: files changed while they were read"))
-    id_ = F.when(is_there, F.col("begin") + inside).otherwise(changed.cast("long"))
-    taken = [name for name in frame.columns if not name.startswith("split_")]
-    if "position" not in taken:
-        taken.append((F.col("before") + inside).alias("position"))
-    return joined.select(id_.alias("id"), "file", *taken)
+    name = groups[0].getColumns()[0].getCodec().name().lower() if len(groups) else None
+    return name if name in CODECS else None

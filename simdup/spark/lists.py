@@ -45,7 +45,7 @@ ROWS_AT_ONCE = 1 << 18
 def texts_together(texts: DataFrame) -> DataFrame:
     """The pairs of texts that share enough rare shingles, lazily: a, b and is_star.
 
-    `texts` have number, features and sketch; see `spark.distinct_texts`. Each pair is there
+    `texts` have number, features and sketch; see `spark.texts`. Each pair is there
     once, the lower number as a. `is_star` is true if one of the two is the first of a long list.
     """
     listed = texts.select("number", "features", "sketch").mapInArrow(_listing, LISTED)

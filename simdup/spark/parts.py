@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from pyspark.broadcast import Broadcast
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from simdup.arrays import Digests, Distances, Indices, Mask, Similarities
+from simdup.arrays import Distances, Indices, Mask, Similarities
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
 from simdup.errors import InputError
@@ -37,142 +35,145 @@ from simdup.match.exclusions import NO_EXCLUSIONS
 from simdup.match.groups import components, staying
 from simdup.match.own_share import FAMILY, CountedValues, OwnShares
 from simdup.progress import silent
-from simdup.records import SHORT, Candidates
+from simdup.records import SHORT, Candidates, Kind
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, numbers, rows_of, sketches_of, whole_runs
-from simdup.spark.distinct_texts import NumberedTexts, checkpointed
+from simdup.spark.arrow import Batches, Task, numbers, rows_of, sketches_of, whole_runs
 from simdup.spark.division import ROWS_AT_ONCE, Division, divided, frequencies, kept_of, least_of
-from simdup.spark.fingerprints import TextFrame
-from simdup.spark.readers import Reader
+from simdup.spark.texts import NumberedTexts, Source, checkpointed, distinct_texts, texts_of
 
-#: The figures of a pair; null if unknown.
+# The figures of a pair; null if unknown.
 KNOWN = ("similarity", "own_share")
 
 # The columns of a pair of near-duplicates.
 PAIR = "a long, b long, distance long, similarity double, own_share double"
 
+# A member of a group: a text, the first row of the text that represents it, how it compares with
+# that, and the row that stays for the text, or null. Or facts of a task as JSON.
+MEMBERS = (
+    "digest binary, representative {id}, first_digest binary, similarity double,"
+    " own_share double, distance long, kept {id}, facts string"
+)
+
 #: The message of the error for a row that no longer has its text.
 CHANGED = "rows changed while they were compared"
 
 
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """The groups of texts, and how they were found."""
+class GroupedRows(NamedTuple):
+    """The rows of a source as `fingerprinted` returns them, and their groups.
 
-    members: DataFrame
-    """Each text of a group: digest, representative (an id), first_digest (of the text of the
-    representative), KNOWN, distance, and `kept`: the id of the row that stays, or null."""
+    The groups are as `groups` returns them, with the columns that the source keeps, and for each
+    row the `kept` one of its text, or null; lazily. `siblings` counts pairs of similar texts whose
+    common wording is in too many other texts. `candidates` is None if no pairs were verified.
+    """
+
+    rows: DataFrame
+    groups: DataFrame
     siblings: int
-    """Pairs of similar texts whose common wording is in too many other texts."""
     candidates: Candidates | None
-    """None where nothing was verified."""
+
+    @property
+    def dropped(self) -> DataFrame:
+        """The `id` of each row to drop, which the local engine drops too."""
+        return self.groups.where(~F.col("kept").eqNullSafe(F.col("id"))).select("id")
 
 
-def matched(
-    texts: NumberedTexts, source: TextFrame, settings: Settings, keep: str | None
-) -> Matched:
-    """The groups of texts; `keep`, one of KEEPS, says which rows stay if some have to go."""
+def grouped(source: Source, settings: Settings, keep: str | None = None) -> GroupedRows:
+    """The groups of rows; with `keep`, one of KEEPS, which row stays for each.
+
+    Raises InputError for an id that several rows have.
+    """
+    texts = distinct_texts(source, settings)
     division = divided(texts, settings)
-    job = Job(source.reader, settings, keep)
-    frame, job = _prepared(texts, division, source, job)
-    id_ = texts.frame.schema["id"].dataType.simpleString()
-    schema = (
-        f"digest binary, representative {id_}, first_digest binary, similarity double,"
-        f" own_share double, distance long, kept {id_}, facts string"
-    )
+    frame, job = _prepared(texts, division, source, Job(source.read, settings, keep))
+    id_, *others = source.kept.names
+    kind = texts.frame.schema["id"].dataType.simpleString()
+    schema = MEMBERS.format(id=kind)
     found = checkpointed(frame.mapInArrow(job.grouping, schema), "groups")
     facts = [json.loads(row["facts"]) for row in found.where("facts is not null").collect()]
-    candidates = _added([each and Candidates(*each) for _, each in facts], division, settings)
-    members = found.where("facts is null").drop("facts")
-    return Matched(members, sum(siblings for siblings, _ in facts), candidates)
+    same = F.col("text_digest") == F.col("first_digest")
+    kinds = F.when(same, Kind.IDENTICAL_TEXT.value).otherwise(Kind.NEAR.value).alias("kind")
+    members = texts.rows.where("reason is null").join(found, "digest")
+    members = members.select(id_, "representative", kinds, *KNOWN, "distance", "kept", *others)
+    candidates = _added([Candidates(*each) for _, each in facts if each], division, settings)
+    return GroupedRows(texts.rows, members, sum(siblings for siblings, _ in facts), candidates)
 
 
-def _added(
-    several: list[Candidates | None], division: Division, settings: Settings
-) -> Candidates | None:
+def _added(several: list[Candidates], division: Division, settings: Settings) -> Candidates | None:
     """How candidates were found, from what each task says of its texts."""
     if not settings.verified:
         return None
-    if division.pairs is not None:
-        return Candidates(division.proposed + sum(each.pairs for each in several if each))
+    if division.proposed is not None:
+        return Candidates(division.proposed + sum(each.pairs for each in several))
     if several:
         return several[0]
     k, bits = search_distance(settings.similarity, settings.recipe.bits), settings.recipe.bits
     return Candidates(0, k, k, recall(settings.similarity, bits, k))
 
 
-def near_duplicates(texts: NumberedTexts, source: TextFrame, settings: Settings) -> DataFrame:
+def near_duplicates(texts: NumberedTexts, source: Source, settings: Settings) -> DataFrame:
     """All pairs of near-duplicate texts, lazily: PAIR. KNOWN are null if they are not asked for."""
-    job = Job(source.reader, settings, is_every_pair=True)
+    job = Job(source.read, settings, is_every_pair=True)
     frame, job = _prepared(texts, divided(texts, settings), source, job)
     return frame.mapInArrow(job.pairing, PAIR)
 
 
 def _prepared(
-    texts: NumberedTexts, division: Division, source: TextFrame, job: Job
+    texts: NumberedTexts, division: Division, source: Source, job: Job
 ) -> tuple[DataFrame, Job]:
     """The rows of parts, the ones of each part together, and what tasks have to know for them."""
-    job = replace(job, is_divided=division.pairs is not None)
+    job = replace(job, is_divided=division.proposed is not None)
     frame = _rows_of_parts(texts, division, source, job)
     if not job.is_divided or not job.settings.verified:
         return frame, job
     schema = frame.select("*").schema.add("family", "long").add("similarity", "double")
     frame = checkpointed(frame.mapInArrow(job.comparing, schema), "similarities")
-    alone = texts.frame.join(division.roots, "number", "left_anti")
-    alone = alone.where("copies = 1")  # the others are parts
-    least = least_of(texts.frame)
-    counted = frequencies(alone, frame, least)
-    context = frame.sparkSession.sparkContext
-    return frame, replace(job, frequencies=context.broadcast(counted), least=least)
+    number = F.col("number")
+    alone = texts.frame.where("copies = 1").join(division.roots, "number", "left_anti")
+    alone = alone.select(number.alias("root"), number.alias("family"), "features", "sketch")
+    together, least = frame.select("root", "family", "features", "sketch"), least_of(texts.frame)
+    counted = frequencies(alone.unionAll(together), least)
+    known = frame.sparkSession.sparkContext.broadcast(counted)
+    return frame, replace(job, frequencies=known, least=least)
 
 
-def _rows_of_parts(
-    texts: NumberedTexts, division: Division, source: TextFrame, job: Job
-) -> DataFrame:
+def _rows_of_parts(texts: NumberedTexts, division: Division, source: Source, job: Job) -> DataFrame:
     """The texts of parts in the order of their ids, and the candidate pairs, part by part.
 
     Copies are a part, too. Texts are there where they may have to be compared.
     """
-    roots = division.roots
-    if division.pairs is not None:
-        copied = texts.frame.where("copies > 1").join(roots, "number", "left_anti")
-        roots = roots.unionByName(copied.select("number", F.col("number").alias("root")))
-    about = texts.frame.join(roots, "number").withColumn("is_crowded", F.lit(False))  # noqa: FBT003  (Spark's)
-    if division.crowded is not None:
-        crowded = division.crowded.withColumn("crowd", F.lit(True))  # noqa: FBT003
-        about = about.join(crowded, "number", "left")
-        about = about.withColumn("is_crowded", F.col("crowd").isNotNull()).drop("crowd")
+    copied = texts.frame.where("copies > 1").join(division.roots, "number", "left_anti")
+    own = copied.select("number", F.col("number").alias("root"))
+    roots = division.roots.unionAll(own)
+    about = texts.frame.join(roots, "number").join(division.crowded, "number", "left")
     read = about if job.settings.verified else about.where(F.col("features") < SHORT)
-    rows = source.frame.select("id", *source.reader.inputs)
-    about = about.join(rows.join(read.select("id"), "id", "left_semi"), "id", "left")
-    if division.pairs is not None:
-        placed = division.pairs.select("a", "b").join(roots.withColumnRenamed("number", "a"), "a")
-        about = about.unionByName(placed, allowMissingColumns=True)
-    else:
-        about = about.withColumns({side: F.lit(None).cast("long") for side in ("a", "b")})
+    rows = source.frame.join(read.select("id"), "id", "left_semi")
+    placed = division.pairs.select("a", "b").join(roots.withColumnRenamed("number", "a"), "a")
+    every = about.join(rows, "id", "left").unionByName(placed, allowMissingColumns=True)
     if job.keep == "longest":
         by_length = Window.partitionBy("root").orderBy("longest")
-        about = about.withColumn("place", F.row_number().over(by_length).cast("long"))
+        every = every.withColumn("place", F.row_number().over(by_length).cast("long"))
     else:
-        about = about.repartition("root")
-    return about.sortWithinPartitions("root", "id")
+        every = every.repartition("root")
+    return every.sortWithinPartitions("root", "id")
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What tasks have to find out about parts, and how."""
+    """What tasks have to find out about parts, and how.
 
-    reader: Reader
+    With `is_divided`, a search among all texts has found the candidate pairs. With `is_every_pair`
+    all pairs are asked for, also the ones of crowded texts. Each text keeps `least` values for its
+    own shares.
+    """
+
+    read: Task
     settings: Settings
     keep: str | None = None
     is_divided: bool = False
-    """Whether a search among all texts has found the candidate pairs."""
     is_every_pair: bool = False
-    """Whether all pairs are asked for, also the ones of crowded texts."""
     frequencies: Broadcast[CountedValues] | None = None
     least: int = 0
-    """How many values each text keeps for its own shares."""
 
     def comparing(self, batches: Batches) -> Batches:
         """Add the exact similarity of each pair, and the family of each text."""
@@ -195,12 +196,10 @@ class Job:
         for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
             pack = Pack(table, self)
             found = pack.engine.groups(pack.divided)
-            members = pack.members(found)
-            yield from members.to_batches()
             candidates = found.candidates and astuple(found.candidates)
-            facts = json.dumps([len(found.siblings.pairs), candidates])
-            nothing = {each.name: pa.nulls(1, each.type) for each in members.schema}
-            yield pa.RecordBatch.from_pydict(nothing | {"facts": pa.array([facts])})
+            facts = pa.table({"facts": [json.dumps([len(found.siblings.pairs), candidates])]})
+            tables = [pack.members(found), facts]
+            yield from pa.concat_tables(tables, promote_options="default").to_batches()
 
     def pairing(self, batches: Batches) -> Batches:
         """Find all pairs of near-duplicates of parts: PAIR."""
@@ -251,7 +250,8 @@ class Pack:
     def _texts(self) -> Texts:
         """The texts, as the engine takes them."""
         begins = np.append(0, np.cumsum(numbers(self.table["copies"])))
-        digests, wide = self._digests("digest"), rows_of(self.table["fingerprint"])
+        wide = rows_of(self.table["fingerprint"])
+        digests = np.ascontiguousarray(rows_of(self.table["digest"])).view(np.uint64)
         n, width = len(wide), self._job.settings.recipe.bits // 8
         counts = numbers(self.table["features"])
         is_sketched = "sketch" in self.table.column_names
@@ -270,10 +270,7 @@ class Pack:
             large,
         )
 
-    def _digests(self, name: str) -> Digests:
-        return np.ascontiguousarray(rows_of(self.table[name])).view(np.uint64)
-
-    @cached_property
+    @property
     def divided(self) -> Divided | None:
         """What a search among all texts found in these parts, if there was one."""
         if not self._job.is_divided:
@@ -283,7 +280,7 @@ class Pack:
 
     def divided_by(self, similarities: Similarities) -> Divided:
         """The pairs of the search among all texts, with these similarities."""
-        crowded = np.flatnonzero(np.asarray(self.table["is_crowded"]))
+        crowded = np.flatnonzero(np.asarray(pc.is_valid(self.table["is_crowded"])))
         return Divided(Search(self.pairs, crowded, not len(crowded)), self.part, similarities, 0)
 
     def expect(self, texts: Indices) -> None:
@@ -292,7 +289,8 @@ class Pack:
     def features(self, texts: Indices) -> Features:
         """The features of these texts. Raises InputError for a text that has changed."""
         given = self.table.take(texts)
-        read = [text or "" for text in self._job.reader.read(given)[0]]
+        batches = self._job.read(iter(given.to_batches()))
+        read = [text for each in batches for text in texts_of(each)]
         self._characters += sum(map(len, read))
         load_kernels_if_worth(characters=self._characters)
         if text_digests(read).tobytes() != b"".join(given["text_digest"].to_pylist()):
@@ -300,7 +298,7 @@ class Pack:
         return all_features(read, self._job.settings.recipe)
 
     def members(self, found: TextGroups) -> pa.Table:
-        """The members of groups; see `Matched`."""
+        """The members of groups; see MEMBERS."""
         members = np.concatenate([self.part[:0], *found.groups])
         sizes = np.array([len(each) for each in found.groups], np.int64)
         first = np.repeat(members[np.cumsum(sizes) - sizes], sizes)
@@ -318,7 +316,6 @@ class Pack:
                 "own_share": pa.array(found.own_shares, from_pandas=True),
                 "distance": pa.array(distance, pa.int64()),
                 "kept": kept.take(pa.array(members, mask=goes)),
-                "facts": pa.nulls(len(members), pa.string()),
             }
         )
 
@@ -329,19 +326,15 @@ class Pack:
         keep, settings = self._job.keep, self._job.settings
         if keep is None:
             return np.ones(len(members), bool)
-        keys: list[NDArray[Any]] = [members]
-        if keep == "longest":
-            keys = [numbers(self.table["place"])[members]]
-        elif keep == "representative":
-            keys += [distance, -np.nan_to_num(similarities), members != first]
-        order = np.lexsort([*keys, first])
+        place = numbers(self.table["place"])[members] if keep == "longest" else members
+        closeness = distance, -np.nan_to_num(similarities), members != first
+        order = np.lexsort([place, *(closeness if keep == "representative" else ()), first])
         text, centre = members[order], members[order] == first[order]
         is_centre = centre & (settings.linkage == "star")
 
         def alike(pairs: Indices) -> Mask:
             return self.engine.are_near(text[pairs])
 
-        stands_for = staying(first[order], is_centre, alike)
         stays = np.empty(len(members), bool)
-        stays[order] = stands_for == np.arange(len(order))
+        stays[order] = staying(first[order], is_centre, alike) == np.arange(len(order))
         return stays

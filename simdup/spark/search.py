@@ -4,18 +4,16 @@ Fingerprints meet, and are compared, if they have a key in common. They are cut 
 fingerprints within k bits differ in at most k blocks, so at least m - k blocks are equal. Each
 choice of m - k blocks is a table, in which fingerprints with equal bits in these blocks meet. Only
 the first table in which a pair meets reports it. Where fingerprints would meet too many others,
-there is one table of no blocks: all meet.
+all meet: they are cut into chunks by a hash of their bits, and each chunk is compared with itself
+and with every other one.
 Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", 2007, section 3.
 
-Rows that all meet are compared in cells: they are cut into chunks by a hash of their bits, and each
-two chunks are one cell. A chunk is sent to every cell that it belongs to. Cells are numbered as a
-triangle: 0-0, 0-1, 1-1, 0-2, ... The rows of a table that have a key in common are one cell.
+Fingerprints that are compared with each other are in one cell. A cell of two chunks has two sides;
+such cells are numbered as a triangle: 0-0, 0-1, 1-1, 0-2, ...
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations, count
 from math import comb
 
@@ -24,23 +22,16 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.arrays import Hashes, Indices, Mask, Rows
+from simdup.arrays import Hashes, Rows
 from simdup.compute.hashing import mix64
 from simdup.search.distinct import DistinctRows
-from simdup.search.hamming import paired_distances, words
-from simdup.search.pairs import iter_pairs, iter_pairs_between, ranges
-from simdup.spark.arrow import (
-    PAIRS,
-    Batches,
-    Task,
-    begins_of,
-    emitted,
-    lists_of,
-    numbers,
-    rows_of,
-    whole_runs,
-)
-from simdup.spark.distinct_texts import checkpointed
+from simdup.search.hamming import words
+from simdup.search.pairs import iter_pairs, iter_pairs_between
+from simdup.spark.arrow import Batches, Task, emitted, lists_of, numbers, rows_of, runs, whole_runs
+from simdup.spark.texts import checkpointed
+
+#: The columns of every frame of pairs of texts: their numbers, the lower first, and the distance.
+PAIRS = "a long, b long, distance long"
 
 # The least number of distinct fingerprints for which tables are made: to compare fewer of them all
 # with all takes less time than to shuffle tables.
@@ -55,19 +46,13 @@ TASKS_A_SLOT = 4
 # The number of comparisons worth a task of their own: less than a second of work.
 COMPARISONS_WORTH = 1 << 28
 
-# Where the rows of a part stand in a cell.
-LEFT, RIGHT, DIAGONAL = range(3)
-
 # Candidates for each row from which comparing all with all costs no more than shuffling.
 MOST_CANDIDATES = 100
 
 # The most tables, and so the most copies of a row in a shuffle.
 MOST_TABLES = 40
 
-# The most rows of a cell that numpy compares, many small cells at once.
-FEW_ROWS = 256
-
-# Rows that a task holds at once, unless a cell has more.
+# Rows of tables that a task holds at once, unless a cell has more.
 ROWS_AT_ONCE = 1 << 16
 
 
@@ -80,25 +65,24 @@ def near_pairs(texts: DataFrame, bits: int, k: int) -> DataFrame:
     members = F.sort_array(F.collect_list("number")).alias("members")
     distinct = texts.select("number", row).groupBy("fingerprint").agg(members)
     distinct = checkpointed(distinct, "distinct fingerprints")
-    repeated = distinct.where(F.size("members") > 1)
-    copies = repeated.select("fingerprint", "members").mapInArrow(_copies, PAIRS)
+    copies = distinct.where(F.size("members") > 1).mapInArrow(_copies, PAIRS)
     n = distinct.count()
-    layout = layout_for(n, bits, k) if n >= ROWS_WORTH_TABLES else None
-    if layout is not None:
-        keys = keyed(distinct, layout)
+    masks = masks_for(n, bits, k) if n >= ROWS_WORTH_TABLES else None
+    if masks is not None:
+        keys = keyed(distinct, masks)
         if 2 * _candidates(keys) < MOST_CANDIDATES * n:
-            return copies.unionAll(compared(keys.repartition("cell"), k, layout))
+            together = keys.repartition("cell").sortWithinPartitions("cell")
+            return copies.unionAll(together.mapInArrow(_by_tables(k, masks), PAIRS))
     slots = texts.sparkSession.sparkContext.defaultParallelism
-    together = _all_in_cells(distinct, chunks_for(n, bits // 8, slots))
-    return copies.unionAll(compared(together, k, EVERYTHING))
+    together = in_cells(distinct, chunks_for(n, bits // 8, slots))
+    return copies.unionAll(together.mapInArrow(_by_chunks(k), PAIRS))
 
 
 def _copies(batches: Batches) -> Batches:
     """The pairs of texts with the same fingerprint: PAIRS."""
     for each in batches:
-        distinct = _distinct(each)
         own = np.arange(len(each))
-        yield from emitted(distinct, [np.column_stack((own, own, 0 * own))])
+        yield from emitted(_distinct(each), [np.column_stack((own, own, 0 * own))])
 
 
 def _distinct(table: pa.RecordBatch | pa.Table) -> DistinctRows:
@@ -113,19 +97,16 @@ def chunks_for(n: int, width: int, slots: int) -> int:
     [1, 4, 4, 239]
     """
     rows = min(CHUNK_ROWS, CHUNK_BYTES // width)
-    return max(parts_for(n * n // 2 // COMPARISONS_WORTH, slots), -(-n // rows))
+    tasks = min(n * n // 2 // COMPARISONS_WORTH, TASKS_A_SLOT * slots)
+    enough = next(chunks for chunks in count(1) if chunks * (chunks + 1) // 2 >= tasks)
+    return max(enough, -(-n // rows))
 
 
-def parts_for(tasks: int, slots: int) -> int:
-    """The number of parts whose pairs give `tasks` tasks, but at most TASKS_A_SLOT a slot."""
-    wanted = min(tasks, TASKS_A_SLOT * slots)
-    return next(parts for parts in count(1) if parts * (parts + 1) // 2 >= wanted)
-
-
-def _all_in_cells(distinct: DataFrame, chunks: int) -> DataFrame:
+def in_cells(distinct: DataFrame, chunks: int) -> DataFrame:
     """Every fingerprint with every other one in a cell of two chunks.
 
-    Each row is there once for every cell of its chunk, with `cell` and `side`.
+    Each row is there once for every cell of its chunk. `is_right` tells the two sides of a cell of
+    two different chunks; it is false for the left one.
     """
     own, other = F.col("chunk"), F.col("other")
     chunk = F.pmod(F.xxhash64("fingerprint"), F.lit(chunks)).alias("chunk")
@@ -133,12 +114,31 @@ def _all_in_cells(distinct: DataFrame, chunks: int) -> DataFrame:
     placed = distinct.select("*", chunk, every.alias("other"))
     high, low = F.greatest(own, other), F.least(own, other)
     cell = (high * (high + 1) / 2).cast("long") + low
-    side = F.when(own == other, DIAGONAL).when(own < other, LEFT).otherwise(RIGHT)
-    columns = {"cell": cell, "side": side, "place": F.lit(0)}
-    sent, cells = placed.withColumns(columns), chunks * (chunks + 1) // 2
+    sent = placed.withColumns({"cell": cell, "is_right": own > other})
+    cells = chunks * (chunks + 1) // 2
     if hasattr(sent, "repartitionById"):  # since Spark 4.1; no two cells in one partition
-        return sent.repartitionById(cells, F.col("cell").cast("int"))
-    return sent.repartition(cells, "cell")
+        sent = sent.repartitionById(cells, F.col("cell").cast("int"))
+    else:
+        sent = sent.repartition(cells, "cell")
+    return sent.sortWithinPartitions("cell", "is_right")
+
+
+def _by_chunks(k: int) -> Task:
+    """Compare the two sides of each cell, or all rows of a cell of one chunk: PAIRS."""
+
+    def comparing(batches: Batches) -> Batches:
+        for _, table in runs(batches, "cell"):
+            distinct = _distinct(table)
+            # A copy can be written to; for read-only arrays the kernels would be compiled again.
+            rows, left = distinct.rows.copy(), len(table) - int(numbers(table["is_right"]).sum())
+            if table["chunk"][0] == table["other"][0]:
+                pairs = iter_pairs(rows, k)
+            else:
+                between = iter_pairs_between(rows[:left], rows[left:], k)
+                pairs = (each + np.array([0, left, 0]) for each in between)
+            yield from emitted(distinct, pairs)
+
+    return comparing
 
 
 def hashed(rows: Rows) -> Hashes:
@@ -149,70 +149,40 @@ def hashed(rows: Rows) -> Hashes:
     return mixed
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How fingerprints are cut into blocks, and which blocks must be equal."""
+def masks_for(n: int, bits: int, k: int) -> Rows | None:
+    """The bits that must be equal in each of the fewest tables in which n random rows meet few.
 
-    bits: int
-    blocks: int
-    equal: int
-    """The number of blocks in a table."""
-
-    @property
-    def tables(self) -> Mask:
-        """Which blocks are in each table: (tables, blocks), the first blocks first."""
-        chosen = combinations(range(self.blocks), self.equal)
-        return np.array([np.isin(range(self.blocks), each) for each in chosen])
-
-    @property
-    def masks(self) -> Rows:
-        """The bits of each block: (blocks, bits // 8)."""
-        bounds = np.linspace(0, self.bits, self.blocks + 1).astype(np.int64)
-        place = np.arange(self.bits)
-        return np.packbits((bounds[:-1, None] <= place) & (place < bounds[1:, None]), axis=1)
-
-
-# The layout of one table, for which no block must be equal: all fingerprints meet.
-EVERYTHING = Layout(8, 1, 0)
-
-
-def layout_for(n: int, bits: int, k: int) -> Layout | None:
-    """The layout with the fewest tables in which n random fingerprints meet few others.
-
-    None if every layout needs more than MOST_TABLES tables or gives a fingerprint
+    Shape (tables, bits // 8). None if all need more than MOST_TABLES tables or give a row
     MOST_CANDIDATES or more.
 
-    >>> [layout_for(n, 64, 3).blocks for n in (1_000_000, 10**8, 10**9)], layout_for(10**6, 64, 13)
-    ([4, 5, 6], None)
+    >>> [len(masks_for(n, 64, 3)) for n in (1_000_000, 10**8, 10**9)], masks_for(10**6, 64, 13)
+    ([4, 10, 20], None)
     """
     for blocks in range(k + 1, bits + 1):
         tables, width = comb(blocks, k), bits * (blocks - k) // blocks
         if tables > MOST_TABLES:
             return None
         if tables * n / 2**width < MOST_CANDIDATES:
-            return Layout(bits, blocks, blocks - k)
+            chosen = list(combinations(range(blocks), blocks - k))
+            block = np.arange(bits) * blocks // bits
+            return np.packbits([np.isin(block, each) for each in chosen], axis=1)
     return None
 
 
-def keyed(distinct: DataFrame, layout: Layout) -> DataFrame:
+def keyed(distinct: DataFrame, masks: Rows) -> DataFrame:
     """Every fingerprint once for each table, in a `cell` numbered by its bits there."""
 
     def keying(batches: Batches) -> Batches:
         for each in batches:
-            rows = rows_of(each.column("fingerprint"))
-            for place, in_table in enumerate(layout.tables):
-                kept = np.bitwise_or.reduce(layout.masks[in_table])
-                columns = {
-                    "cell": mix64(hashed(rows & kept) + np.uint64(place)).view(np.int64),
-                    "side": np.full(len(rows), DIAGONAL, np.int32),
-                    "place": np.full(len(rows), place, np.int32),
-                    "fingerprint": each.column("fingerprint"),
-                    "members": each.column("members"),
-                }
-                yield pa.RecordBatch.from_pydict(columns)
+            rows = rows_of(each["fingerprint"])
+            for place, mask in enumerate(masks):
+                cell = mix64(hashed(rows & mask) + np.uint64(place)).view(np.int64)
+                named = {"cell": cell, "place": np.full(len(rows), place, np.int32)}
+                own = {name: each[name] for name in ("fingerprint", "members")}
+                yield pa.RecordBatch.from_pydict(named | own)
 
-    schema = "cell long, side int, place int, fingerprint binary, members array<long>"
-    return distinct.select("fingerprint", "members").mapInArrow(keying, schema)
+    schema = "cell long, place int, fingerprint binary, members array<long>"
+    return distinct.mapInArrow(keying, schema)
 
 
 def _candidates(keys: DataFrame) -> float:
@@ -222,58 +192,17 @@ def _candidates(keys: DataFrame) -> float:
     return found[0]["pairs"] or 0
 
 
-def compared(together: DataFrame, k: int, layout: Layout) -> DataFrame:
-    """Near pairs of texts with different fingerprints, each once, from whole cells: PAIRS."""
-    return together.sortWithinPartitions("cell", "side").mapInArrow(_meeting(k, layout), PAIRS)
+def _by_tables(k: int, masks: Rows) -> Task:
+    """Compare the rows of each cell; a pair counts only in the first table it meets in: PAIRS."""
 
-
-def _meeting(k: int, layout: Layout) -> Task:
-    """Compare the fingerprints of each cell: PAIRS."""
-
-    def meeting(batches: Batches) -> Batches:
+    def comparing(batches: Batches) -> Batches:
         for table in whole_runs(batches, ("cell",), ROWS_AT_ONCE):
-            distinct = _distinct(table)
-            yield from emitted(distinct, _met(table, distinct.rows, k, layout))
+            distinct, place = _distinct(table), numbers(table["place"])
+            for pairs in iter_pairs(distinct.rows.copy(), k):
+                i, j, _ = pairs.T
+                differ = distinct.rows[i] ^ distinct.rows[j]
+                are_met = np.array([~(differ & mask).any(axis=1) for mask in masks])
+                is_first = (place[i] == place[j]) & (are_met.argmax(axis=0) == place[i])
+                yield from emitted(distinct, [pairs[is_first]])
 
-    return meeting
-
-
-def _met(table: pa.Table, rows: Rows, k: int, layout: Layout) -> Iterator[Indices]:
-    """Yield the near pairs of rows in one cell, each only in the first table in which it meets."""
-    side, place = (numbers(table.column(name)) for name in ("side", "place"))
-    for i, j, distance in _near(rows, side, begins_of(table, ("cell",)), k):
-        counts = _is_first_table(rows[i] ^ rows[j], place[i], layout) & (place[i] == place[j])
-        yield np.column_stack((i, j, distance))[counts]
-
-
-def _near(rows: Rows, side: Indices, begins: Indices, k: int) -> Iterator[Indices]:
-    """Yield near pairs of rows (3, m): between the two chunks of a cell, or within its only one.
-
-    Cells begin at `begins`; `side` (n,) is ascending within each.
-    """
-    sizes = np.diff(begins, append=len(rows))
-    is_large = sizes > FEW_ROWS
-    for begin, size in np.column_stack((begins, sizes))[is_large].tolist():
-        # A copy can be written to; for read-only arrays the kernels would be compiled again.
-        own, left = rows[begin : begin + size].copy(), 0
-        if side[begin] == DIAGONAL:
-            pairs = iter_pairs(own, k)
-        else:
-            left = int(np.searchsorted(side[begin : begin + size], RIGHT))
-            pairs = iter_pairs_between(own[:left], own[left:], k)
-        for each in pairs:
-            yield each.T + np.array([[begin], [begin + left], [0]])
-    few = ~np.repeat(is_large, sizes)
-    after = np.arange(1, len(rows) + 1)
-    for i, j in ranges(after, np.where(few, np.repeat(begins + sizes, sizes) - after, 0)):
-        distance = paired_distances(rows, i, j)
-        kept = (distance <= k) & ((side[i] == DIAGONAL) | (side[i] != side[j]))
-        yield np.stack((i, j, distance.astype(np.int64)))[:, kept]
-
-
-def _is_first_table(differing: Rows, place: Indices, layout: Layout) -> Mask:
-    """Whether table `place` is the first in which rows that differ in these bits meet: (m,)."""
-    equal = np.array([~(differing & mask).any(axis=1) for mask in layout.masks]).T
-    # Tables are in the order of their blocks, so the first one has the first equal blocks.
-    first = equal & (np.cumsum(equal, axis=1) <= layout.equal)
-    return (first == layout.tables[place]).all(axis=1)
+    return comparing

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from tempfile import TemporaryFile
-from typing import Any
+from typing import IO, Any
 
 from py4j.protocol import Py4JError
 from pyspark import java_gateway
@@ -33,9 +32,6 @@ DEFAULTS = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
-
-NEEDS = f"Spark needs Java {JAVA} or newer"
-ADVICE = f"install it (Debian: apt-get install openjdk-{JAVA}-jre-headless) or set JAVA_HOME"
 
 
 def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
@@ -67,39 +63,27 @@ def _started(builder: SparkSession.Builder, master: str | None) -> SparkSession:
     """The session that `builder` describes. Raises InputError if Spark does not start."""
     with TemporaryFile() as stderr:
         try:
-            with _stderr_to(stderr.fileno()), _no_java_left():
+            with _starting_java(stderr):
                 return builder.getOrCreate()
         except (PySparkException, Py4JError) as error:
+            why = reason(error)
             stderr.seek(0)
             found = re.search(rb"(?im)^.*(?:error|exception).*$", stderr.read())
-            if found is None or isinstance(error, Py4JError):  # Java runs, and says it itself
-                why = reason(error)
-            else:
+            if found and not isinstance(error, Py4JError):  # else Java runs, and says it itself
                 why = found[0].decode("utf-8", "replace").strip()
             raise InputError(f"Spark does not start on {master!r}: {why}") from None
 
 
-def _restore_interrupts() -> None:
-    """Make Ctrl-C raise KeyboardInterrupt and do nothing else, as before the session started.
-
-    PySpark's own handler calls Java in the middle of another call. That fails, and py4j reports the
-    failure to the root logger, which prints it if it has no handler.
-    """
-    logging.getLogger().addHandler(logging.NullHandler())
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @contextmanager
-def _no_java_left() -> Iterator[None]:
-    """On an interrupt, kill the starting Java.
+def _starting_java(stderr: IO[bytes]) -> Iterator[None]:
+    """Send the messages of the Java that starts to a file, and kill it on an interrupt.
 
     Java would go on running: it looks for its parent in a folder that PySpark has removed by then.
     """
     begun: list[subprocess.Popen[bytes]] = []
 
     def noted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
-        begun.append(subprocess.Popen(*arguments, **options))  # noqa: S603  (PySpark's own)
+        begun.append(subprocess.Popen(*arguments, **(options | {"stderr": stderr})))  # noqa: S603
         return begun[-1]
 
     before, java_gateway.Popen = java_gateway.Popen, noted
@@ -113,16 +97,15 @@ def _no_java_left() -> Iterator[None]:
         java_gateway.Popen = before
 
 
-@contextmanager
-def _stderr_to(descriptor: int) -> Iterator[None]:
-    """Send the stderr of processes started meanwhile to a file."""
-    kept = os.dup(2)
-    try:
-        os.dup2(descriptor, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+def _restore_interrupts() -> None:
+    """Make Ctrl-C raise KeyboardInterrupt and do nothing else, as before the session started.
+
+    PySpark's own handler calls Java in the middle of another call. That fails, and py4j reports the
+    failure to the root logger, which prints it if it has no handler.
+    """
+    logging.getLogger().addHandler(logging.NullHandler())
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def is_submitted() -> bool:
@@ -133,42 +116,33 @@ def is_submitted() -> bool:
 def reason(error: Exception) -> str:
     """The message of an error of Spark in one line; for simdup's error in a worker, its message."""
     text = str(error)
-    own = re.findall(r"^simdup\.errors\.\w+: (.*)$", text, re.MULTILINE)
-    if own:
-        return own[-1]
+    if own := re.findall(r"^simdup\.errors\.\w+: (.*)$", text, re.MULTILINE):
+        return str(own[-1])
     lines = (line.removeprefix(": ").strip() for line in text.splitlines())
     # The first line of a py4j error only says which call failed.
     said = (line for line in lines if line and not line.startswith("An error occurred while"))
-    first = _up_to_sqlstate(text, next(said, type(error).__name__))
+    first = next(said, type(error).__name__)
+    # A message with a condition ends with its SQLSTATE; names of columns may make it several lines.
+    if message := re.search(r"\[[A-Z0-9_.]+\](?:(?!\n\tat ).)* SQLSTATE: \w{5}", text, re.DOTALL):
+        first = " ".join(message[0].split())
     causes = re.findall(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception): .+)$", text, re.MULTILINE)
     if causes and (first.endswith(":") or "NO_HINT" in first):
         return f"{first} {causes[-1]}"
     return first
 
 
-def _up_to_sqlstate(text: str, first: str) -> str:
-    """The message that begins with the line `first`, up to its SQLSTATE, in one line.
-
-    Names of columns may make it several lines.
-    """
-    message = re.compile(r".*?SQLSTATE: \w{5}", re.DOTALL).match(text, max(0, text.find(first)))
-    if message is None or "\n\tat " in message[0] or "[" not in first or "SQLSTATE" in first:
-        return first
-    return " ".join(message[0].split())
-
-
 def java_problem() -> str | None:
     """Why Spark finds no Java that it can run on; None if it finds one."""
     home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
-    if java is None:
-        return f"{NEEDS}, and there is none: {ADVICE}"
+    java = os.path.join(home, "bin", "java") if home else "java"
     try:
         done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
     except OSError as error:
-        return f"{NEEDS}; {java!r} does not run ({error.strerror}): {ADVICE}"
-    found = re.search(r'version "(\d+)', done.stderr)
-    if found is None or int(found[1]) < JAVA:
-        version = found[1] if found else "of no known version"
-        return f"{NEEDS}; {java!r} is {version}: {ADVICE}"
-    return None
+        what = f"{java!r} does not run ({error.strerror})"
+    else:
+        found = re.search(r'version "(\d+)', done.stderr)
+        if found and int(found[1]) >= JAVA:
+            return None
+        what = f"{java!r} is {found[1] if found else 'of no known version'}"
+    how = f"install it (Debian: apt-get install openjdk-{JAVA}-jre-headless) or set JAVA_HOME"
+    return f"Spark needs Java {JAVA} or newer; {what}: {how}"

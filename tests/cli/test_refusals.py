@@ -70,6 +70,7 @@ REFUSED = {
     "corpus scan a --keep first -o b --html c": "--keep and --html exclude each other",
     "corpus scan a --dropped b": "--dropped needs --keep",
     "corpus scan a --master local": "--master needs --engine spark",
+    "corpus scan a --engine spark --conf b": "Invalid value for '--conf': 'b' is not NAME=VALUE",
     "corpus scan a --input-format csv": "--input-format needs --engine spark or FILE... -",
     "corpus scan a --engine spark --jobs 2": "--engine spark and --jobs exclude each other",
     "corpus scan a --engine spark --input-format tsv": (

@@ -36,11 +36,10 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 from simdup import spark
 from simdup.spark import search, session
-from simdup.spark.dataframes import grouped
+from simdup.spark.dataframes import _source
 from simdup.spark.division import frequencies, parts_of, rooted
-from simdup.spark.fingerprints import TextFrame
 from simdup.spark.lists import texts_together
-from simdup.spark.readers import STRINGS
+from simdup.spark.parts import grouped
 
 PROBLEM = session.java_problem()
 pytestmark = [
@@ -281,27 +280,21 @@ def test_pairs_have_their_own_shares_and_siblings_are_no_pairs(frame_of, form_te
     assert len(found) == len(local_pairs(form_texts, every)) > 5 * len(expected)
 
 
-def test_texts_that_share_a_few_heavy_features_are_grouped_as_by_the_local_engine(frame_of):
-    shared = random.Random(1).choices([f"w{i}" for i in range(20)], k=300)
-    texts = [" ".join([*shared, *(f"{own}x{i}" for i in range(400))]) for own in "ab"]
-    settings = Settings(Recipe(features="tokens"))
-
-    found = spark_groups(frame_of(texts), settings)
-    assert {row: first for row, (first, *_) in found.items()} == {0: 0, 1: 0}
-    assert found == local_groups(texts, settings)
-
-
 def test_values_are_counted_as_the_local_engine_counts_them(on_spark):
     # More than 255 texts have the same words, and one family has many texts.
     texts = [f"common words {i} {i + 1}" for i in range(300)]
     texts += [" ".join(f"f{j}" for j in range(60) if j != i) for i in range(60)]
     sketches = simhash.fingerprint_texts(texts, Settings().recipe, levels=sketch.LEVELS).sketches
-    expected = Frequencies(sketches, np.append(np.arange(300), np.full(60, 300)))
-    rows = [(0, 300, bytearray(each)) for each in sketches.each()]
-    alone = on_spark.createDataFrame(rows[:300], "root int, family long, sketch binary")
-    families = on_spark.createDataFrame([*rows[300:], (0, None, None)], alone.schema).coalesce(1)
+    own = np.append(np.arange(300), np.full(60, 300))
+    expected = Frequencies(sketches, own)
+    counts = simhash.fingerprint_texts(texts, Settings().recipe).counts.tolist()
+    values = zip(own.tolist(), counts, map(bytearray, sketches.each()), strict=True)
+    rows = [(0, *each) for each in values]
+    kinds = "root int, family long, features long, sketch binary"
+    alone, families = rows[:300], [*rows[300:], (0, None, None, None)]
+    frames = [on_spark.createDataFrame(each, kinds).coalesce(1) for each in (alone, families)]
 
-    found, values = frequencies(alone, families), sketches.joined()
+    found, values = frequencies(frames[0].unionAll(frames[1]), 1 << 20), sketches.joined()
     assert found.weights(values).tolist() == expected.weights(values).tolist()
     assert {UNIT, 2 * UNIT // (2 + 254)} <= {*expected.weights(values).tolist()}
 
@@ -409,7 +402,7 @@ def test_rounds_by_lists_look_at_the_candidates_of_the_local_engine(frame_of, wr
     texts = [*form_texts, *crowd]
     write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
 
-    found = grouped(TextFrame(frame_of(texts, 3), STRINGS), Settings()).candidates
+    found = grouped(_source(frame_of(texts, 3), "text", "id"), Settings()).candidates
     expected = scan_rows(["a.jsonl"]).candidates
     assert found == expected
     assert expected.pairs < 130 * 129 / 4
@@ -468,12 +461,12 @@ def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("few", "bits", "k"), [(40, 64, 3), (100_000, 56, 2)])
-def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, few, bits, k):
+@pytest.mark.parametrize(("at_once", "bits", "k"), [(40, 64, 3), (100_000, 56, 2)])
+def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, at_once, bits, k):
     monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
-    monkeypatch.setattr(search, "EVERYTHING", None)
-    monkeypatch.setattr(search, "FEW_ROWS", few)
+    monkeypatch.setattr(search, "in_cells", None)
+    monkeypatch.setattr(search, "ROWS_AT_ONCE", at_once)
     rows = random_rows()
 
     found = table_of(search.near_pairs(frame_of_rows(rows, 2), bits, k), "a", "b", "distance")
@@ -481,16 +474,12 @@ def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, f
 
 
 def test_rows_with_too_many_candidates_have_no_tables(frame_of_rows, monkeypatch):
-    layouts, compared = [], search.compared
     monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
-    monkeypatch.setattr(
-        search, "compared", lambda *given: layouts.append(given[-1]) or compared(*given)
-    )
+    monkeypatch.setattr(search, "_by_tables", None)
     rows = random_rows()
 
     found = table_of(search.near_pairs(frame_of_rows(rows, 2), 64, 3), "a", "b", "distance")
     assert found.tolist() == pairs_within(rows, 3).tolist()
-    assert layouts == [search.EVERYTHING]
 
 
 def graph(seed=0):
