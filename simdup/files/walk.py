@@ -25,7 +25,6 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import PurePath
 from typing import NamedTuple, TypeAlias
 
 from simdup.arguments import check_truth, check_whole, tuple_of
@@ -199,7 +198,7 @@ def _any_is_inside(roots: list[str], references: list[str]) -> bool:
         inner = os.path.realpath(root)
         if inner in outer:
             raise InputError(f"{root!r}: is to be compared with itself; leave out --against")
-        is_inside |= not outer.isdisjoint(map(str, PurePath(inner).parents))
+        is_inside |= any(os.path.commonpath((inner, each)) == each for each in outer)
     return is_inside
 
 

@@ -29,7 +29,7 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
     for answer in found:
         short = short_question(answer.question)
         yield f"{look.painted(f'{short}:', HEADING)} {_found(answer)}"
-        shape = beside(look, [each.document for each in answer.matches])
+        shape = beside(look, [each.document for each in answer.matches])._replace(alike=None)
         for entry in entries(answer.matches):
             first, files = entry[0][0], sum(map(len, entry))
             has_its_bytes = len(entry) == 1 and first.kind is Kind.IDENTICAL_BYTES

@@ -87,7 +87,7 @@ def shortened(path: str, columns: int, alike: tuple[int, int] | None = None) -> 
     >>> shortened("/srv/archive/2024/minutes/may.txt", 24)
     '/srv/…/minutes/may.txt'
     >>> shortened("/srv/archive/2024/minutes/may.txt", 20, (3, 1))
-    '/…/2024/…/may.txt'
+    '…/2024/…/may.txt'
     """
     *folders, name = path.split("/")
     first, last = alike or (max(0, len(folders) - 1), min(1, len(folders)))
