@@ -133,16 +133,18 @@ def in_batches(
 
 @dataclass
 class Run:
-    """The state of a run: what it may do, what it changed itself, and the kept file it holds."""
+    """The state of a run: what it may do, what it changed itself, and the kept file it holds.
+
+    every: All actions of the plan, which say what goes; `take` acts on all or some of them.
+    to: The folder for `Act.MOVE`.
+    """
 
     every: Sequence[Action]
-    """All actions of the plan, which say what goes; `take` acts on all or some of them."""
     roots: Sequence[str]
     consents: Consents
     outcome: Outcome
     journal: Journal
     to: str | None
-    """The folder for `Act.MOVE`."""
 
     def __post_init__(self) -> None:
         """Note which files go."""

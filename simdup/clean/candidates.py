@@ -26,22 +26,23 @@ class Candidate:
 
     One that changed since the scan is kept only if all others of its group changed too. It may
     be planned to go, so that whoever acts refuses it by name.
+
+    document: With an absolute path.
+    key: The file with the smallest key is kept.
+    stays: Why it must stay; "" if it may go.
+    scanned: The path in the result.
+    is_newest: Whether it has the newest version of a chain.
+    is_related: Whether the scan found it only related to the first of its group.
     """
 
     document: Document
-    """With an absolute path."""
     id: FileId
     key: Key
-    """The file with the smallest key is kept."""
     stays: str
-    """Why it must stay; "" if it may go."""
     scanned: str
-    """The path in the result."""
     is_changed: bool = False
     is_newest: bool = False
-    """Whether it has the newest version of a chain."""
     is_related: bool = False
-    """Whether the scan found it only related to the first of its group."""
 
 
 def check_result(result: ScanResult, name: str) -> None:
@@ -94,17 +95,19 @@ def _real(path: str) -> str:
 
 
 class Placed(NamedTuple):
-    """A member of a group, where its file really is."""
+    """A member of a group, where its file really is.
+
+    scanned: The path in the result.
+    document: With an absolute path, with no symbolic link among its folders.
+    root: The place of the root that the file lies under; the number of roots if under none.
+    unfit: Why the file can be neither kept nor dropped; "" if it can.
+    """
 
     scanned: str
-    """The path in the result."""
     document: Document
-    """With an absolute path, with no symbolic link among its folders."""
     reasons: Key
     root: int
-    """The place of the root that the file lies under; the number of roots if under none."""
     unfit: str
-    """Why the file can be neither kept nor dropped; "" if it can."""
 
 
 def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:

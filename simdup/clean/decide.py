@@ -54,12 +54,14 @@ class Gone:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
-    """The files of a group that go, and the files that are left."""
+    """The files of a group that go, and the files that are left.
+
+    gone: Files that go for the file which the rules prefer come first.
+    left: The other files, if nothing goes for them, and why they stay; the preferred one first.
+    """
 
     gone: tuple[Gone, ...]
-    """Files that go for the file which the rules prefer come first."""
     left: tuple[tuple[Candidate, str], ...]
-    """The other files, if nothing goes for them, and why they stay; the preferred one first."""
 
 
 # Why a file stays for lack of --formats-too, by how it is the same as the kept file.

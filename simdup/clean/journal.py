@@ -38,26 +38,28 @@ class JournalFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """The next step with the file of an action, noted before it is taken."""
+    """The next step with the file of an action, noted before it is taken.
+
+    line: The line of the action in its plan.
+    target: Where the file will be; the path of the file itself if it stays where it is.
+    folder_ns: The mtime of the file's folder before the step.
+    trash: The trash folder that `target` is in.
+    top: The folder that paths in that trash are relative to; None: they are absolute.
+    aside: A free name for a file that is between two names for a moment.
+    made: Folders that will be made for `target`, the highest first.
+    there_ns: The mtime of the folder `there` before the step.
+    mode: The permissions of a file that may go to a file system that cannot keep them; 0: unknown.
+    """
 
     line: int
-    """The line of the action in its plan."""
     target: str
-    """Where the file will be; the path of the file itself if it stays where it is."""
     folder_ns: int
-    """The mtime of the file's folder before the step."""
     trash: str | None = None
-    """The trash folder that `target` is in."""
     top: str | None = None
-    """The folder that paths in that trash are relative to; None: they are absolute."""
     aside: str = ""
-    """A free name for a file that is between two names for a moment."""
     made: tuple[str, ...] = ()
-    """Folders that will be made for `target`, the highest first."""
     there_ns: int = 0
-    """The mtime of the folder `there` before the step."""
     mode: int = 0
-    """The permissions of a file that may go to a file system that cannot keep them; 0: unknown."""
 
     @property
     def there(self) -> str:
@@ -67,34 +69,38 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was done with the file of an action."""
+    """What was done with the file of an action.
+
+    inode: Device and inode of the file at the target, or at its old path if that is a link now.
+    ctime_ns: The ctime of the file; 0 if unknown.
+    folder_ns: The mtime of the file's folder after the step; 0 if unknown.
+    there_ns: The mtime of `Intent.there` after the step; 0 if unknown.
+    mtime_ns: The mtime of a copy, as its file system keeps it; 0 if the file was not copied.
+    """
 
     line: int
     device: int
     inode: int
-    """Device and inode of the file at the target, or at its old path if that is a link now."""
     ctime_ns: int
-    """The ctime of the file; 0 if unknown."""
     folder_ns: int
-    """The mtime of the file's folder after the step; 0 if unknown."""
     there_ns: int = 0
-    """The mtime of `Intent.there` after the step; 0 if unknown."""
     mtime_ns: int = 0
-    """The mtime of a copy, as its file system keeps it; 0 if the file was not copied."""
 
 
 @dataclass(slots=True)
 class Story:
-    """What a journal says of one action."""
+    """What a journal says of one action.
+
+    made: Folders that were made for the file, also by tries before the last.
+    before: The mtimes of the folders in which names came or went, before the first try.
+    """
 
     action: Action
     intent: Intent | None = None
     done: Done | None = None
     refused: str | None = None
     made: set[str] = field(default_factory=set)
-    """Folders that were made for the file, also by tries before the last."""
     before: dict[str, int] = field(default_factory=dict)
-    """The mtimes of the folders in which names came or went, before the first try."""
 
     @property
     def folder(self) -> str:
@@ -116,23 +122,25 @@ class Story:
 
 @dataclass(slots=True)
 class History:
-    """What a whole journal says."""
+    """What a whole journal says.
+
+    path: Absolute.
+    planned: The number of actions that `begin` announces.
+    to: The folder of `Act.MOVE`.
+    undoes: The journal whose actions this one undid; None: it acted on a plan.
+    stories: By the line of the action in its plan, in the order in which they were planned.
+    damaged: Numbers of lines that are not as they were written.
+    whole: The size without a last line that was cut off when the run was killed, in bytes.
+    """
 
     path: str
-    """Absolute."""
     header: Header
     planned: int
-    """The number of actions that `begin` announces."""
     to: str | None
-    """The folder of `Act.MOVE`."""
     undoes: str | None
-    """The journal whose actions this one undid; None: it acted on a plan."""
     stories: dict[int, Story] = field(default_factory=dict)
-    """By the line of the action in its plan, in the order in which they were planned."""
     damaged: list[int] = field(default_factory=list)
-    """Numbers of lines that are not as they were written."""
     whole: int = 0
-    """The size without a last line that was cut off when the run was killed, in bytes."""
 
 
 def default_folder() -> Path:

@@ -74,25 +74,27 @@ SOME_REFUSED, JOURNAL_FAILED = 3, 4
 
 @dataclass(slots=True)
 class Outcome:
-    """How many files were planned, done, refused and left: the last three add up to the first."""
+    """How many files were planned, done, refused and left: the last three add up to the first.
+
+    refused: Each action that was refused, and why.
+    journal: Where the journal is; None if nothing was to be done.
+    undoable: How many of the done files can be put back by `simdup undo`: all but deleted files and
+        files that only share blocks now.
+    bytes: The size of the files that were done.
+    frees_nothing: How many of the done files have other names, so that their space stays in use.
+    notes: Other deviations from the plan, in words for people.
+    trouble: Why the journal could not be written, so that the run stopped.
+    """
 
     planned: int
     done: int = 0
     refused: list[tuple[Action, str]] = field(default_factory=list)
-    """Each action that was refused, and why."""
     journal: str | None = None
-    """Where the journal is; None if nothing was to be done."""
     undoable: int = 0
-    """How many of the done files can be put back by `simdup undo`: all but deleted files and files
-    that only share blocks now."""
     bytes: int = 0
-    """The size of the files that were done."""
     frees_nothing: int = 0
-    """How many of the done files have other names, so that their space stays in use."""
     notes: list[str] = field(default_factory=list)
-    """Other deviations from the plan, in words for people."""
     trouble: str | None = None
-    """Why the journal could not be written, so that the run stopped."""
     is_interrupted: bool = False
 
     def did(self, action: Action) -> None:

@@ -25,14 +25,16 @@ from simdup.records import Identity, Kind
 
 
 class Act(Enum):
-    """What is done with a file; the value is the word in a plan file."""
+    """What is done with a file; the value is the word in a plan file.
+
+    LINK: Replace the file by a hard link to the kept one.
+    REFLINK: Let the file share the blocks of the kept one.
+    """
 
     TRASH = "trash"
     MOVE = "move"
     LINK = "link"
-    """Replace the file by a hard link to the kept one."""
     REFLINK = "reflink"
-    """Let the file share the blocks of the kept one."""
     DELETE = "delete"
 
     @property
@@ -48,27 +50,29 @@ class Act(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileId:
-    """A regular file exactly as a scan saw it."""
+    """A regular file exactly as a scan saw it.
+
+    path: Absolute, with no symbolic link among its folders when the plan was made.
+    byte_digest: BLAKE2b of the bytes, 16 bytes long; as `Document.bytes_digest`.
+    text_digest: The digest of the text, as `Document.text_digest`.
+    links: The number of hard links that the file had; with several, removing one frees nothing.
+    words_digest: The digest of the words, as `Document.words_digest`; empty if unknown.
+    is_whole_text: As `Document.is_whole_text`.
+    is_packed: Whether the text is in a compressed file.
+    """
 
     path: str
-    """Absolute, with no symbolic link among its folders when the plan was made."""
     device: int
     inode: int
     size: int
     mtime_ns: int
     ctime_ns: int
     byte_digest: bytes
-    """BLAKE2b of the bytes, 16 bytes long; as `Document.bytes_digest`."""
     text_digest: bytes
-    """The digest of the text, as `Document.text_digest`."""
     links: int = 1
-    """The number of hard links that the file had; with several, removing one frees nothing."""
     words_digest: bytes = b""
-    """The digest of the words, as `Document.words_digest`; empty if unknown."""
     is_whole_text: bool = True
-    """As `Document.is_whole_text`."""
     is_packed: bool = False
-    """Whether the text is in a compressed file."""
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -103,32 +107,36 @@ class FileId:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A file that goes, and the one that stays in its place."""
+    """A file that goes, and the one that stays in its place.
+
+    line: The line in the plan file; the header is line 1.
+    group: The number of the group in the result.
+    kind: How the file is the same as the kept one, which need not be the group's representative.
+    similarity: The exact similarity to the kept file; None unless `kind` is NEAR.
+    why: The rule or reason that chose the kept file, for people.
+    is_newest: Whether the newest version of a chain goes for an older one. A plan that does not say
+        it of a near file may hide it, so it counts as said.
+    """
 
     line: int
-    """The line in the plan file; the header is line 1."""
     group: int
-    """The number of the group in the result."""
     keep: FileId
     act: Act
     file: FileId
     kind: Kind
-    """How the file is the same as the kept one, which need not be the group's representative."""
     similarity: float | None
-    """The exact similarity to the kept file; None unless `kind` is NEAR."""
     why: str
-    """The rule or reason that chose the kept file, for people."""
     is_newest: bool = False
-    """Whether the newest version of a chain goes for an older one. A plan that does not say it of
-    a near file may hide it, so it counts as said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A file of a group that is neither kept nor acted on."""
+    """A file of a group that is neither kept nor acted on.
+
+    line: The line in the plan file.
+    """
 
     line: int
-    """The line in the plan file."""
     group: int
     file: FileId
     why: str
@@ -136,26 +144,28 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a plan was made from, and how."""
+    """What a plan was made from, and how.
+
+    made: The time in UTC, as 2026-11-22T23:30:00+00:00.
+    of: The result that the plan was made from, as it was named.
+    of_digest: BLAKE2b of the result, 32 hexadecimal digits.
+    rules: The rules as they were typed, such as "--prefer newest"; for people.
+    roots: The folders and files that were searched: absolute, with no symbolic link.
+    found: The number of files that the scan found.
+    protected: Absolute paths that were protected when the plan was made, references among them.
+    only_under: Absolute paths of folders outside of which nothing was acted on, if there were any.
+    protected_names: Globs of the names of files that were protected.
+    """
 
     made: str
-    """The time in UTC, as 2026-11-22T23:30:00+00:00."""
     of: str
-    """The result that the plan was made from, as it was named."""
     of_digest: str
-    """BLAKE2b of the result, 32 hexadecimal digits."""
     rules: tuple[str, ...]
-    """The rules as they were typed, such as "--prefer newest"; for people."""
     roots: tuple[str, ...]
-    """The folders and files that were searched: absolute, with no symbolic link."""
     found: int = 0
-    """The number of files that the scan found."""
     protected: tuple[str, ...] = ()
-    """Absolute paths that were protected when the plan was made, references among them."""
     only_under: tuple[str, ...] = ()
-    """Absolute paths of folders outside of which nothing was acted on, if there were any."""
     protected_names: tuple[str, ...] = ()
-    """Globs of the names of files that were protected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,27 +179,30 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Consents:
-    """What the user allowed on the command line; a plan file cannot allow anything."""
+    """What the user allowed on the command line; a plan file cannot allow anything.
+
+    text: Act on plain text with the same characters as the kept file, but other bytes.
+    formats: Act on packed files with the same text as the kept file, and on files with the same
+        words if a reader extracted one of the two.
+    near: Act on files at least this similar to the kept file; None: on no merely similar file.
+    newest: Act on the newest of a chain of versions too, where an older one is kept for it.
+    encoding: The encoding of all plain texts, in the user's own word; None: it is detected for
+        each.
+    to: Act.MOVE is allowed; `apply` sets this if it is told the folder.
+    link: Act.LINK is allowed.
+    reflink: Act.REFLINK is allowed.
+    permanently: Act.DELETE is allowed.
+    """
 
     text: bool = False
-    """Act on plain text with the same characters as the kept file, but other bytes."""
     formats: bool = False
-    """Act on packed files with the same text as the kept file, and on files with the same words if
-    a reader extracted one of the two."""
     near: float | None = None
-    """Act on files at least this similar to the kept file; None: on no merely similar file."""
     newest: bool = False
-    """Act on the newest of a chain of versions too, where an older one is kept for it."""
     encoding: str | None = None
-    """The encoding of all plain texts, in the user's own word; None: it is detected for each."""
     to: bool = False
-    """Act.MOVE is allowed; `apply` sets this if it is told the folder."""
     link: bool = False
-    """Act.LINK is allowed."""
     reflink: bool = False
-    """Act.REFLINK is allowed."""
     permanently: bool = False
-    """Act.DELETE is allowed."""
 
     def lack(self, name: str) -> bool:
         """Whether the consent with this name was not given."""

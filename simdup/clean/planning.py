@@ -37,14 +37,16 @@ from simdup.records import Kind, ScanResult
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the user asked for."""
+    """What the user asked for.
+
+    typed: The rules as they were typed, for the header of the plan.
+    """
 
     rules: Rules = field(default_factory=Rules)
     protection: Protection = field(default_factory=Protection)
     consents: Consents = field(default_factory=Consents)
     act: Act = Act.TRASH
     typed: tuple[str, ...] = ()
-    """The rules as they were typed, for the header of the plan."""
 
 
 def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Plan:

@@ -28,14 +28,16 @@ _NOISE = frozenset(name.casefold() for name in NOISE_FOLDERS)
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """Folders and names that the user protects; see `reason`."""
+    """Folders and names that the user protects; see `reason`.
+
+    protected: Files and folders in which nothing is acted on.
+    only_under: If there are any, nothing is acted on outside these folders.
+    names: Globs of the names of files that are not acted on.
+    """
 
     protected: tuple[str, ...] = ()
-    """Files and folders in which nothing is acted on."""
     only_under: tuple[str, ...] = ()
-    """If there are any, nothing is acted on outside these folders."""
     names: tuple[str, ...] = ()
-    """Globs of the names of files that are not acted on."""
 
     def reason(self) -> Callable[[str], str]:
         """A function that says why the file at an absolute path must stay; "" if it need not.

@@ -66,31 +66,35 @@ def _why(answer: Answer | None) -> str:
 
 
 class Question(NamedTuple):
-    """A file, and the one that would be kept for it."""
+    """A file, and the one that would be kept for it.
+
+    is_proposed: Whether the rules let the file go.
+    copies: How many identical copies of the file go for it, and go with it if it is dropped.
+    """
 
     group: int
     keep: FileId
     file: FileId
     is_proposed: bool
-    """Whether the rules let the file go."""
     copies: int = 0
-    """How many identical copies of the file go for it, and go with it if it is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The files of a group that are no identical copies of each other, and the answers so far."""
+    """The files of a group that are no identical copies of each other, and the answers so far.
+
+    files: First the file that is kept; each of the others may go.
+    proposed: The paths of the files that the rules let go.
+    copies: Identical copies that go for one of the files.
+    fixed: Files that stay whatever the answers are.
+    """
 
     id: int
     files: tuple[FileId, ...]
-    """First the file that is kept; each of the others may go."""
     proposed: frozenset[str] = frozenset()
-    """The paths of the files that the rules let go."""
     answers: dict[str, Answer] = field(default_factory=dict)
     copies: tuple[Action, ...] = ()
-    """Identical copies that go for one of the files."""
     fixed: tuple[Left, ...] = ()
-    """Files that stay whatever the answers are."""
     is_skipped: bool = False
 
     @property

@@ -22,16 +22,18 @@ from simdup.settings import FORMATS
 
 
 class Ranked(NamedTuple):
-    """The facts about a file that the rules use."""
+    """The facts about a file that the rules use.
+
+    document: With an absolute path.
+    root: The place of the folder it was found in, among the folders that were scanned.
+    is_representative: Whether its group has it as the representative.
+    reasons: Its key among the files of its group: see `findings.keeper`.
+    """
 
     document: Document
-    """With an absolute path."""
     root: int
-    """The place of the folder it was found in, among the folders that were scanned."""
     is_representative: bool
-    """Whether its group has it as the representative."""
     reasons: Key
-    """Its key among the files of its group: see `findings.keeper`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,13 +35,16 @@ _LACKING = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUP
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A name in an open folder, which leads to the same file even if the folder is renamed."""
+    """A name in an open folder, which leads to the same file even if the folder is renamed.
+
+    folder: Its descriptor; None where the system has none for folders: `name` is the whole path
+        then.
+    path: The absolute path, for messages and journals.
+    """
 
     folder: int | None
-    """Its descriptor; None where the system has none for folders: `name` is the whole path then."""
     name: str
     path: str
-    """The absolute path, for messages and journals."""
 
     @classmethod
     def of(cls, path: str) -> Place:

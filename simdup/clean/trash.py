@@ -32,19 +32,21 @@ _LONGEST = 255
 
 @dataclass(slots=True)
 class Trash:
-    """One trash folder, with the descriptors of its two folders; `close` it."""
+    """One trash folder, with the descriptors of its two folders; `close` it.
+
+    top: The folder that paths in the trash are relative to; None: they are absolute.
+    made: Its folders if they were missing at the top of a mount, the highest first.
+    above_ns: The mtime of the folder above it, before `made` were made.
+    _taken: For each name that was asked for, the last number put into it.
+    """
 
     path: str
     top: str | None
-    """The folder that paths in the trash are relative to; None: they are absolute."""
     files: int
     info: int
     made: tuple[str, ...] = ()
-    """Its folders if they were missing at the top of a mount, the highest first."""
     above_ns: int = 0
-    """The mtime of the folder above it, before `made` were made."""
     _taken: dict[str, int] = field(default_factory=dict)
-    """For each name that was asked for, the last number put into it."""
 
     def place(self, name: str) -> Place:
         """Return the place of this name in the trash; this object closes it."""

@@ -39,12 +39,14 @@ BYTES_WORTH_WORKERS = 1 << 24
 
 @dataclass(slots=True)
 class _Account:
-    """Decides when this process loads the kernels, which changes no result, only its time."""
+    """Decides when this process loads the kernels, which changes no result, only its time.
+
+    done: Work done so far that kernels could have done; 1 is worth loading them.
+    is_broken: Whether loading has failed, so that nothing tries again.
+    """
 
     done: float = 0
-    """Work done so far that kernels could have done; 1 is worth loading them."""
     is_broken: bool = False
-    """Whether loading has failed, so that nothing tries again."""
 
 
 # Global since it is part of a cache: loaded kernels lie in `sys.modules`.

@@ -48,16 +48,18 @@ def _levels(settings: Settings) -> int | None:
 
 
 class FingerprintedTexts(NamedTuple):
-    """The fingerprints of some texts, and which texts have none."""
+    """The fingerprints of some texts, and which texts have none.
+
+    prints: The fingerprints of the `good` texts.
+    good: The texts that have a fingerprint.
+    empty: The texts without a letter or digit.
+    flat: The texts in whose fingerprint all bits are equal.
+    """
 
     prints: TextFingerprints
-    """The fingerprints of the `good` texts."""
     good: Indices
-    """The texts that have a fingerprint."""
     empty: Indices
-    """The texts without a letter or digit."""
     flat: Indices
-    """The texts in whose fingerprint all bits are equal."""
 
 
 def fingerprint_list(texts: Sequence[str], settings: Settings) -> FingerprintedTexts:
@@ -80,6 +82,8 @@ class FingerprintedChunk(NamedTuple):
     """The fingerprints of a chunk: arrays by row, and the rows that have none.
 
     See `ComparedRows` for `numbers`, `offsets` and `lengths`.
+
+    ids: An entry of `ComparedRows.ids`; None if these ids cannot be kept.
     """
 
     prints: TextFingerprints
@@ -88,7 +92,6 @@ class FingerprintedChunk(NamedTuple):
     lengths: Indices
     flaws: list[Flaw]
     ids: bytes | None
-    """An entry of `ComparedRows.ids`; None if these ids cannot be kept."""
 
 
 def fingerprint_chunk(chunk: Chunk, settings: Settings) -> FingerprintedChunk:

@@ -29,12 +29,14 @@ class Fault(Enum):
 
 
 class Flaw(NamedTuple):
-    """One or more consecutive rows of a file that are not compared."""
+    """One or more consecutive rows of a file that are not compared.
+
+    row: The number of the first of these rows, as in `ComparedRows.numbers`.
+    rows: How many rows; whatever is lost at the end of a packed file counts as one.
+    """
 
     row: int
-    """The number of the first of these rows, as in `ComparedRows.numbers`."""
     rows: int
-    """How many rows; whatever is lost at the end of a packed file counts as one."""
     fault: Fault
     detail: str = ""
 

@@ -26,22 +26,24 @@ from simdup.settings import Settings
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedRows:
-    """The rows that were compared, and where they stand: arrays by row."""
+    """The rows that were compared, and where they stand: arrays by row.
+
+    begins: (tables + 1,): the rows of table i are begins[i]:begins[i + 1].
+    numbers: The line on which each row begins, from 1; in Parquet the row's number, from 1.
+    offsets: The byte at which each row begins, where the file can be read from there.
+    lengths: The number of characters of each text.
+    chunks: (chunks + 1,): tables are read in chunks; chunk i has the rows chunks[i]:chunks[i + 1].
+    ids: For each chunk the ids of its rows as JSON, see `formats.table.Parsed`: empty for a table
+        that keeps no ids. The tuple is empty if the ids were too many, or one is a list or object.
+    """
 
     tables: tuple[Table, ...]
     begins: Indices
-    """(tables + 1,): the rows of table i are begins[i]:begins[i + 1]."""
     numbers: Indices
-    """The line on which each row begins, from 1; in Parquet the row's number, from 1."""
     offsets: Indices
-    """The byte at which each row begins, where the file can be read from there."""
     lengths: Indices
-    """The number of characters of each text."""
     chunks: Indices
-    """(chunks + 1,): tables are read in chunks; chunk i has the rows chunks[i]:chunks[i + 1]."""
     ids: tuple[bytes, ...]
-    """For each chunk the ids of its rows as JSON, see `formats.table.Parsed`: empty for a table
-    that keeps no ids. The tuple is empty if the ids were too many, or one is a list or object."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -76,22 +78,24 @@ class RowGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGroups:
-    """Groups of near-duplicate rows, most similar groups first; arrays by member."""
+    """Groups of near-duplicate rows, most similar groups first; arrays by member.
+
+    members: Indices of rows; group i is members[offsets[i]:offsets[i + 1]], its representative
+        first, then the most similar rows.
+    offsets: (groups + 1,)
+    are_identical: Whether each member has the very text of its representative.
+    similarities: How similar each member is to its representative; NaN where nothing was verified.
+    distances: The distance of each member from its representative, in bits.
+    own_shares: The share of the wording common to a member and its representative that is theirs
+        alone; from 0 to 1, or NaN where own shares were not asked for.
+    """
 
     members: Indices
-    """Indices of rows; group i is members[offsets[i]:offsets[i + 1]], its representative first,
-    then the most similar rows."""
     offsets: Indices
-    """(groups + 1,)"""
     are_identical: Mask
-    """Whether each member has the very text of its representative."""
     similarities: NDArray[np.float64]
-    """How similar each member is to its representative; NaN where nothing was verified."""
     distances: Indices
-    """The distance of each member from its representative, in bits."""
     own_shares: NDArray[np.float64]
-    """The share of the wording common to a member and its representative that is theirs alone;
-    from 0 to 1, or NaN where own shares were not asked for."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -127,14 +131,16 @@ def _known(values: NDArray[np.float64]) -> list[float | None]:
 
 
 class RowParts(NamedTuple):
-    """Rows whose text is part of another row's text, outside their group; arrays by pair."""
+    """Rows whose text is part of another row's text, outside their group; arrays by pair.
+
+    pairs: (m, 2): indices of rows, the part and the one with the larger text.
+    shares: (m,): the share of the distinct shingles of the part that the larger text has.
+    spans: (m, 2): where the part begins and ends in the larger text, in characters.
+    """
 
     pairs: Indices
-    """(m, 2): indices of rows, the part and the one with the larger text."""
     shares: NDArray[np.float64]
-    """(m,): the share of the distinct shingles of the part that the larger text has."""
     spans: Indices
-    """(m, 2): where the part begins and ends in the larger text, in characters."""
 
     @classmethod
     def none(cls) -> RowParts:
@@ -143,41 +149,45 @@ class RowParts(NamedTuple):
 
 
 class TextFingerprints(NamedTuple):
-    """The fingerprints and digests of some texts: arrays by text."""
+    """The fingerprints and digests of some texts: arrays by text.
+
+    rows: The fingerprints.
+    counts: How many features each text has.
+    digests: (n, 2): 128-bit digests of the features of the texts.
+    text_digests: (n, 2): 128-bit digests of the texts.
+    sketches: None where own shares are not asked for.
+    """
 
     rows: Rows
-    """The fingerprints."""
     counts: Indices
-    """How many features each text has."""
     digests: Digests
-    """(n, 2): 128-bit digests of the features of the texts."""
     text_digests: Digests
-    """(n, 2): 128-bit digests of the texts."""
     sketches: Sketches | None = None
-    """None where own shares are not asked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Balance:
-    """How many rows of a corpus were compared, grouped, dropped and refused."""
+    """How many rows of a corpus were compared, grouped, dropped and refused.
+
+    paths: The files, or folders and patterns that name several files.
+    members: Rows that are in a group.
+    dropped: Rows that go; a scan that drops none counts all but one of each group.
+    faults: How many rows were not compared, by reason, the most frequent reason first.
+    faulty: The first rows that were not compared.
+    candidates: None when nothing was verified.
+    siblings: Pairs of texts that are similar enough, but by content that too many other texts have.
+    """
 
     settings: Settings
     paths: tuple[str, ...]
-    """The files, or folders and patterns that name several files."""
     compared: int
     groups: int
     members: int
-    """Rows that are in a group."""
     dropped: int
-    """Rows that go; a scan that drops none counts all but one of each group."""
     faults: dict[Fault, int]
-    """How many rows were not compared, by reason, the most frequent reason first."""
     faulty: tuple[Faulty, ...]
-    """The first rows that were not compared."""
     candidates: Candidates | None
-    """None when nothing was verified."""
     siblings: int
-    """Pairs of texts that are similar enough, but by content that too many other texts have."""
     seconds: float
 
     @property
@@ -203,30 +213,32 @@ class Balance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CorpusResult:
-    """Everything that a scan of rows found out."""
+    """Everything that a scan of rows found out.
+
+    prints: For each member of the groups, in their order; the fingerprints have the bits compared.
+    faults: How many rows were not compared, by reason, the most frequent reason first.
+    faulty: The first rows that were not compared.
+    refused: For each table the numbers of the broken rows, which cannot be written again.
+    candidates: None when nothing was verified.
+    siblings: Pairs of texts that are similar enough, but by content that too many other texts have.
+    texts: For each member of the groups the number of its text; equal features have equal numbers.
+    shares: The own shares of texts, by the numbers in `texts`; None where they were not asked for.
+    parts: Empty unless asked for; the first row of a text represents the others.
+    """
 
     settings: Settings
     rows: ComparedRows
     groups: RowGroups
     prints: TextFingerprints
-    """For each member of the groups, in their order; the fingerprints have the bits compared."""
     faults: dict[Fault, int]
-    """How many rows were not compared, by reason, the most frequent reason first."""
     faulty: tuple[Faulty, ...]
-    """The first rows that were not compared."""
     refused: tuple[Indices, ...]
-    """For each table the numbers of the broken rows, which cannot be written again."""
     candidates: Candidates | None
-    """None when nothing was verified."""
     siblings: int
-    """Pairs of texts that are similar enough, but by content that too many other texts have."""
     texts: Indices
-    """For each member of the groups the number of its text; equal features have equal numbers."""
     shares: OwnShares | None
-    """The own shares of texts, by the numbers in `texts`; None where they were not asked for."""
     seconds: float
     parts: RowParts
-    """Empty unless asked for; the first row of a text represents the others."""
 
     @property
     def balance(self) -> Balance:

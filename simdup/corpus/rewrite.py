@@ -42,15 +42,17 @@ def check_keep(keep: str) -> None:
 
 
 class Dropped(NamedTuple):
-    """The rows that are dropped, and for each the row that stays for it: arrays by dropped row."""
+    """The rows that are dropped, and for each the row that stays for it: arrays by dropped row.
+
+    rows: Ascending.
+    are_identical: Whether the two have the very same text.
+    similarities: None where they were not asked for.
+    """
 
     rows: Indices
-    """Ascending."""
     like: Indices
     are_identical: Mask
-    """Whether the two have the very same text."""
     similarities: NDArray[np.float64] | None
-    """None where they were not asked for."""
 
 
 def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Indices:

@@ -297,15 +297,17 @@ class _Evaluator:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Exact:
-    """Exact similarities and own shares of labelled pairs; arrays by pair."""
+    """Exact similarities and own shares of labelled pairs; arrays by pair.
+
+    counts: (m, 2): the numbers of features of both texts.
+    own_shares: 1 where they are not asked for, and 0 where they cannot matter.
+    least: The least own share.
+    """
 
     similarities: Floats
     counts: Indices
-    """(m, 2): the numbers of features of both texts."""
     own_shares: Shares
-    """1 where they are not asked for, and 0 where they cannot matter."""
     least: float
-    """The least own share."""
 
     @property
     def are_own(self) -> Mask:

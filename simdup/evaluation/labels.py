@@ -42,26 +42,28 @@ MAX_CLUSTERED = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Texts, and the labels of pairs of them."""
+    """Texts, and the labels of pairs of them.
+
+    pairs: (m, 2): indices of texts.
+    labels: (m,): DUPLICATE, OTHER or UNJUDGED.
+    kinds: The names of the kinds of pairs, in the order of the table.
+    kind: (m,): the index of each pair's kind.
+    collection: (m,): the number of each pair's collection. A pair is judged among the texts of its
+        collection only, as in a scan of one folder.
+    repeated: Lines of the table that repeat an earlier pair with the same label; they do not count.
+    clusters: (texts,): the number of each text's cluster; None when pairs were labelled.
+    """
 
     table: str
     paths: tuple[str, ...]
     texts: tuple[str, ...]
     pairs: Indices
-    """(m, 2): indices of texts."""
     labels: NDArray[np.int8]
-    """(m,): DUPLICATE, OTHER or UNJUDGED."""
     kinds: tuple[str, ...]
-    """The names of the kinds of pairs, in the order of the table."""
     kind: Indices
-    """(m,): the index of each pair's kind."""
     collection: Indices
-    """(m,): the number of each pair's collection. A pair is judged among the texts of its
-    collection only, as in a scan of one folder."""
     repeated: int
-    """Lines of the table that repeat an earlier pair with the same label; they do not count."""
     clusters: Indices | None = None
-    """(texts,): the number of each text's cluster; None when pairs were labelled."""
 
     @property
     def collections(self) -> int:

@@ -30,70 +30,80 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How well one threshold tells duplicates from other pairs."""
+    """How well one threshold tells duplicates from other pairs.
+
+    precision: The share of duplicates among the pairs found; undefined when none is found.
+    recall: The share of the duplicates found.
+    f1: The harmonic mean of precision and recall: 2 tp / (2 tp + fp + fn).
+    accuracy: The share of all pairs judged correctly.
+    """
 
     precision: Interval
-    """The share of duplicates among the pairs found; undefined when none is found."""
     recall: Interval
-    """The share of the duplicates found."""
     f1: Interval
-    """The harmonic mean of precision and recall: 2 tp / (2 tp + fp + fn)."""
     accuracy: Interval
-    """The share of all pairs judged correctly."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupScores:
-    """How well the groups of a scan match labelled clusters."""
+    """How well the groups of a scan match labelled clusters.
+
+    precision: Precision of the pairs within groups; NaN if there are none.
+    adjusted_rand_index: 1 for exactly the clusters, about 0 for random groups.
+    """
 
     precision: float
-    """Precision of the pairs within groups; NaN if there are none."""
     recall: float
     f1: float
     adjusted_rand_index: float
-    """1 for exactly the clusters, about 0 for random groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recommended:
-    """The farthest thresholds that keep the precision asked for; None if no threshold does."""
+    """The farthest thresholds that keep the precision asked for; None if no threshold does.
+
+    similarity: The threshold of verified scans, in steps of 0.01.
+    """
 
     precision: float
     k: int | None
     similarity: float | None
-    """The threshold of verified scans, in steps of 0.01."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluated:
-    """How accurate one recipe is at one size."""
+    """How accurate one recipe is at one size.
+
+    settings: Recipe and thresholds; `distance` is the default k.
+    curve: (bits + 1,): the accuracy at each k.
+    predicted: (4, bits + 1): precision, recall, F1 and accuracy that theory predicts at each k.
+    cosine: The accuracy of exact similarities alone, computed for candidates.
+    verified: The accuracy of a scan's answer: exact similarities, and own shares within the
+        collection.
+    near: The accuracy of the answer without texts that are only related.
+    tally: (2, bits + 1): pairs at each distance, others in row 0, duplicates in row 1; a mean over
+        draws.
+    found: (kinds,): pairs of each kind within the default k; a mean over draws.
+    found_cosine: (kinds,): pairs of each kind that exact similarities alone find; a mean over
+        draws.
+    found_verified: (kinds,): pairs of each kind that verified scans find; a mean over draws.
+    without: The number of texts without a feature, which are never found.
+    groups: The scores of a bare and of a verified scan; None unless clusters were labelled.
+    """
 
     settings: Settings
-    """Recipe and thresholds; `distance` is the default k."""
     curve: tuple[Accuracy, ...] = field(repr=False)
-    """(bits + 1,): the accuracy at each k."""
     predicted: Floats = field(repr=False)
-    """(4, bits + 1): precision, recall, F1 and accuracy that theory predicts at each k."""
     auc: Interval
     cosine: Accuracy
-    """The accuracy of exact similarities alone, computed for candidates."""
     verified: Accuracy
-    """The accuracy of a scan's answer: exact similarities, and own shares within the collection."""
     near: Accuracy
-    """The accuracy of the answer without texts that are only related."""
     tally: Floats = field(repr=False)
-    """(2, bits + 1): pairs at each distance, others in row 0, duplicates in row 1; a mean over
-    draws."""
     found: Floats
-    """(kinds,): pairs of each kind within the default k; a mean over draws."""
     found_cosine: Floats
-    """(kinds,): pairs of each kind that exact similarities alone find; a mean over draws."""
     found_verified: Floats
-    """(kinds,): pairs of each kind that verified scans find; a mean over draws."""
     without: int
-    """The number of texts without a feature, which are never found."""
     groups: tuple[GroupScores, GroupScores] | None
-    """The scores of a bare and of a verified scan; None unless clusters were labelled."""
     recommended: Recommended | None
 
     @property
@@ -109,13 +119,15 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How accurate recipes are on labelled pairs."""
+    """How accurate recipes are on labelled pairs.
+
+    table: The path of the table of labels; None: simdup's own.
+    repeated: The number of lines that repeat an earlier pair; they do not count.
+    """
 
     table: str | None
-    """The path of the table of labels; None: simdup's own."""
     texts: int
     repeated: int
-    """The number of lines that repeat an earlier pair; they do not count."""
     kinds: tuple[Labelled, ...]
     draws: int
     rows: tuple[Evaluated, ...]
@@ -124,11 +136,13 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A kind of pairs in a table of labels, and the number of its pairs."""
+    """A kind of pairs in a table of labels, and the number of its pairs.
+
+    duplicate: None: the pairs are only reported, and judged neither way.
+    """
 
     kind: str
     duplicate: bool | None
-    """None: the pairs are only reported, and judged neither way."""
     pairs: int
 
 

@@ -56,14 +56,16 @@ _DEFLATED_PIECE = 1 << 16
 
 
 class Member(NamedTuple):
-    """A file in an archive."""
+    """A file in an archive.
+
+    name: With slashes, relative, and without "..", unless there is trouble.
+    size: Its bytes when unpacked, as the archive says.
+    trouble: Why it cannot be read; "" if it may.
+    """
 
     name: str
-    """With slashes, relative, and without "..", unless there is trouble."""
     size: int
-    """Its bytes when unpacked, as the archive says."""
     trouble: str = ""
-    """Why it cannot be read; "" if it may."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,15 @@ _LEAST = 100
 
 
 class _Open(NamedTuple):
-    """An open element."""
+    """An open element.
+
+    depth: How many elements of its name are open, itself among them.
+    begin: The number of the first piece in it.
+    """
 
     name: str
     depth: int
-    """How many elements of its name are open, itself among them."""
     begin: int
-    """The number of the first piece in it."""
 
 
 class Frames:

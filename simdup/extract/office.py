@@ -148,21 +148,23 @@ def _chapter(data: bytes, others: list[tuple[str, bytes]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The meaning of a format's elements for its text."""
+    """The meaning of a format's elements for its text.
+
+    shown: Elements that hold text, at any depth.
+    hidden: Elements that hold no text of the document, even within `shown`.
+    gaps: Characters that the end of an element adds.
+    asides: Elements that interrupt a paragraph, like a footnote: their text goes to the end.
+    skipped: Readings above characters, which repeat them, and elements that place a drawing.
+    """
 
     shown: frozenset[str]
-    """Elements that hold text, at any depth."""
     hidden: frozenset[str]
-    """Elements that hold no text of the document, even within `shown`."""
     gaps: dict[str, str]
-    """Characters that the end of an element adds."""
     asides: frozenset[str] = frozenset()
-    """Elements that interrupt a paragraph, like a footnote: their text goes to the end."""
     skipped: frozenset[str] = frozenset(
         {"rt", "rPh", "ruby-text", "posOffset", "align", "attrName"}
         | {"pctWidth", "pctHeight", "pctPosHOffset", "pctPosVOffset"}
     )
-    """Readings above characters, which repeat them, and elements that place a drawing."""
 
 
 _WORD = Vocabulary(

@@ -64,12 +64,14 @@ class JunkError(CutShortError):
 
 
 class _Decoder(NamedTuple):
-    """A way to unpack."""
+    """A way to unpack.
+
+    begin: Makes an object that unpacks one member or frame.
+    broken: The error that the object raises for damaged data.
+    """
 
     begin: Callable[[], Any]
-    """Makes an object that unpacks one member or frame."""
     broken: type[Exception]
-    """The error that the object raises for damaged data."""
 
 
 def packing_of(head: bytes) -> str | None:

@@ -69,11 +69,13 @@ _PASSWORD, _SECURITY = 4, 5  # PDFium's FPDF_ERR_PASSWORD and FPDF_ERR_SECURITY
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a page."""
+    """A line of a page.
+
+    keys: Running lines that belong together share a key; a line off the edges has none.
+    """
 
     text: str
     keys: frozenset[str] = frozenset()
-    """Running lines that belong together share a key; a line off the edges has none."""
 
 
 def text(data: bytes) -> str:

@@ -84,16 +84,18 @@ def kind(data: bytes, path: str) -> Format | None:
 
 
 class Identified(NamedTuple):
-    """What the first bytes and the name of a file show, of that which is to be read."""
+    """What the first bytes and the name of a file show, of that which is to be read.
+
+    packing: One of PACKINGS, if the file is to be unpacked.
+    format: The format of a document. The whole of a package is certain about that; see `settled`.
+    is_package: Whether it is a zip file or compound file whose format is not known yet.
+    """
 
     name: str
     packing: str | None = None
-    """One of PACKINGS, if the file is to be unpacked."""
     format: Format | None = None
-    """The format of a document. The whole of a package is certain about that; see `settled`."""
     converter: Converter | None = None
     is_package: bool = False
-    """Whether it is a zip file or compound file whose format is not known yet."""
 
     @property
     def written_as(self) -> str | None:

@@ -62,23 +62,25 @@ _DEEPEST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """The properties that hold until a group ends."""
+    r"""The properties that hold until a group ends.
+
+    is_fonts: Whether this is the table of fonts, which names their encodings.
+    is_drawing: Whether this is a drawing, outside of its text boxes.
+    is_box: Whether this is a text box or a note, whose text goes to the end.
+    unseen: The properties for which the characters are not shown.
+    kind: The kind of content in a hidden group; "" for layout.
+    font: The font's number; None: the file's default font.
+    fallback: Number of characters after \u that older readers show in its place.
+    """
 
     is_hidden: bool = False
     is_fonts: bool = False
-    """Whether this is the table of fonts, which names their encodings."""
     is_drawing: bool = False
-    """Whether this is a drawing, outside of its text boxes."""
     is_box: bool = False
-    """Whether this is a text box or a note, whose text goes to the end."""
     unseen: frozenset[bytes] = frozenset()
-    """The properties for which the characters are not shown."""
     kind: str = ""
-    """The kind of content in a hidden group; "" for layout."""
     font: int | None = None
-    """The font's number; None: the file's default font."""
     fallback: int = 1
-    """Number of characters after \\u that older readers show in its place."""
 
 
 def text(data: bytes) -> str:

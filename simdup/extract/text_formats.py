@@ -21,14 +21,16 @@ from simdup.text.encodings import NotText, decode, detect
 
 
 class _Sign(NamedTuple):
-    """How the files of a format begin, and how their names may end."""
+    """How the files of a format begin, and how their names may end.
+
+    format: The value of its `sniff.Format`.
+    begin: Matches the first characters of a file.
+    endings: The endings of the name that such a file may have; an empty one means any.
+    """
 
     format: str
-    """The value of its `sniff.Format`."""
     begin: re.Pattern[str]
-    """Matches the first characters of a file."""
     endings: tuple[str, ...] = ("",)
-    """The endings of the name that such a file may have; an empty one means any."""
 
 
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".rmd", ".qmd")

@@ -52,14 +52,16 @@ CHARACTERS_AT_ONCE = 1 << 25
 
 
 class Fingerprinted(NamedTuple):
-    """The documents and fingerprints of some sources, and the sources that were skipped."""
+    """The documents and fingerprints of some sources, and the sources that were skipped.
+
+    found: One for each source, in their order.
+    rows: (documents among `found`, bits // 8)
+    sketches: One for each document, perhaps dense; None unless asked for.
+    """
 
     found: tuple[Document | Skipped, ...]
-    """One for each source, in their order."""
     rows: Rows
-    """(documents among `found`, bits // 8)"""
     sketches: Sketches | None = None
-    """One for each document, perhaps dense; None unless asked for."""
 
     @property
     def documents(self) -> tuple[Document, ...]:

@@ -46,10 +46,12 @@ class Line(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The rules of one .gitignore."""
+    """The rules of one .gitignore.
+
+    start: Where, in a path below the root, the part below this file's folder begins.
+    """
 
     start: int
-    """Where, in a path below the root, the part below this file's folder begins."""
     lines: tuple[Line, ...]
 
 

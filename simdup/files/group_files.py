@@ -119,7 +119,10 @@ def own_share_of(
 
 @dataclass(frozen=True, eq=False)
 class Matching:
-    """Matches the texts of some documents, and answers questions about them later."""
+    """Matches the texts of some documents, and answers questions about them later.
+
+    shares: The own shares of all texts, once these are matched; None if not asked for.
+    """
 
     made: Fingerprinted
     texts: Texts
@@ -129,7 +132,6 @@ class Matching:
     progress: Progress
     cache: RecipeCache | None
     shares: OwnShares | None = None
-    """The own shares of all texts, once these are matched; None if not asked for."""
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -327,12 +329,14 @@ def _in_order(groups: Iterable[Group], first: int = 1) -> tuple[Group, ...]:
 
 
 class Grouping(NamedTuple):
-    """Turns groups of texts into groups of documents."""
+    """Turns groups of texts into groups of documents.
+
+    gone: Paths that are left out.
+    """
 
     documents: Sequence[Document]
     texts: Texts
     gone: Container[str]
-    """Paths that are left out."""
 
     def groups(self, matched: TextGroups) -> Iterator[Group]:
         """Yield a group of documents for each group of texts."""

@@ -28,14 +28,16 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class IgnoredTexts(NamedTuple):
-    """Two texts or more, and where and when the user marked them as not duplicates."""
+    """Two texts or more, and where and when the user marked them as not duplicates.
+
+    texts: Their digests, in hexadecimal; all different.
+    names: The names that the files with these texts had on that day.
+    added: The day, as 2026-11-21.
+    """
 
     texts: tuple[str, ...]
-    """Their digests, in hexadecimal; all different."""
     names: tuple[str, ...]
-    """The names that the files with these texts had on that day."""
     added: str
-    """The day, as 2026-11-21."""
 
     @property
     def pairs(self) -> list[tuple[bytes, bytes]]:

@@ -52,15 +52,16 @@ class Text(NamedTuple):
     """The text of a file, how it was decoded, and digests of its bytes and its text.
 
     For the last fields see `records.Document`.
+
+    text_digest: For plain UTF-8, where text and bytes are equal, the same object as `bytes_digest`.
+    lost: The characters that could not be decoded.
     """
 
     text: str
     encoding: Encoding
     bytes_digest: bytes
     text_digest: bytes
-    """For plain UTF-8, where text and bytes are equal, the same object as `bytes_digest`."""
     lost: int
-    """The characters that could not be decoded."""
     noise: str | None = None
     packing: str | None = None
     doubt: str | None = None

@@ -128,7 +128,10 @@ def _working_folder() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The checked arguments of `scan`."""
+    """The checked arguments of `scan`.
+
+    base: The absolute folder to which relative paths refer; None if it has been deleted.
+    """
 
     roots: Sequence[str]
     settings: Settings
@@ -140,7 +143,6 @@ class _Asked:
     keep_under: Sequence[str] = ()
     let_go_under: Sequence[str] = ()
     base: str | None = field(default_factory=_working_folder)
-    """The absolute folder to which relative paths refer; None if it has been deleted."""
 
     def __post_init__(self) -> None:
         """Raise TypeError for values of a wrong type."""
@@ -180,16 +182,18 @@ class _Asked:
 
 @dataclass
 class _Found:
-    """Everything that a scan has found out so far, also when Ctrl-C ends it."""
+    """Everything that a scan has found out so far, also when Ctrl-C ends it.
+
+    is_kept: Whether a store keeps what is found.
+    skipped: The files that the walk left out.
+    outcomes: The outcome of each source; None until it is known.
+    """
 
     settings: Settings
     is_kept: bool
-    """Whether a store keeps what is found."""
     sources: list[Source] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    """The files that the walk left out."""
     outcomes: list[Outcome | None] = field(default_factory=list)
-    """The outcome of each source; None until it is known."""
     from_store: int = 0
 
     @property

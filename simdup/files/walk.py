@@ -79,35 +79,32 @@ class Filters:
     slash is matched against the name, at any depth; a glob with a slash against the whole path
     below its root, where `**` stands for any number of folders, or none. Trailing slashes do not
     count.
+
+    include: Globs. If there are any, a file must match one of them.
+    exclude: Globs of files to leave out and folders not to enter. Wins over `include`.
+    hidden: Whether names that begin with a dot are taken.
+    noise: Whether what is usually noise is read and compared like the rest: NOISE_FOLDERS, whose
+        names need `hidden` too if they begin with a dot, and the files in `findings.noise`, which
+        are otherwise compared for identity only.
+    gitignore: Whether .gitignore files in the roots and below are obeyed, in a work tree or not.
+        Files above a root and git's own settings are not read.
+    max_depth: As `find -maxdepth`: 0 takes only files named as roots, 1 also the files in a root.
+    min_size: Bytes.
+    max_size: Bytes; None for no limit.
+    one_file_system: As `find -xdev`: enter no folder on another device than its root. Devices of
+        files do not count: on an overlay file system they differ from their folder's.
     """
 
     include: tuple[str, ...] = ()
-    """Globs. If there are any, a file must match one of them."""
     exclude: tuple[str, ...] = ()
-    """Globs of files to leave out and folders not to enter. Wins over `include`."""
     hidden: bool = False
-    """Whether names that begin with a dot are taken."""
     noise: bool = False
-    """Whether what is usually noise is read and compared like the rest: NOISE_FOLDERS, whose names
-    need `hidden` too if they begin with a dot, and the files in `findings.noise`, which are
-    otherwise compared for identity only."""
     gitignore: bool = False
-    """Whether .gitignore files in the roots and below are obeyed, in a work tree or not.
-
-    Files above a root and git's own settings are not read.
-    """
     max_depth: int | None = None
-    """As `find -maxdepth`: 0 takes only files named as roots, 1 also the files in a root."""
     min_size: int = 0
-    """Bytes."""
     max_size: int | None = None
-    """Bytes; None for no limit."""
     follow_symlinks: bool = False
     one_file_system: bool = False
-    """As `find -xdev`: enter no folder on another device than its root.
-
-    Devices of files do not count: on an overlay file system they differ from their folder's.
-    """
 
     def __post_init__(self) -> None:
         """Raise TypeError for a value of a wrong type, by its name."""
@@ -203,16 +200,18 @@ def _any_is_inside(roots: list[str], references: list[str]) -> bool:
 
 
 class _Folder(NamedTuple):
-    """A folder to be entered."""
+    """A folder to be entered.
+
+    prefix: Prepended to a name in it, gives the path below the root: "" or "a/b/".
+    device: The device of the root.
+    rules: Rules of the .gitignore files from the root down to here.
+    """
 
     path: str
     prefix: str
-    """Prepended to a name in it, gives the path below the root: "" or "a/b/"."""
     depth: int
     device: int
-    """The device of the root."""
     rules: tuple[Rules, ...] = ()
-    """Rules of the .gitignore files from the root down to here."""
 
 
 class _Walk:

@@ -109,12 +109,14 @@ def _results(
 
 
 class _Sent(NamedTuple):
-    """A `Fingerprinted` on its way from a worker, without the sources, which the parent has."""
+    """A `Fingerprinted` on its way from a worker, without the sources, which the parent has.
+
+    columns: The other fields of the documents, each for all of them; none if there is no document.
+    skipped: The files that have no fingerprint, by their positions in the task.
+    """
 
     columns: tuple[tuple[Any, ...], ...]
-    """The other fields of the documents, each for all of them; none if there is no document."""
     skipped: dict[int, Skipped]
-    """The files that have no fingerprint, by their positions in the task."""
     rows: Rows
     sketches: Sketches | None
 

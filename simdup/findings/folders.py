@@ -90,11 +90,13 @@ def _repeated_names(groups: Iterable[Group]) -> int:
 
 @dataclass(slots=True)
 class _File:
-    """The group, text and time of a file, by which folders are compared."""
+    """The group, text and time of a file, by which folders are compared.
+
+    text: The digest of its text.
+    """
 
     group: int | None
     text: bytes
-    """The digest of its text."""
     mtime_ns: int
 
 

@@ -71,10 +71,12 @@ _DIGITS = "零一二三四五六七八九十"
 
 
 class _Mark(NamedTuple):
-    """The version of a document by its name; marks ascend from older to newer."""
+    """The version of a document by its name; marks ascend from older to newer.
+
+    dates: Year, month and day; 0 for a day that the name does not say.
+    """
 
     dates: tuple[tuple[int, ...], ...] = ()
-    """Year, month and day; 0 for a day that the name does not say."""
     numbers: tuple[tuple[int, ...], ...] = ()
     worth: int = 0
     versions: tuple[tuple[int, ...], ...] = ()
@@ -113,10 +115,12 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 
 class Name(NamedTuple):
-    """The name of a document, without its folder and extension."""
+    """The name of a document, without its folder and extension.
+
+    stem: The name without its versions, dates and numbers, in lower case.
+    """
 
     stem: str
-    """The name without its versions, dates and numbers, in lower case."""
     mark: _Mark
 
 
@@ -143,14 +147,16 @@ _Copies: TypeAlias = list[list[_Named]]
 
 
 class _Chain(NamedTuple):
-    """Documents from the oldest to the newest, one for each text of a group."""
+    """Documents from the oldest to the newest, one for each text of a group.
+
+    is_told_by_words: Whether words for versions tell the order, not only dates, numbers or times.
+    least: How similar neighbours must be.
+    """
 
     group: Group
     documents: tuple[Document, ...]
     is_told_by_words: bool
-    """Whether words for versions tell the order, not only dates, numbers or times."""
     least: float
-    """How similar neighbours must be."""
 
     @property
     def steps(self) -> list[tuple[Document, Document]]:

@@ -42,18 +42,20 @@ UNIT = 1 << 16
 
 
 class Features(NamedTuple):
-    """The distinct features of some documents; document i has offsets[i]:offsets[i + 1]."""
+    """The distinct features of some documents; document i has offsets[i]:offsets[i + 1].
+
+    ids: (m,): equal for equal features, and in practice different for different ones.
+    weights: (m,): whole multiples of one unit, or floats; None: each weighs 1.
+    offsets: (documents + 1,)
+    hashes: (m, w): w words of 64 bits that vote, highest bit first; None: `ids` vote.
+    words: (documents, 2): see `word_digests`; None for records with fields.
+    """
 
     ids: Hashes
-    """(m,): equal for equal features, and in practice different for different ones."""
     weights: Weights | None
-    """(m,): whole multiples of one unit, or floats; None: each weighs 1."""
     offsets: Indices
-    """(documents + 1,)"""
     hashes: Hashes | None = None
-    """(m, w): w words of 64 bits that vote, highest bit first; None: `ids` vote."""
     words: Digests | None = None
-    """(documents, 2): see `word_digests`; None for records with fields."""
 
     @property
     def counts(self) -> Indices:

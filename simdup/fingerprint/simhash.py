@@ -34,18 +34,20 @@ MIN_BITS_TO_REFUSE = 32
 
 
 class Fingerprints(NamedTuple):
-    """The fingerprints of n texts with their counts, digests and sketches; all arrays by text."""
+    """The fingerprints of n texts with their counts, digests and sketches; all arrays by text.
+
+    rows: (n, bits // 8): the fingerprints; a text without a feature has all zeros.
+    counts: (n,): number of features of each text; a long text has the sum over its segments.
+    digests: (n, 2): equal for texts with the same features and weights, else different.
+    sketches: None unless they were asked for.
+    words: (n, 2): equal for texts with the same sequence of tokens; None for records with fields.
+    """
 
     rows: Rows
-    """(n, bits // 8): the fingerprints; a text without a feature has all zeros."""
     counts: Indices
-    """(n,): number of features of each text; a long text has the sum over its segments."""
     digests: Digests
-    """(n, 2): equal for texts with the same features and weights, else different."""
     sketches: Sketches | None = None
-    """None unless they were asked for."""
     words: Digests | None = None
-    """(n, 2): equal for texts with the same sequence of tokens; None for records with fields."""
 
 
 def fingerprint_texts(

@@ -72,16 +72,18 @@ def levels(counts: Indices, most: int = LEVELS, least: int = LEAST) -> Indices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketches:
-    """The sketches of some texts, which may lie anywhere in one array."""
+    """The sketches of some texts, which may lie anywhere in one array.
+
+    values: The high halves of the hashes of features, ascending within each text.
+    begins: (n,): text i has values[begins[i] : begins[i] + sizes[i]].
+    sizes: (n,)
+    mapped: The temporary file that holds `values`, if one does.
+    """
 
     values: Values
-    """The high halves of the hashes of features, ascending within each text."""
     begins: Indices
-    """(n,): text i has values[begins[i] : begins[i] + sizes[i]]."""
     sizes: Indices
-    """(n,)"""
     mapped: mmap.mmap | None = None
-    """The temporary file that holds `values`, if one does."""
 
     def __len__(self) -> int:
         return len(self.begins)

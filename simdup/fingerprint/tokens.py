@@ -53,16 +53,18 @@ _FOLDED = ((0x3100, 0x3400, 0), (0xFF65, 0xFFA0, 0), (0x1F200, 0x1F220, 0))
 
 
 class Tokens(NamedTuple):
-    """The tokens of some documents in order; document i has offsets[i]:offsets[i + 1]."""
+    """The tokens of some documents in order; document i has offsets[i]:offsets[i + 1].
+
+    ids: (t,): equal for equal tokens, and in practice different for different ones.
+    offsets: (documents + 1,)
+    hashes: (t, w): the hashes that vote in place of `ids`, if the recipe's hash is not mix64.
+    has_few: Whether there may be a token of a script with few characters.
+    """
 
     ids: Hashes
-    """(t,): equal for equal tokens, and in practice different for different ones."""
     offsets: Indices
-    """(documents + 1,)"""
     hashes: Hashes | None = None
-    """(t, w): the hashes that vote in place of `ids`, if the recipe's hash is not mix64."""
     has_few: bool = False
-    """Whether there may be a token of a script with few characters."""
 
     def slice(self, begin: int, end: int) -> Tokens:
         """Tokens `begin` to `end` of a single document."""

@@ -59,12 +59,14 @@ BATCH_VALUES = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The paths that were added to an index, and the paths that were taken out of it."""
+    """The paths that were added to an index, and the paths that were taken out of it.
+
+    index: The path of the index.
+    known: The filters of each path as JSON; None for a path that was taken out.
+    """
 
     index: str
-    """The path of the index."""
     known: dict[bytes, str | None]
-    """The filters of each path as JSON; None for a path that was taken out."""
 
     @classmethod
     def of(cls, file: IndexFile) -> Places:

@@ -45,25 +45,29 @@ LOWEST = 128
 
 
 class Candidates(NamedTuple):
-    """The documents that may contain a question, or be a part of it."""
+    """The documents that may contain a question, or be a part of it.
+
+    unread: How many more texts may be candidates, beyond MOST_CANDIDATES.
+    """
 
     found: list[Candidate]
     unread: int
-    """How many more texts may be candidates, beyond MOST_CANDIDATES."""
 
 
 class Candidate(NamedTuple):
-    """A document that may be a part of a question, or the question a part of it."""
+    """A document that may be a part of a question, or the question a part of it.
+
+    share: The share of the sampled shingles of the part that the larger text has.
+    own_share: How rare these shingles are among the texts of the index, compared with all shingles
+        of the larger text: see `match.own_share`.
+    others: How many other texts hold as much of the part, if the own share is too small; else 0.
+    """
 
     document: Document
     is_whole: bool
     share: float
-    """The share of the sampled shingles of the part that the larger text has."""
     own_share: float
-    """How rare these shingles are among the texts of the index, compared with all shingles of the
-    larger text: see `match.own_share`."""
     others: int
-    """How many other texts hold as much of the part, if the own share is too small; else 0."""
 
     @property
     def is_file(self) -> bool:

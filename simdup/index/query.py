@@ -46,27 +46,31 @@ MOST_BY_CHANCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """How similar a document must be to be an answer, and how many answers to give."""
+    """How similar a document must be to be an answer, and how many answers to give.
+
+    top: The most answers to each query; None: all.
+    is_any_alike: Give the `top` nearest, however little they are alike.
+    """
 
     settings: Settings
     top: int | None = None
-    """The most answers to each query; None: all."""
     is_any_alike: bool = False
-    """Give the `top` nearest, however little they are alike."""
 
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """Fingerprints to look for, and the texts that they were made of, if known."""
+    """Fingerprints to look for, and the texts that they were made of, if known.
+
+    documents: The document of each text; None for a mere fingerprint.
+    texts: The texts; empty if they are files, or if only fingerprints are known.
+    sketches: None unless they were asked for.
+    """
 
     names: tuple[str, ...]
     rows: Rows
     documents: tuple[Document | None, ...]
-    """The document of each text; None for a mere fingerprint."""
     texts: tuple[str, ...] = ()
-    """The texts; empty if they are files, or if only fingerprints are known."""
     sketches: Sketches | None = None
-    """None unless they were asked for."""
 
 
 def of_files(

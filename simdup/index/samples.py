@@ -54,15 +54,17 @@ _GONE = (1 << 32) - 1
 
 
 class Run(NamedTuple):
-    """Some texts whose samples lie together."""
+    """Some texts whose samples lie together.
+
+    numbers: (n,): the numbers of their documents, ascending.
+    counts: (n,): how many hashes of each are in the run; _GONE if it has been taken out.
+    live: How many of them have not been taken out.
+    """
 
     id: int
     numbers: Indices
-    """(n,): the numbers of their documents, ascending."""
     counts: Indices
-    """(n,): how many hashes of each are in the run; _GONE if it has been taken out."""
     live: int
-    """How many of them have not been taken out."""
 
     @property
     def are_live(self) -> Mask:
@@ -71,23 +73,27 @@ class Run(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """How much of a question some texts have; arrays by text."""
+    """How much of a question some texts have; arrays by text.
+
+    numbers: The numbers of their documents.
+    shared: How many hashes of the question are among theirs.
+    kept: How many of their hashes the index keeps.
+    """
 
     numbers: Indices
-    """The numbers of their documents."""
     shared: Indices
-    """How many hashes of the question are among theirs."""
     kept: Indices
-    """How many of their hashes the index keeps."""
 
 
 class Held(NamedTuple):
-    """The texts that have some hashes."""
+    """The texts that have some hashes.
+
+    counts: (n,): how many texts have each hash.
+    pairs: (m, 2): a text and a hash that it has, as indices of the texts and hashes asked for.
+    """
 
     counts: Indices
-    """(n,): how many texts have each hash."""
     pairs: Indices
-    """(m, 2): a text and a hash that it has, as indices of the texts and hashes asked for."""
 
 
 # Writing, within `IndexFile.writing`

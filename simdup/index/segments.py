@@ -56,16 +56,18 @@ ENTRY = np.dtype([("fingerprint", "<u8"), ("document", "<u4")])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:
-    """Up to SIZE fingerprints and the numbers of their documents."""
+    """Up to SIZE fingerprints and the numbers of their documents.
+
+    batch: The batch that wrote it last.
+    rows: (n, width)
+    columns: (words, n): the same bits.
+    documents: (n,): the numbers of their documents.
+    """
 
     batch: int
-    """The batch that wrote it last."""
     rows: Rows
-    """(n, width)"""
     columns: Words
-    """(words, n): the same bits."""
     documents: Indices
-    """(n,): the numbers of their documents."""
 
 
 def segment(batch: int, rows: Rows, documents: Indices) -> Segment:

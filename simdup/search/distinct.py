@@ -42,14 +42,16 @@ def pair_keys(pairs: Indices, n: int) -> Indices:
 
 
 class DistinctRows(NamedTuple):
-    """Rows without repetition, and where each of them occurs."""
+    """Rows without repetition, and where each of them occurs.
+
+    rows: (u, width), in lexical order of their words
+    members: (n,): the original indices; distinct row i has offsets[i]:offsets[i + 1], ascending
+    offsets: (u + 1,)
+    """
 
     rows: Rows
-    """(u, width), in lexical order of their words"""
     members: Indices
-    """(n,): the original indices; distinct row i has offsets[i]:offsets[i + 1], ascending"""
     offsets: Indices
-    """(u + 1,)"""
 
     @property
     def sizes(self) -> Indices:

@@ -66,13 +66,15 @@ MAX_BLOCK_BITS = 22
 
 
 class Reach(NamedTuple):
-    """How near two fingerprints must be to be a pair."""
+    """How near two fingerprints must be to be a pair.
+
+    k: At most this many of the first `bits` bits differ.
+    sieve: At most this many of all bits differ; None where all bits are compared anyway.
+    """
 
     bits: int
     k: int
-    """At most this many of the first `bits` bits differ."""
     sieve: int | None = None
-    """At most this many of all bits differ; None where all bits are compared anyway."""
 
     def compared(self, rows: Rows) -> Rows:
         """Return the first `bits` bits of the rows."""

@@ -31,12 +31,15 @@ _SCAN = 0
 
 
 class KeptGroup(NamedTuple):
-    """A group of the last scan."""
+    """A group of the last scan.
+
+    texts: The absolute path of a file, and the digest of its text in hexadecimal: one for each
+        text.
+    scanned: When the scan ended, in seconds from 1970.
+    """
 
     texts: tuple[tuple[str, str], ...]
-    """The absolute path of a file, and the digest of its text in hexadecimal: one for each text."""
     scanned: float
-    """When the scan ended, in seconds from 1970."""
 
 
 def keep_groups(store: Store, groups: Iterable[Group], result: str | None = None) -> None:

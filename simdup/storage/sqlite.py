@@ -44,13 +44,15 @@ _SUPER_JOURNAL_END = bytes.fromhex("d9d505f920a163d7")
 
 
 class DatabaseKind(NamedTuple):
-    """A kind of file: its name, SQLite application id, format version and tables."""
+    """A kind of file: its name, SQLite application id, format version and tables.
+
+    schema: The SQL that makes its tables and indexes; a file may hold these and no others.
+    """
 
     name: str
     application: int
     format: int
     schema: str
-    """The SQL that makes its tables and indexes; a file may hold these and no others."""
 
     def problem(self, path: str) -> str | None:
         """Return why the file at a path must not be opened as this kind; None if it may be.

@@ -57,7 +57,13 @@ def is_place_named() -> bool:
 
 
 class Info(NamedTuple):
-    """The contents of a store, counted."""
+    """The contents of a store, counted.
+
+    results: Results of scans.
+    recipes: The key of each recipe, and the number of its files.
+    asked: Files that the last scan looked up.
+    known: Files that the last scan found in the store.
+    """
 
     path: str
     bytes: int
@@ -65,13 +71,9 @@ class Info(NamedTuple):
     folders: int
     similarities: int
     results: int
-    """Results of scans."""
     recipes: tuple[tuple[str, int], ...]
-    """The key of each recipe, and the number of its files."""
     asked: int
-    """Files that the last scan looked up."""
     known: int
-    """Files that the last scan found in the store."""
 
 
 class Store(Database):

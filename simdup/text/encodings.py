@@ -174,19 +174,23 @@ _TAR, _TAR_AT = b"ustar", 257
 
 
 class Encoding(NamedTuple):
-    """How a file's bytes are to be read."""
+    """How a file's bytes are to be read.
+
+    name: For reports and for `decode`, lower case: "utf-8", "gb18030", "windows-1252".
+    confidence: 0 to 1; 1.0 for a byte order mark, strict UTF-8 and an encoding that the user named.
+    """
 
     name: str
-    """For reports and for `decode`, lower case: "utf-8", "gb18030", "windows-1252"."""
     confidence: float
-    """0 to 1; 1.0 for a byte order mark, strict UTF-8 and an encoding that the user named."""
 
 
 class NotText(NamedTuple):
-    """Why a file is taken for binary."""
+    """Why a file is taken for binary.
+
+    detail: For people: "NUL bytes", "31 % control bytes", "PDF".
+    """
 
     detail: str
-    """For people: "NUL bytes", "31 % control bytes", "PDF"."""
 
 
 def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:

@@ -65,26 +65,29 @@ LONGEST_MARK_RUN = 1024
 
 
 class Tables(NamedTuple):
-    """Facts about each code point below `len(kind)`; arrays by code point or of forms."""
+    """Facts about each code point below `len(kind)`; arrays by code point or of forms.
+
+    kind: SEPARATOR, WORD, SINGLE, HAN or MARK: the class of the character, if already folded.
+    length: How many characters it folds to: 1 to 18.
+    start: Where its folded form begins in `folded`.
+    folded: The folded forms of all characters, end to end.
+    joins: Whether it may compose or change places with characters before it; no table can fold
+        that.
+    breaks: Whether a text may be cut in front of it: it folds to separators only, and never joins.
+    space: Whether it is white space to `str.split`.
+    folded_kind: The kinds of the characters in `folded`, in their order.
+    packed: The folded character, and from bit KIND_SHIFT on its kind, or SEVERAL, or JOINS.
+    """
 
     kind: Bytes
-    """SEPARATOR, WORD, SINGLE, HAN or MARK: the class of the character, if already folded."""
     length: Bytes
-    """How many characters it folds to: 1 to 18."""
     start: Keys
-    """Where its folded form begins in `folded`."""
     folded: CodePoints
-    """The folded forms of all characters, end to end."""
     joins: Mask
-    """Whether it may compose or change places with characters before it; no table can fold that."""
     breaks: Mask
-    """Whether a text may be cut in front of it: it folds to separators only, and never joins."""
     space: Mask
-    """Whether it is white space to `str.split`."""
     folded_kind: Bytes
-    """The kinds of the characters in `folded`, in their order."""
     packed: CodePoints
-    """The folded character, and from bit KIND_SHIFT on its kind, or SEVERAL, or JOINS."""
 
 
 def tables(codes: CodePoints, *, variants: bool = False) -> Tables:

@@ -55,14 +55,16 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A file, packed or not, which may be read again as long as it does not change."""
+    """A file, packed or not, which may be read again as long as it does not change.
+
+    packing: One of PACKINGS, or empty.
+    copy: The path of the copy of a stream, which can be read only once; `path` is what reports say.
+    """
 
     path: str
     packing: str
-    """One of PACKINGS, or empty."""
     status: Status
     copy: str = ""
-    """The path of the copy of a stream, which can be read only once; `path` is what reports say."""
 
     def open(self) -> IO[bytes]:
         """Open the file as it lies on the disk. Raises InputError if it changed."""
@@ -183,14 +185,16 @@ def pack(content: Iterable[bytes], packing: str) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Some consecutive lines of a file."""
+    """Some consecutive lines of a file.
+
+    data: Whole lines; the last line of a file may lack its end.
+    number: The number of the first line, from 1.
+    offset: Where the first line begins in the content.
+    """
 
     data: bytes
-    """Whole lines; the last line of a file may lack its end."""
     number: int
-    """The number of the first line, from 1."""
     offset: int
-    """Where the first line begins in the content."""
 
 
 def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:

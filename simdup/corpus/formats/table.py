@@ -28,15 +28,17 @@ MOST_NAMES, LONGEST_NAME = 10, 60
 
 @dataclass(slots=True)
 class Parsed:
-    """The texts of some consecutive rows of a file, and the rows that have none."""
+    """The texts of some consecutive rows of a file, and the rows that have none.
+
+    numbers: The number of each text's row, as in `ComparedRows`.
+    ids: The id of each text's row in a list, which is empty if the row has none; see `Table`.
+    """
 
     texts: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    """The number of each text's row, as in `ComparedRows`."""
     offsets: list[int] = field(default_factory=list)
     flaws: list[Flaw] = field(default_factory=list)
     ids: list[list[Any]] = field(default_factory=list)
-    """The id of each text's row in a list, which is empty if the row has none; see `Table`."""
 
     def add(self, text: str, number: int, offset: int) -> None:
         """Append a row with a text."""
@@ -61,21 +63,22 @@ class Table(ABC):
     """A file of rows, which may be read several times.
 
     Every method that reads raises InputError if the file has changed.
+
+    fields: The fields that have the texts; `text.fields.joined` makes one text of several.
+    columns: Rows of two tables go into one file only if these are equal: None for JSON Lines, the
+        names of columns for CSV, an Arrow schema for Parquet.
+    kept_id: The field whose values `chunks` keeps as ids, so that a packed file is not unpacked
+        again for them; None if there is no such field, or the file is not packed.
+    form: "jsonl", "csv", "tsv" or "parquet".
     """
 
     file: Packed
     fields: tuple[str, ...]
-    """The fields that have the texts; `text.fields.joined` makes one text of several."""
     columns: Any
-    """Rows of two tables go into one file only if these are equal: None for JSON Lines, the names
-    of columns for CSV, an Arrow schema for Parquet."""
 
     kept_id: str | None
-    """The field whose values `chunks` keeps as ids, so that a packed file is not unpacked again for
-    them; None if there is no such field, or the file is not packed."""
 
     form: ClassVar[str]
-    """"jsonl", "csv", "tsv" or "parquet"."""
 
     @property
     def path(self) -> str:
@@ -116,21 +119,25 @@ class Table(ABC):
 
 
 class Record(NamedTuple):
-    """A row of a text file, still to be parsed unless parsing tells where it ends."""
+    """A row of a text file, still to be parsed unless parsing tells where it ends.
+
+    fields: The fields, or the error that the row has; none if the row is still to be parsed.
+    """
 
     number: int
     offset: int
     fields: list[str] | RowError
-    """The fields, or the error that the row has; none if the row is still to be parsed."""
     raw: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class TextTable(Table):
-    """A text file of rows: its rows can be found by lines, and written again byte for byte."""
+    """A text file of rows: its rows can be found by lines, and written again byte for byte.
+
+    header: The bytes before the first row: the header of CSV.
+    """
 
     header: bytes = b""
-    """The bytes before the first row: the header of CSV."""
 
     @abstractmethod
     def records(self) -> Iterator[Record]:
