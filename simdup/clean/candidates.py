@@ -13,7 +13,7 @@ from simdup.clean.protection import NOISE, OUTSIDE, as_it_is, changed_since, is_
 from simdup.clean.rules import Ranked, Rules
 from simdup.errors import InputError
 from simdup.findings.keeper import Key, is_newest, is_under, keys_of
-from simdup.match.tiers import is_near, scores
+from simdup.match.tiers import are_related
 from simdup.records import Document, ScanResult
 
 #: Why a file stays that was only compared with.
@@ -137,7 +137,7 @@ def candidates(
     cleaned are put into `left` instead.
     """
     for group, files in zip(result.groups, placed(result, roots_of(result)), strict=True):
-        found, near = [], [is_near(each) for each in scores(group.members)]
+        found, related = [], are_related(group)
         for place, each in enumerate(files):
             document, file = each.document, _id(each.document)
             if each.unfit:
@@ -147,7 +147,7 @@ def candidates(
             file = file if is_changed else as_it_is(file)
             key = rules.key(Ranked(document, each.root, not place, each.reasons))
             stay = AGAINST * document.source.is_reference or stays(document.path)
-            how = is_changed, is_newest(group, each.reasons), not near[place]
+            how = is_changed, is_newest(group, each.reasons), related[place]
             found.append(Candidate(document, file, key, stay, each.scanned, *how))
         yield sorted(found, key=lambda each: (each.is_changed, each.key))
 

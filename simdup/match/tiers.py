@@ -66,6 +66,12 @@ def scores(members: Sequence[Member]) -> list[float | None]:
     ]
 
 
+def are_related(group: Group) -> list[bool]:
+    """Which members are only related to the first one; in a family of siblings none is."""
+    is_family = group.kind is Kind.SAME_PATTERN
+    return [False, *(not (is_family or is_near(each)) for each in scores(group.members)[1:])]
+
+
 def best_score(members: Sequence[Member]) -> float | None:
     """The highest score that a member has with the first one; 1 if any two have the same words.
 

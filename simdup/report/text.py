@@ -15,6 +15,7 @@ import numpy as np
 from simdup.findings.identical import Found, entries, identity_of
 from simdup.findings.keeper import is_under, places
 from simdup.match.own_share import least_similarity
+from simdup.match.tiers import NEAR, RELATED, are_related, tier
 from simdup.records import (
     Candidates,
     Comparison,
@@ -387,12 +388,14 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
     """A line for each file of a group, and a heading for each identical set in it.
 
     A set that fills the group needs no heading, unless some of its files have the same bytes
-    and others have not.
+    and others have not. In a near group, a remark names the files that are only related to the
+    first.
     """
     lines, number, bits = list[str](), len(group.members), settings.recipe.bits
     look = beside(look, [each.document for each in group.members])
     is_cut = view.is_brief and number > MOST_FILES + 1
-    copies = list[int]()
+    copies, is_near = list[int](), tier(group) == NEAR
+    related = [each and is_near for each in are_related(group)]
     for entry in entries(group.members):
         first, size_of_set, place = entry[0][0], sum(map(len, entry)), len(copies)
         copies += [len(piece) for piece in entry for _ in piece]
@@ -404,7 +407,7 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
             look,
             heading="the first" if is_headed else None,
             same="same" if place else likeness(first.similarity, 0, bits),
-            remark=_inside(group, place, settings),
+            remark=RELATED if related[place] else _inside(group, place, settings),
         )
         left = (MOST_FILES if is_cut else number) - place
         if left > 0:

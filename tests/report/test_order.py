@@ -28,7 +28,7 @@ def of(path, words, content=None, size=100, *, is_reference=False):
     source = Source(path, size, 0, 0, 1, 2, is_reference)
     digests = os.fsencode(content or path), os.fsencode(words)
     document = Document(source, "utf-8", 1.0, 0, 100, *digests, b"")
-    return Member(document, b"\0\0", Kind.NEAR, 0, 0.5)
+    return Member(document, b"\0\0", Kind.NEAR, 0, 0.9)
 
 
 def files(groups):
@@ -275,7 +275,7 @@ def test_a_chain_says_once_what_its_names_have_in_common(names, shown):
     lines = list(text.render(result(versions(*names))))
 
     figures = {2: "20", 3: "20 and 20", 4: "20, 20 and 20"}[len(names)]
-    assert lines[0] == f"Group 1: versions, 50 % alike, {len(names)} files"
+    assert lines[0] == f"Group 1: versions, 90 % alike, {len(names)} files"
     assert lines[1] == f"  {shown}, newest last; {figures} % changed"
     assert len(lines) == 2 + len(names) + 1
 
@@ -351,7 +351,7 @@ def test_the_heading_of_a_group_says_how_much_can_go():
     mixed = group(1, of("a", "one", "x"), of("b", "one", "x", 2100), of("c", "two", size=9999))
     exact = mixed._replace(members=(mixed.members[0]._replace(kind=FIRST), *mixed.members[1:]))
 
-    assert next(text.render(result(exact))) == "Group 1: 50 % alike, 3 files, 2.1 kB can go"
+    assert next(text.render(result(exact))) == "Group 1: 90 % alike, 3 files, 2.1 kB can go"
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,16 @@ def test_related_texts_are_a_line_and_a_section_if_asked_for():
     assert said[-1].endswith("in 1 near-duplicate")
 
 
+def test_a_file_of_a_near_group_that_is_only_related_to_the_first_says_so():
+    near, related = member("b", similarity=0.9), member("c", similarity=0.6)
+    mixed = pair(similarity=0.9)._replace(
+        members=(*pair(similarity=0.9).members[:1], near, related)
+    )
+
+    _, *lines, _ = text.render(result(mixed))
+    assert [line.endswith("(related)") for line in lines] == [False, False, True]
+
+
 def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
     lines = {
         own: list(text.render(result(pair(own_share=own, similarity=0.8)), related=True))[-2]
@@ -467,13 +477,13 @@ def test_an_identical_set_is_one_entry_wherever_it_stands():
         "                 gb18030        1.2 kB  a\n"
         "    100 %  bytes gb18030        1.2 kB  a1\n"
         "  3 files with the same text, 2 of them identical, 52.0 % like the first\n"
-        "                 gb18030        1.2 kB  b0\n"
+        "                 gb18030        1.2 kB  b0  (related)\n"
         "     same  bytes gb18030        1.2 kB  b1\n"
         "     same  text  gb18030        1.2 kB  b2\n"
         "  2 identical files, 52.0 % like the first\n"
-        "                 gb18030        1.2 kB  c0\n"
+        "                 gb18030        1.2 kB  c0  (related)\n"
         "     same  bytes gb18030        1.2 kB  c1\n"
-        "   40.0 %        gb18030        1.2 kB  d\n"
+        "   40.0 %        gb18030        1.2 kB  d  (related)\n"
         "\n"
     )
     verbose = rendered(text.render(result(group), TerminalStyle(is_verbose=True))).splitlines()

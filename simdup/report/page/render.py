@@ -19,7 +19,7 @@ from simdup.clean.plan import Header, Plan, plan_lines
 from simdup.errors import InputError
 from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
-from simdup.match.tiers import RELATED, is_near, scores, tier
+from simdup.match.tiers import RELATED, are_related, tier
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import by_tier, repeated
@@ -99,8 +99,8 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
 
     For the sets see `sets_of`.
     """
-    pairs = zip(group.members, _tiers(group), strict=True)
-    members = [_member(member, bits, names, kind) for member, kind in pairs]
+    pairs = zip(group.members, are_related(group), strict=True)
+    members = [_member(each, bits, names, RELATED if aside else None) for each, aside in pairs]
     sets = sets_of(group.members)
     chain, family = chain_parts(group.versions) if group.versions else None, None
     kind = RELATED if tier(group) == RELATED else group.kind.value
@@ -115,13 +115,6 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
     }
     about = family, None, remarks or None, group.why, group.not_duplicates
     return [group.id, kind, group.diameter, members, sets, chain, *about]
-
-
-def _tiers(group: Group) -> list[str | None]:
-    """For each member RELATED if it is only related to the first one, else None."""
-    if group.kind is Kind.SAME_PATTERN:
-        return [None] * len(group.members)
-    return [None if is_near(each) else RELATED for each in scores(group.members)]
 
 
 def _member(member: Member, bits: int, names: Names, kind: str | None) -> list[Any]:
