@@ -388,13 +388,13 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
     """A line for each file of a group, and a heading for each identical set in it.
 
     A set that fills the group needs no heading, unless some of its files have the same bytes
-    and others have not. In a near group, a remark names the files that are only related to the
-    first.
+    and others have not. In a near group without a chain of versions, a remark names the files
+    that are only related to the first.
     """
     lines, number, bits = list[str](), len(group.members), settings.recipe.bits
     look = beside(look, [each.document for each in group.members])
     is_cut = view.is_brief and number > MOST_FILES + 1
-    copies, is_near = list[int](), tier(group) == NEAR
+    copies, is_near = list[int](), tier(group) == NEAR and not group.versions
     related = [each and is_near for each in are_related(group)]
     for entry in entries(group.members):
         first, size_of_set, place = entry[0][0], sum(map(len, entry)), len(copies)

@@ -491,7 +491,7 @@ def test_an_identical_set_is_one_entry_wherever_it_stands():
     # What a terminal has no room for is counted.
     brief = rendered(text.render(result(group), view=View(is_brief=True))).splitlines()
     assert brief[5:] == [
-        "                 gb18030        1.2 kB  b0",
+        "                 gb18030        1.2 kB  b0  (related)",
         "     same  bytes gb18030        1.2 kB  b1",
         "  and 4 more files, 2 of them identical to another",
         "",
