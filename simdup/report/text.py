@@ -15,7 +15,7 @@ import numpy as np
 from simdup.findings.identical import Found, entries, identity_of
 from simdup.findings.keeper import is_under, places
 from simdup.match.own_share import least_similarity
-from simdup.match.tiers import NEAR, RELATED, are_related, tier
+from simdup.match.tiers import NEAR, RELATED, is_near, scores, tier
 from simdup.records import (
     Candidates,
     Comparison,
@@ -388,14 +388,12 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
     """A line for each file of a group, and a heading for each identical set in it.
 
     A set that fills the group needs no heading, unless some of its files have the same bytes
-    and others have not. In a near group without a chain of versions, a remark names the files
-    that are only related to the first.
+    and others have not.
     """
     lines, number, bits = list[str](), len(group.members), settings.recipe.bits
     look = beside(look, [each.document for each in group.members])
     is_cut = view.is_brief and number > MOST_FILES + 1
-    copies, is_near = list[int](), tier(group) == NEAR and not group.versions
-    related = [each and is_near for each in are_related(group)]
+    copies = list[int]()
     for entry in entries(group.members):
         first, size_of_set, place = entry[0][0], sum(map(len, entry)), len(copies)
         copies += [len(piece) for piece in entry for _ in piece]
@@ -407,7 +405,7 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
             look,
             heading="the first" if is_headed else None,
             same="same" if place else likeness(first.similarity, 0, bits),
-            remark=RELATED if related[place] else _inside(group, place, settings),
+            remark=_remark(group, place, settings, look),
         )
         left = (MOST_FILES if is_cut else number) - place
         if left > 0:
@@ -479,15 +477,24 @@ def other_content(one: Document, other: Document) -> str:
     return ", ".join(f"other {kind}" for kind in one.other_unread(other))
 
 
-def _inside(group: Group, place: int, settings: Settings) -> str:
-    """A remark if most of a member stands in the first one, or most of the first in it; else "".
+def _remark(group: Group, place: int, settings: Settings, look: TerminalStyle) -> str:
+    """Why the first member is the one to keep; of another one, how it belongs to the first.
 
-    Of the first one, why it is the one to keep.
+    In a near group without a chain of versions, that is also whether it is only related.
     """
+    if not place:
+        return f"to keep: {group.why}" if group.why else ""
+    _, score = scores((group.members[0], group.members[place]))
+    said = [f"score {percent(score)}"] if look.is_verbose and score is not None else []
+    is_mixed = tier(group) == NEAR and not group.versions
+    said.append(RELATED if is_mixed and not is_near(score) else _inside(group, place, settings))
+    return ", ".join(filter(None, said))
+
+
+def _inside(group: Group, place: int, settings: Settings) -> str:
+    """A remark if most of a member stands in the first one, or most of the first in it; else ""."""
     similarity = group.members[place].similarity
-    if not place and group.why:
-        return f"to keep: {group.why}"
-    if not place or similarity is None or similarity >= MOSTLY:
+    if similarity is None or similarity >= MOSTLY:
         return ""
     of_member, of_first = (share or 0 for share in containments(group, place, settings))
     if max(of_member, of_first) < MOSTLY:

@@ -138,10 +138,10 @@ def test_text_worked_by_hand():
     assert rendered(text.render(result(groups[1]), verbose)) == (
         "Group 2: 50 to 100 % alike, 4 files, at most 3 of 16 bits apart\n"
         "                    gb18030        1.2 kB  in/d\n"
-        "    100 %  0 bits   gb18030        1.2 kB  in/e\n"
-        "   99.9 %  1 bit    gb18030        1.2 kB  in/f\n"
+        "    100 %  0 bits   gb18030        1.2 kB  in/e  (score 100 %)\n"
+        "   99.9 %  1 bit    gb18030        1.2 kB  in/f  (score 99.9 %)\n"
         "   50.0 %  3 bits   gb18030        1.2 kB  in/g"
-        "  (100 % of it in the first, 1 character damaged, short)\n"
+        "  (score 100 %, 100 % of it in the first, 1 character damaged, short)\n"
         "\n"
     )
 
@@ -181,6 +181,8 @@ def test_a_file_of_a_near_group_that_is_only_related_to_the_first_says_so():
 
     _, *lines, _ = text.render(result(mixed))
     assert [line.endswith("(related)") for line in lines] == [False, False, True]
+    *_, last, _ = text.render(result(mixed), TerminalStyle(is_verbose=True))
+    assert last.endswith("(score 60.0 %, related)")
 
 
 def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
