@@ -22,6 +22,7 @@ from simdup.match.own_share import (
     UNIT,
     Frequencies,
     OwnShares,
+    has_enough,
     least_similarity,
 )
 from simdup.match.verify import exact_similarities
@@ -173,8 +174,9 @@ def local_pairs(texts, settings):
         _, one_of_each = np.unique(made.digests[there], axis=0, return_index=True)
         one_of_each = np.sort(there[one_of_each])
         counted = Frequencies(made.sketches.take(one_of_each), family[one_of_each])
-        shares = OwnShares(made.sketches, made.counts, family, counted).of(pairs[:, :2])
-        near = (similarity >= least) & (shares >= settings.own_share)
+        own = OwnShares(made.sketches, made.counts, family, counted, sketch.KEPT)
+        shares = own.of(pairs[:, :2])
+        near = (similarity >= least) & has_enough(shares, similarity, settings.own_share)
         return np.column_stack((pairs, similarity, shares))[near]
     short = np.flatnonzero((made.counts[pairs[:, :2]] < SHORT).any(axis=1))
     i, j = pairs[short, :2].T
