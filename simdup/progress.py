@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from simdup.records import Document
 
 Item = TypeVar("Item")
 
@@ -24,6 +26,14 @@ class Progress(Protocol):
 
         `total` is how many all of them count for; None if nobody knows.
         """
+
+
+@runtime_checkable
+class ProgressOfScan(Progress, Protocol):
+    """Progress that a scan also tells what it knows before near-duplicates are computed."""
+
+    def tell_known(self, documents: Sequence[Document]) -> None:
+        """Tell how many of these documents, which are all, have the content of another one."""
 
 
 class _Silent:

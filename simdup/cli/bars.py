@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 from tqdm import tqdm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from simdup.records import Document
 
 Item = TypeVar("Item")
 
@@ -31,6 +33,13 @@ _UNITS = {
 
 # Seconds after which a bar is drawn again.
 TICK_S = 0.25
+
+# How long what follows a phase takes, as a share of the phase: of 100,000 generated files (see
+# tests/bench/corpus.py), 147 s passed until they were read, and 37 s after that.
+_AFTER = {"read": 0.25}
+
+# The fewest documents of a scan that says what it knows before near-duplicates are searched.
+WORTH_A_LINE = 2000
 
 # The bars that are on the screen.
 _open: set[_Bar] = set()
@@ -87,7 +96,10 @@ def drawn(label: str, total: float | None, done: float, elapsed_s: float) -> str
     begin, end = "{desc:<9}", ", {elapsed} gone"
     counted, speed = _UNITS.get(label, ""), f", {_short(rate)}/s" if rate else ""
     if total:
-        begin, end = "{desc:<8}{percentage:4.0f} % {bar} ", ", {elapsed} gone, {remaining} left"
+        whole_s = elapsed_s * total / done if done else 0
+        left_s = whole_s - elapsed_s + whole_s * _AFTER.get(label, 0)
+        left = tqdm.format_interval(left_s) if done else "?"
+        begin, end = "{desc:<8}{percentage:4.0f} % {bar} ", f", {{elapsed}} gone, {left} left"
         counted = f"of {_short(total)} {counted}"
     return tqdm.format_meter(
         done,
@@ -118,23 +130,35 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"
 
 
-def bar(
-    items: Iterable[Item],
-    label: str,
-    total: float | None,
-    amount: Callable[[Item], float] | None = None,
-) -> Iterable[Item]:
-    """Yield the items; a bar on stderr shows how many are done when the next one is asked for."""
-    if total == 0:
-        yield from items
-        return
-    bar = _Bar(label, total)
-    try:
-        for item in items:
-            yield item
-            bar.done += 1 if amount is None else amount(item)
-    finally:
-        bar.close()
+class Bars:
+    """Shows phases, and of a scan what is known early."""
+
+    def __call__(
+        self,
+        items: Iterable[Item],
+        label: str,
+        total: float | None,
+        amount: Callable[[Item], float] | None = None,
+    ) -> Iterable[Item]:
+        """Yield the items; a bar shows how many are done when the next one is asked for."""
+        if total == 0:
+            yield from items
+            return
+        bar = _Bar(label, total)
+        try:
+            for item in items:
+                yield item
+                bar.done += 1 if amount is None else amount(item)
+        finally:
+            bar.close()
+
+    def tell_known(self, documents: Sequence[Document]) -> None:
+        """Print a line on the copies among documents, if these are enough to be waited for."""
+        from simdup.report.text import known_so_far
+
+        close_bars()
+        if len(documents) >= WORTH_A_LINE:
+            sys.stderr.writelines(f"{line}\n" for line in known_so_far(documents))
 
 
 def close_bars() -> None:

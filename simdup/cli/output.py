@@ -57,9 +57,9 @@ def progress(*, quiet: bool) -> Progress:
     """Return the function that draws bars; none if `quiet` or if stderr is not a terminal."""
     if quiet or not sys.stderr.isatty():
         return silent
-    from simdup.cli.bars import bar
+    from simdup.cli.bars import Bars
 
-    return bar
+    return Bars()
 
 
 def warn_of(skipped: tuple[Skipped, ...]) -> None:

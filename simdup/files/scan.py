@@ -38,7 +38,7 @@ from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Collected, is_dense,
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.fingerprint.tokens import WORDS_EDITION
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
-from simdup.progress import Progress, silent
+from simdup.progress import Progress, ProgressOfScan, silent
 from simdup.recipe import Recipe
 from simdup.records import Document, ScanResult, Skipped, Source
 from simdup.settings import Settings
@@ -96,6 +96,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
         if result is None:
             _read(found, memory, jobs, progress)
             made = found.fingerprinted(is_sketched=True)
+            if isinstance(progress, ProgressOfScan):
+                progress.tell_known(made.documents)
             result = found.result(made)
             asks = *asked.of_matching, progress, memory.cache
             result, matching = match_documents(result, made, *asks)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from simdup.findings.identical import identity_of
 from simdup.match.tiers import RELATED, tier
-from simdup.records import Group, ScanResult
+from simdup.records import Document, Group, Identity, ScanResult
 
 
 class View(NamedTuple):
@@ -94,26 +95,37 @@ class Repeated(NamedTuple):
 
 def repeated(groups: Iterable[Group]) -> Repeated:
     """The files that repeat in these groups, if one file of each and all references stay."""
+    return _repeated(
+        [(each.document, identity_of(each)) for each in group.members] for group in groups
+    )
+
+
+def repeated_before_matching(documents: Iterable[Document]) -> Repeated:
+    """The files that repeat another one, as far as that is known without near-duplicates."""
+    return _repeated([[(each, each.identity) for each in documents]])._replace(near=Pile())
+
+
+def _repeated(groups: Iterable[Iterable[tuple[Document, Identity]]]) -> Repeated:
     sizes: dict[str, list[int]] = {name: [] for name in Repeated._fields}
-    for group in groups:
-        for name, size in _repeating(group):
-            sizes[name].append(size)
+    for name, size in chain.from_iterable(map(_repeating, groups)):
+        sizes[name].append(size)
     return Repeated(**{name: Pile(len(each), sum(each)) for name, each in sizes.items()})
 
 
-def _repeating(group: Group) -> Iterator[tuple[str, int]]:
+def _repeating(group: Iterable[tuple[Document, Identity]]) -> Iterator[tuple[str, int]]:
     """Yield the field of Repeated and the size of each file that repeats another one.
 
     The references of a group stay, or else its first member. Files that no command may touch count
     neither as files that stay nor as files that can go.
     """
     seen = {name: set[object]() for name in ("identical", "text", "words")}
-    members = [each for each in group.members if each.document.untouchable is None]
-    for member in sorted(members, key=lambda each: not each.document.source.is_reference):
-        words, text, content = identity_of(member)
+    members = [each for each in group if each[0].untouchable is None]
+    for document, (words, text, content) in sorted(
+        members, key=lambda each: not each[0].source.is_reference
+    ):
         known = {"identical": content, "text": text, "words": words}
-        if seen["words"] and not member.document.source.is_reference:
+        if seen["words"] and not document.source.is_reference:
             how = (name for name, each in known.items() if each in seen[name])
-            yield next(how, "near"), member.document.source.size
+            yield next(how, "near"), document.source.size
         for name, each in known.items():
             seen[name].add(each)

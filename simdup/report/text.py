@@ -30,7 +30,16 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.order import WHOLE, Pile, View, by_tier, ranked, repeated
+from simdup.report.order import (
+    WHOLE,
+    Pile,
+    Repeated,
+    View,
+    by_tier,
+    ranked,
+    repeated,
+    repeated_before_matching,
+)
 from simdup.report.terminal import (
     ASIDE,
     HEADING,
@@ -691,12 +700,22 @@ def closing(result: ScanResult, *, siblings: bool = False, related: bool = False
     return [*summary(result, siblings=siblings, related=related), *what_to_do(result)]
 
 
+def known_so_far(documents: Iterable[Document]) -> list[str]:
+    """A line on the files that can go unseen, before near-duplicates are computed."""
+    copies = _unseen(repeated_before_matching(documents))
+    return [f"so far: {copies} can go; near-duplicates are searched"] * bool(copies)
+
+
+def _unseen(found: Repeated) -> str:
+    same_text = " of the same text"
+    return _piled((found.identical, "identical copy", ""), (found.text, "copy", same_text))
+
+
 def what_to_do(result: ScanResult) -> list[str]:
     """Lines on the files that can go unseen, and on the files that need a look first."""
     result, _ = by_tier(result)
     found = repeated(result.groups)
-    same_text, same_words = " of the same text", " with the same words"
-    copies = _piled((found.identical, "identical copy", ""), (found.text, "copy", same_text))
+    copies, same_words = _unseen(found), " with the same words"
     others = _piled((found.words, "file", same_words), (found.near, "near-duplicate", ""))
     if others and (versions := sum(bool(group.versions) for group in result.groups)):
         others += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"

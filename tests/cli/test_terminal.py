@@ -19,7 +19,9 @@ from patience import SOON
 from terminals import drained, terminal
 
 from simdup.cli import bars, output
+from simdup.files.scan import scan
 from simdup.progress import silent
+from simdup.report.text import what_to_do
 
 
 class Screen(io.StringIO):
@@ -61,7 +63,7 @@ def left_on(shown):
         (("read", 4000, 0, 0), r"read +0 % +0 of 4,000 files, 00:00 gone, \? left"),
         (
             ("read", 4000, 2000, 4),
-            r"read +50 % #+\d? +2,000 of 4,000 files, 500/s, 00:04 gone, 00:04 left",
+            r"read +50 % #+\d? +2,000 of 4,000 files, 500/s, 00:04 gone, 00:06 left",
         ),
         (("walk", None, 12_345, 2.5), r"walk +12,345 files, 4,938/s, 00:02 gone"),
         (("search", 5e9, 0, 0), r"search +0 % +0 of 5.00G pairs, 00:00 gone, \? left"),
@@ -111,6 +113,23 @@ def test_a_bar_moves_at_least_once_a_second_during_a_long_batch(screen):
 
     seconds = [int(each) for each in re.findall(r"00:(\d\d) gone", screen.getvalue())]
     assert sorted(set(seconds)) == [0, 1, 2]
+
+
+def test_a_scan_of_many_files_tells_the_copies_before_it_searches_for_near_ones(
+    tmp_path, screen, monkeypatch, english, simplified
+):
+    (tmp_path / "a").write_text(english, "utf-8")
+    (tmp_path / "b").write_text(english, "utf-8")
+    (tmp_path / "c").write_text(simplified, "utf-8")
+    (tmp_path / "d").write_bytes(simplified.encode("gbk"))
+    can_go = what_to_do(scan(tmp_path, progress=output.progress(quiet=False)))[0]
+    assert "so far" not in screen.getvalue()
+
+    monkeypatch.setattr(bars, "WORTH_A_LINE", 4)
+    scan(tmp_path, progress=output.progress(quiet=False))
+
+    said = can_go.removeprefix("can go: ")
+    assert left_on(screen.getvalue()) == [f"so far: {said} can go; near-duplicates are searched"]
 
 
 def test_nothing_draws_a_bar_that_is_closed(screen, monkeypatch):
