@@ -17,51 +17,55 @@ from simdup.search.distinct import distinct_rows
 
 
 class Items(NamedTuple):
-    """Items to be matched; all arrays by item."""
+    """Items to be matched; all arrays by item.
+
+    rows: Fingerprints: their first bits are compared, and all bits sieve chance candidates.
+    counts: The number of features.
+    digests: (items, 2): digests of the features.
+    rank: Of the copies of a text, the one with the lowest rank goes first.
+    is_reference: If there are references, only pairs of a reference and another item count.
+    sketches: Large ones; None where own shares are not asked for.
+    own: Items with different numbers are different texts, even if their features are equal.
+    """
 
     rows: Rows
-    """Fingerprints: their first bits are compared, and all bits sieve chance candidates."""
     counts: Indices
-    """The number of features."""
     digests: Digests
-    """(items, 2): digests of the features."""
     rank: Indices
-    """Of the copies of a text, the one with the lowest rank goes first."""
     is_reference: Mask
-    """If there are references, only pairs of a reference and another item count."""
     sketches: Sketches | None = None
-    """Large ones; None where own shares are not asked for."""
     own: Indices | None = None
-    """Items with different numbers are different texts, even if their features are equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Texts:
-    """The distinct texts of some items; arrays by text unless said otherwise."""
+    """The distinct texts of some items; arrays by text unless said otherwise.
+
+    by_text: (items,): text i has the items at begins[i]:begins[i + 1], lowest rank first.
+    begins: (texts + 1,)
+    rank: The rank of its first item.
+    rows: The bits that are compared.
+    wide: All bits, which sieve chance candidates; they begin with `rows`.
+    counts: The number of features.
+    digests: (texts, 2): digests of the features.
+    content: (texts,): part of a digest, which decides between equally good texts.
+    is_reference: A text of both references and other items is two texts, since only pairs between
+        these two sides count.
+    sketches: The usual sketches, by which candidates are compared.
+    large: The large sketches, for own shares.
+    """
 
     by_text: Indices
-    """(items,): text i has the items at begins[i]:begins[i + 1], lowest rank first."""
     begins: Indices
-    """(texts + 1,)"""
     rank: Indices
-    """The rank of its first item."""
     rows: Rows
-    """The bits that are compared."""
     wide: Rows
-    """All bits, which sieve chance candidates; they begin with `rows`."""
     counts: Indices
-    """The number of features."""
     digests: Digests
-    """(texts, 2): digests of the features."""
     content: Hashes
-    """(texts,): part of a digest, which decides between equally good texts."""
     is_reference: Mask
-    """A text of both references and other items is two texts, since only pairs between these
-    two sides count."""
     sketches: Sketches | None
-    """The usual sketches, by which candidates are compared."""
     large: Sketches | None = None
-    """The large sketches, for own shares."""
 
     def items_of(self, text: int) -> Indices:
         """The items that have this text, lowest rank first."""

@@ -46,29 +46,33 @@ STEPS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 class Search(NamedTuple):
-    """The candidate pairs of some texts."""
+    """The candidate pairs of some texts.
+
+    pairs: (m, 2)
+    unsettled: Texts for which a further search may find more pairs, ascending.
+    is_complete: Whether all candidates are there, so that nothing has to be searched again.
+    k: The distance within which pairs are candidates; None if no distance decides.
+    """
 
     pairs: Indices
-    """(m, 2)"""
     unsettled: Indices
-    """Texts for which a further search may find more pairs, ascending."""
     is_complete: bool
-    """Whether all candidates are there, so that nothing has to be searched again."""
     k: int | None = None
-    """The distance within which pairs are candidates; None if no distance decides."""
 
 
 class Divided(NamedTuple):
-    """What a first search among all texts found."""
+    """What a first search among all texts found.
+
+    search: Its pairs are the ones that sketches do not rule out, and none is between two parts.
+    part: (n,): the number of the part of each text, below n.
+    similarities: (m,): exact similarities of the pairs.
+    proposed: The number of all candidate pairs.
+    """
 
     search: Search
-    """Its pairs are the ones that sketches do not rule out, and none is between two parts."""
     part: Indices
-    """(n,): the number of the part of each text, below n."""
     similarities: Similarities
-    """(m,): exact similarities of the pairs."""
     proposed: int
-    """The number of all candidate pairs."""
 
 
 def parts_of(

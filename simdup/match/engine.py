@@ -34,22 +34,25 @@ from simdup.theory import similarity_at
 
 
 class TextGroups(NamedTuple):
-    """Groups of similar texts, and how they were found."""
+    """Groups of similar texts, and how they were found.
+
+    groups: The texts of each group, its representative first.
+    similarities: How similar each text is to the first of its group, for all groups one after the
+        other; NaN where nothing was verified.
+    own_shares: The own share of each text and the first of its group, in the same order; NaN if
+        unknown.
+    shares: The own shares of all texts, for pairs that are asked for later; None if not asked for.
+    candidates: None when nothing was verified.
+    excluded: Pairs on the user's list that were similar enough otherwise.
+    """
 
     groups: tuple[Indices, ...]
-    """The texts of each group, its representative first."""
     similarities: Similarities
-    """How similar each text is to the first of its group, for all groups one after the other;
-    NaN where nothing was verified."""
     own_shares: Shares
-    """The own share of each text and the first of its group, in the same order; NaN if unknown."""
     siblings: Siblings
     shares: OwnShares | None
-    """The own shares of all texts, for pairs that are asked for later; None if not asked for."""
     candidates: Candidates | None
-    """None when nothing was verified."""
     excluded: int
-    """Pairs on the user's list that were similar enough otherwise."""
 
     def leaders_of(self, n: int) -> Indices:
         """The first text of the group of each of n texts, or the text itself; (n,)."""

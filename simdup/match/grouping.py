@@ -24,23 +24,27 @@ from simdup.match.groups import (
 
 
 class Duplicates(NamedTuple):
-    """Pairs of near-duplicate texts."""
+    """Pairs of near-duplicate texts.
+
+    pairs: (m, 2)
+    """
 
     pairs: Indices
-    """(m, 2)"""
     similarities: Similarities
     own_shares: Shares
 
 
 class Leaders(NamedTuple):
-    """The representative of each text; arrays by text."""
+    """The representative of each text; arrays by text.
+
+    leader: The representative, which is the text itself if it is in no group.
+    similarity: To the representative; NaN where that is not known.
+    own_share: Of the text and its representative; NaN where that is not known.
+    """
 
     leader: Indices
-    """The representative, which is the text itself if it is in no group."""
     similarity: Similarities
-    """To the representative; NaN where that is not known."""
     own_share: Shares
-    """Of the text and its representative; NaN where that is not known."""
 
     def values_of(
         self,

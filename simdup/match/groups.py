@@ -44,13 +44,15 @@ PAIRS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Precedence:
-    """Which of several documents goes first; arrays by document."""
+    """Which of several documents goes first; arrays by document.
+
+    sizes: How many copies each one stands for: its similarities count as often.
+    content: A number that depends on the content alone, such as a digest. Of equally good documents
+        the one with the lowest number goes first.
+    """
 
     sizes: Indices
-    """How many copies each one stands for: its similarities count as often."""
     content: Hashes
-    """A number that depends on the content alone, such as a digest. Of equally good documents the
-    one with the lowest number goes first."""
 
     def take(self, some: Indices) -> Precedence:
         """Return the precedence of some of these documents."""
@@ -151,12 +153,14 @@ def leaders(pairs: Indices, closeness: Similarities, linkage: str, order: Preced
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
-    """Pairs of documents, the most alike last; arrays by pair."""
+    """Pairs of documents, the most alike last; arrays by pair.
+
+    weight: The similarity, in units of 1 / UNIT.
+    """
 
     left: Indices
     right: Indices
     weight: Indices
-    """The similarity, in units of 1 / UNIT."""
 
     def take(self, some: Mask) -> Edges:
         """Return some of these pairs."""

@@ -105,23 +105,27 @@ class PlacedSource(Protocol):
 
 
 class TextParts(NamedTuple):
-    """Pairs of a part and its larger text; arrays by pair, ordered by larger text and place."""
+    """Pairs of a part and its larger text; arrays by pair, ordered by larger text and place.
+
+    pairs: (m, 2): the part, and the larger text in which it stands.
+    shares: (m,): the share of the distinct shingles of the part that the larger text has.
+    places: (m, 2): where the part begins and ends in the larger text, in characters.
+    """
 
     pairs: Indices
-    """(m, 2): the part, and the larger text in which it stands."""
     shares: Shares
-    """(m,): the share of the distinct shingles of the part that the larger text has."""
     places: Indices
-    """(m, 2): where the part begins and ends in the larger text, in characters."""
 
 
 class Place(NamedTuple):
-    """Where a part stands in a larger text, in characters."""
+    """Where a part stands in a larger text, in characters.
+
+    features: How many distinct shingles of the part stand there.
+    """
 
     start: int
     end: int
     features: int
-    """How many distinct shingles of the part stand there."""
 
 
 def find_parts(  # noqa: PLR0913, PLR0917  (one argument a question)

@@ -81,33 +81,39 @@ _NO_KEYS = np.empty(0, np.uint64)
 
 
 class Together(NamedTuple):
-    """Pairs of texts that share enough, and the texts whose pairs are not all among them."""
+    """Pairs of texts that share enough, and the texts whose pairs are not all among them.
+
+    pairs: (m, 2), each pair once; if there are references, the reference is on the right.
+    crowded: Texts that were paired with the first text of a long list only, ascending.
+    """
 
     pairs: Indices
-    """(m, 2), each pair once; if there are references, the reference is on the right."""
     crowded: Indices
-    """Texts that were paired with the first text of a long list only, ascending."""
 
 
 class Lists(NamedTuple):
-    """Lists of texts, one after the other."""
+    """Lists of texts, one after the other.
+
+    texts: Ascending within each list.
+    """
 
     texts: Keys
-    """Ascending within each list."""
     sizes: Indices
 
 
 class Postings(NamedTuple):
-    """Short lists of texts, one after the other, and where some of these texts stand in them."""
+    """Short lists of texts, one after the other, and where some of these texts stand in them.
+
+    texts: (entries,): ascending within each list.
+    ends: (entries,): where the list of each entry ends.
+    doubles: From this entry on, two texts of a list share two values.
+    places: The entries of text first + i are places[offsets[i] : offsets[i + 1]].
+    """
 
     texts: Keys
-    """(entries,): ascending within each list."""
     ends: Keys
-    """(entries,): where the list of each entry ends."""
     doubles: int
-    """From this entry on, two texts of a list share two values."""
     places: Indices
-    """The entries of text first + i are places[offsets[i] : offsets[i + 1]]."""
     offsets: Indices
     first: int
 

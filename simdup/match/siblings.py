@@ -21,10 +21,12 @@ from simdup.search.distinct import pair_keys
 
 
 class Siblings(NamedTuple):
-    """Pairs of texts that are similar enough, but only in what many others share too; each once."""
+    """Pairs of texts that are similar enough, but only in what many others share too; each once.
+
+    pairs: (m, 2): texts, the lower number on the left; in ascending order.
+    """
 
     pairs: Indices
-    """(m, 2): texts, the lower number on the left; in ascending order."""
     similarities: Similarities
     own_shares: Shares
 
