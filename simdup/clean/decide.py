@@ -271,7 +271,7 @@ Copies = list[tuple[Candidate, Candidate]]
 
 
 def _why(going: str, staying: str) -> str:
-    return f"all of {printable(going)} stands in {printable(staying)}"
+    return f"all of {printable(going)} is in {printable(staying)} too"
 
 
 def whole_folder(action: Action) -> tuple[str, str] | None:

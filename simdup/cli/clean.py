@@ -226,7 +226,7 @@ def clean_command(asked: Clean) -> int:
 
     \b
     Examples:
-      simdup clean found.json --prefer newest -o plan.jsonl
+      simdup clean found.json -o plan.jsonl
       simdup clean plan.jsonl --apply
     """
     from simdup.report import clean as text

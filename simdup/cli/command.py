@@ -23,7 +23,7 @@ _EXPERIMENTS = "Fingerprints, for experiments"
 _HEADINGS = {
     "What counts as a duplicate": "similarity parts against among keep fail_on_found",
     "Which files": "include exclude hidden gitignore archives text_field id_field",
-    "Which file is kept": "prefer prefer_under",
+    "Which file is kept": "prefer prefer_under keep_under let_go_under",
     "What may go": (
         "text formats_too near newest_too protect only_under protect_name most most_files yes_many"
     ),

@@ -33,7 +33,7 @@ Figures: TypeAlias = tuple[float | None, float | None]
 NS_OF_A_MINUTE = 60_000_000_000
 
 # Encodings that lose no character, the usual one first; all others come after them.
-_UNICODE = {"utf-8": 0, "utf-8-sig": 0, "ascii": 0, "utf-16-le": 1, "utf-16-be": 1}
+_UNICODE = {"utf-8": 0, "ascii": 0, "utf-8-sig": 1, "utf-16-le": 2, "utf-16-be": 2}
 
 
 def _at_an_end(words: str, cjk: str) -> str:
@@ -41,6 +41,13 @@ def _at_an_end(words: str, cjk: str) -> str:
     begins = rf"(?:(?:{words})(?![^\W\d_])|{cjk}).*"
     return rf"[\W\d_]*{begins}|.*(?:(?<![^\W\d_])(?:{words})|{cjk})[\W\d_]*"
 
+
+# What a folder of old files may be called after: the machine or the disk that was replaced.
+_MACHINES = (
+    r"(?:laptops?|computers?|pcs?|mac(?:book)?s?|desktops?|phones?|disks?|drives?|hard ?drives?|hdd"
+    r"|machines?|servers?|usb(?: stick)?|rechner|festplatten?|handys?|ordinateurs?|portables?"
+    r"|disques?(?: durs?)?|ordenador(?:es)?|portátil(?:es)?|discos?(?: duros?)?|backups?|home)"
+)
 
 # Places for copies, the worst first: why a file elsewhere is kept, and the names of such folders.
 _PLACES = {
@@ -58,20 +65,28 @@ _PLACES = {
     ),
     "not in a copied folder": r"(?:copy|copies|kopie|copie|copia)(?: \(\d+\))? (?:of|von|de|du) .*"
     r"|(?:.*[\W_])?(?:copy|copies|kopien?|copies?|copias?)[\W\d_]*"
-    r"|.*(?:副本|复件|拷贝|拷貝|複製|コピー)[\W\d_]*",
+    r"|.*(?:副本|复件|拷贝|拷貝|複製|コピー|转码|轉碼)[\W\d_]*|converted|konvertiert",
     "not in a folder of old files": r"[\W\d_]*(?:old|previous)(?: files| stuff"
     r"| versions?| docs)?[\W\d_]*|.*[\W_]old[\W\d_]*|[\W\d_]*(?:archived?|archives|archiv|altes?"
     r"|alte dateien|vieux|ancien(?:ne)?s?|antigu[oa]s?|viej[oa]s?|archivad[oa]s?|[旧舊]的?"
     r"|[旧老]文件|旧版|舊檔案?"
-    r"|归档|存档|歸檔|封存|古い|旧ファイル|アーカイブ|保管)[\W\d_]*",
+    r"|归档|存档|歸檔|封存|古い|旧ファイル|アーカイブ|保管|[旧舊老古]い?"
+    r"(?:的)?(?:电脑|電腦|笔记本|筆電|手机|手機|硬盘|硬碟|机器|パソコン|pc|mac))[\W\d_]*"
+    rf"|(?:my |mein |mon |mi )?(?:old|previous|alte[rs]?|anciens?|vieux|viej[oa]s?|antigu[oa]s?)"
+    rf"[\W_]+{_MACHINES}[\W\d_]*|{_MACHINES}[\W_]+(?:vieux|anciens?|viej[oa]s?|antigu[oa]s?)[\W\d_]*",
+    "not on the desktop": r"[\W\d_]*(?:desktop|schreibtisch|bureau|escritorio|桌面|デスクトップ)"
+    r"[\W\d_]*",
 }
 _PLACE = [re.compile(pattern) for pattern in _PLACES.values()]
 
 # What programs and people add to the names of copies, in lower case: "letter (1).txt",
-# "Copy of letter.txt", "letter - Kopie.txt", "letter副本.txt", "letter.txt.bak", "letter.txt~".
+# "Copy of letter.txt", "letter - Kopie.txt", "letter副本.txt", "letter.txt.bak", "letter.txt~",
+# "letter-gbk.txt".
 _OF_A_COPY = re.compile(
     r"(?<![^\W\d_])(copy|copie|copia|cópia|kopie|копия|backup|bak|old|orig)(?![^\W\d_])"
     r"|\(\d{1,2}\)|副本|复件|复制|複製|拷贝|拷貝|备份|備份|コピー|バックアップ|사본|복사본|~\Z"
+    r"|[\W_](?:utf-?8(?:-?sig|-?bom)?|utf-?16(?:-?[lb]e)?|gbk|gb2312|gb18030|big5(?:-?hkscs)?"
+    r"|s(?:hift)?-?jis|euc-?(?:jp|kr|cn)|cp\d{3,4}|windows-125\d|latin-?1)(?=\.[^.]*\Z|\Z)"
 )
 
 #: Why one file is kept and not another, a phrase for each part of a key; see the module.
@@ -80,7 +95,7 @@ WORDS = (
     *("under a folder to keep", "not under a folder to let go", "the newest version"),
     *(*_PLACES, "its name has no mark of a copy", "not in a folder that is a copy of another"),
     *("no damaged characters", "the longer text", "a format that holds more", "in UTF-8"),
-    *("older", "shorter path", "order of names"),
+    *("the older file", "shorter path", "order of names"),
 )
 _VERSION = WORDS.index("the newest version")
 _FOLDER = WORDS.index("not in a folder that is a copy of another")
@@ -173,7 +188,7 @@ def _own_keys(documents: Sequence[Document]) -> list[Key]:
             *(*of_folder(folder), is_name_of_copy(name), 0),
             *(bool(each.damaged or each.doubt), -each.features),
             each.format_place,
-            _UNICODE.get(each.encoding, 2) if each.format == "text" else 0,
+            _UNICODE.get(each.encoding, 3) if each.format == "text" else 0,
             each.source.mtime_ns // NS_OF_A_MINUTE,
             len(each.path),
             os.fsencode(each.path),

@@ -58,7 +58,7 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
     for pair, actions in whole.items():
         files = f"{count(len(actions), 'file')}, {size(sum(a.file.size for a in actions))}"
         going, staying = ("." if each == top else _name(each, top) for each in pair)
-        yield f"{look.painted('Folder', HEADING)}: all of {going} stands in {staying}"
+        yield f"{look.painted('Folder', HEADING)}: all of {going} is in {staying} too"
         yield f"  {_act(actions[0].act, look)}  {files}"
         yield ""
     for group in shown:

@@ -261,8 +261,13 @@ def _files_of(session: SparkSession, paths: Mapping[str, str]) -> list[str]:
             raise InputError(f"{called!r}: Spark passes over names that begin with _ or .")
     files = session.read.format("binaryFile")
     taken = Counter(uri for path in paths for uri in files.load(path).inputFiles())
-    every = files.option("recursiveFileLookup", "true").load(list(paths)).inputFiles()
-    for lost in sorted({*every} - {*taken}):
+    every = files.option("recursiveFileLookup", "true")
+    # `inputFiles` also names files of which no row is read.
+    found, read = (
+        {row[0] for row in frame.load(list(paths)).select("path").collect()}
+        for frame in (every, session.read.format("binaryFile"))
+    )
+    for lost in sorted(found - read):
         why = "from a folder it reads either files or folders named name=value"
         raise InputError(f"{_path_of(lost)!r}: Spark passes over it ({why}); name each folder")
     for twice in sorted(uri for uri, count in taken.items() if count > 1):

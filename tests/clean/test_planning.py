@@ -517,7 +517,7 @@ def test_a_folder_whose_files_all_stand_in_another_goes_whole(tree):
 
     assert {os.path.dirname(each.file.path) for each in plan.actions} == {str(root / "copy")}
     assert {each.why for each in plan.actions} == {
-        f"all of {root / 'copy'} stands in {root / 'docs'}"
+        f"all of {root / 'copy'} is in {root / 'docs'} too"
     }
 
 

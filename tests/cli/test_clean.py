@@ -126,7 +126,7 @@ def test_a_folder_that_goes_whole_is_one_line(run, write, english, simplified, t
 
     shown = run("clean", "found.json").out.decode().splitlines()
 
-    assert shown[2] == "Folder: all of old stands in docs"
+    assert shown[2] == "Folder: all of old is in docs too"
     assert shown[3].startswith("  trash    3 files, ")
     assert len(shown) == 5
 
@@ -384,7 +384,7 @@ def test_words_of_a_plan_hide_no_file_that_goes(run, found):
     """A line that says that a whole folder goes, of a file that is not in that folder."""
     run("clean", found, "-o", "plan.jsonl", "-q")
     header, line, *rest = Path("plan.jsonl").read_text("utf-8").splitlines()
-    value = json.loads(line) | {"why": "all of /old stands in /new"}
+    value = json.loads(line) | {"why": "all of /old is in /new too"}
     Path("plan.jsonl").write_text("\n".join([header, json.dumps(value), *rest]), "utf-8")
 
     shown = run("clean", "plan.jsonl").out.decode()

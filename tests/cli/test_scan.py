@@ -277,7 +277,7 @@ def test_a_report_of_nothing_is_one_of_its_format(run, form):
     elif form == "csv":
         assert ended.out.decode() == (
             "group,kind,representative,similarity,own_share,distance,size,encoding,path"
-            ",set,set_kind,byte_digest,words_digest,unread\n"
+            ",set,set_kind,byte_digest,words_digest,unread,score,tier\n"
         )
     else:
         assert ended.out == b""
@@ -340,8 +340,8 @@ def test_related_texts_are_not_found_for_the_exit_code_and_not_named(run, write,
 
     ended = run("scan", ".", "--fail-on-found", "--format", "names")
     assert (ended.code, ended.out) == (0, b"")
-    assert "1 group of related texts: --related lists them" in ended.err
-    assert run("scan", ".", "--format", "names", "--related").out == b"a\nb\n\n"
+    assert b"1 group of related texts: --related lists them" in ended.err
+    assert run("scan", ".", "--format", "names", "--related").out == b"./a\n./b\n\n"
 
 
 def test_an_unreadable_file_exits_with_3_though_a_group_was_found(run, write, english, refused):

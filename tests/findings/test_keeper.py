@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simdup import Document, Source
-from simdup.findings.keeper import NS_OF_A_MINUTE, is_name_of_copy, ranks
+from simdup.findings.keeper import NS_OF_A_MINUTE, is_name_of_copy, places, ranks
 
 
 def document(path, minute=0, archive=None):
@@ -49,7 +49,20 @@ def test_no_documents_have_no_ranks():
         *(("letter (1).txt", True), ("Copy of letter.txt", True), ("letter.txt~", True)),
         *(("letter.txt.bak", True), ("letter副本.txt", True), ("~letter", False)),
         *(("copyright.txt", False), ("bold.txt", False), ("letter (a).txt", False)),
+        *(("日记 utf-8-sig.txt", True), ("letter_GBK.txt", True), ("gbk.txt", False)),
     ],
 )
 def test_a_name_says_whether_it_is_that_of_a_copy(name, is_copy):
     assert is_name_of_copy(name) == is_copy
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_place"),
+    [
+        *(("old laptop", True), ("Old-PC", True), ("alter Rechner", True), ("旧电脑", True)),
+        *(("ancien ordinateur", True), ("Old Testament", False), ("Oldenburg", False)),
+        *(("Desktop", True), ("桌面", True), ("转码", True), ("desktop publishing", False)),
+    ],
+)
+def test_a_folder_says_whether_it_is_a_place_for_copies(folder, is_place):
+    assert any(places(f"/home/ann/{folder}/letters")) == is_place

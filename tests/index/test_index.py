@@ -1021,7 +1021,7 @@ def rewritten(place, part, name, value):
     [
         ("unicode", "1.1.5", unicodedata.unidata_version),
         ("ngram", [3], [2]),
-        ("format", 0, 1),
+        ("format", 0, 2),
         ("variants", "Unihan 99.0.0", json.loads(Recipe().key())["variants"]),
     ],
 )

@@ -124,12 +124,14 @@ def test_the_table_worked_by_hand():
         "best k = 4 .750 (.650-.850) .500 (.400-.600) .900 (.800-1.000) .625 (.525-.725)",
         "cosine, 0.5 .500 (.400-.600) .500 (.400-.600) .500 (.400-.600) .750 (.650-.850)",
         "own share, 0.75 1.000 (.900-1.000) .500 (.400-.600) .667 (.567-.767) .800 (.700-.900)",
+        "near, 0.8 1.000 (.900-1.000) .250 (.150-.350) .400 (.300-.500) .750 (.650-.850)",
         "16 k = 5 .750 (.650-.850) .312 (.212-.412) .806 (.706-.906) .625 (.525-.725) "
         ".875 (.775-.975)",
         "by theory .656 .328 .164 -",
         "best k = 8 .750 (.650-.850) .500 (.400-.600) .900 (.800-1.000) .625 (.525-.725)",
         "cosine, 0.5 .500 (.400-.600) .500 (.400-.600) .500 (.400-.600) .750 (.650-.850)",
         "own share, 0.75 1.000 (.900-1.000) .500 (.400-.600) .667 (.567-.767) .800 (.700-.900)",
+        "near, 0.8 1.000 (.900-1.000) .250 (.150-.350) .400 (.300-.500) .750 (.650-.850)",
         "",
         "duplicates found, % pairs 8 16 cosine own share",
         "edited a little 4 75.0 100.0 100.0 50.0",
@@ -201,7 +203,7 @@ def test_all_figures_of_a_column_begin_below_its_name(bits, similarity):
     begin = lines.index(head) + 1
     block = lines[begin : lines.index("", begin)]
     found = [figures_begin(line) for line in block if "--similarity" not in line]
-    assert len(found) == 8 + bits + 1
+    assert len(found) == 9 + bits + 1
     assert all(len(each) >= 3 for each in found)
     assert all(each == columns[: len(each)] for each in found)
 

@@ -33,7 +33,7 @@ main(sys.argv[1:])
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [("simdup.index.connection", "_fill"), ("simdup.storage.sqlite", "_give_name")],
+    [("simdup.index.connection", "connect"), ("simdup.storage.sqlite", "_give_name")],
 )
 def test_a_build_that_is_killed_in_its_first_instant_can_be_run_again(run, write, module, name):
     write("in/a", "one text in the index")
