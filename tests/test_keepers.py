@@ -190,7 +190,7 @@ def test_the_newest_version_goes_for_an_older_one_only_with_a_word_of_its_own(ru
     without, given = run(*asked), run(*asked, "--newest-too", "-o", "plan.jsonl")
     acted = run("clean", "plan.jsonl", "--near", "0.8", "--apply")
 
-    assert "the newest version: wants --newest-too" in without.out.decode()
+    assert "the newest version: needs --newest-too" in without.out.decode()
     assert "trash    Lease_2024.txt" not in without.out.decode()
     assert "trash    Lease_2024.txt" in given.out.decode()
     assert (acted.code, b"--newest-too for 1 file" in acted.err) == (2, True)

@@ -26,17 +26,17 @@ from simdup.findings.keeper import copies_in
 from simdup.records import Document, Kind, ScanResult
 
 #: Why the file that the rules prefer to all others of its group stays, if none goes for it.
-PREFERRED = "stays: the rules prefer it to the others"
-NEAR_ASKS = "near: wants --near FLOOR, or --review"
-TEXT_ASKS = "identical text, other bytes: wants --text"
-FORMATS_ASKS = "identical text, packed: wants --formats-too"
-WORDS_ASKS = "same words, another layout or format: wants --formats-too"
+PREFERRED = "it is the one to keep"
+NEAR_ASKS = "near: needs --near FLOOR such as 0.95, or --review"
+TEXT_ASKS = "identical text, other bytes: needs --text"
+FORMATS_ASKS = "identical text, packed: needs --formats-too"
+WORDS_ASKS = "same words, another layout or format: needs --formats-too"
 OTHER_CONTENT = "same words; other "
 BYTES_ONLY = "not identical in bytes"
 UNCERTAIN = "its text is damaged, doubtful or came from --convert"
 NEAR_OTHER_CONTENT = "similar; other "
-NEAR_FORMATS_ASKS = "near, a document or packed: wants --near FLOOR and --formats-too"
-NEWEST_ASKS = "the newest version: wants --newest-too"
+NEAR_FORMATS_ASKS = "near, a document or packed: needs --near FLOOR and --formats-too"
+NEWEST_ASKS = "the newest version: needs --newest-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
 RELATED = "related: alike, but perhaps only of one series"
@@ -78,7 +78,7 @@ def needed(action: Action) -> dict[str, str]:
     The act and the digests of the plan tell; the texts decide when the file goes.
     """
     act, kind = action.act, action.file.kind_with(action.keep)
-    found = {act.option: f"{act.value}: wants --{act.option}"} if act.option else {}
+    found = {act.option: f"{act.value}: needs --{act.option}"} if act.option else {}
     if kind is Kind.IDENTICAL_BYTES or act.is_of_bytes:
         return found
     if kind is Kind.NEAR:

@@ -526,7 +526,7 @@ def _ask(going: int) -> None:
         tell(f"{count(going, 'file')} will be deleted for good. Type {going} to go on:")
         if sys.stdin.readline().strip() == str(going):
             return
-    refuse(f"nothing deleted: --permanently wants --yes-many {going}")
+    refuse(f"nothing deleted: --permanently needs --yes-many {going}")
 
 
 class Undo(NamedTuple):

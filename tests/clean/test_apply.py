@@ -348,7 +348,7 @@ def test_short_texts_are_never_merely_similar_whatever_a_plan_says():
 @pytest.mark.parametrize("act", [Act.MOVE, Act.LINK, Act.REFLINK, Act.DELETE])
 def test_each_act_but_the_trash_needs_its_own_word(act):
     write(a=TEXT, b=TEXT)
-    made, wish = plan(("a", "b"), act=act), f"{act.value}: wants --{act.option}"
+    made, wish = plan(("a", "b"), act=act), f"{act.value}: needs --{act.option}"
     others = replace(ACTS, text=True, formats=True, near=0.5, **{act.option: False})
     before = tree(".")
 

@@ -63,18 +63,18 @@ def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
         "  trash    b (1).txt\n"
         "             829 B, identical bytes; kept: its name has no mark of a copy\n"
         "  leave    wide.txt\n"
-        "             identical text, other bytes: wants --text\n"
+        "             identical text, other bytes: needs --text\n"
         "  leave    page.html\n"
-        "             same words, another layout or format: wants --formats-too\n"
+        "             same words, another layout or format: needs --formats-too\n"
         "  leave    edited.txt\n"
-        "             near: wants --near FLOOR, or --review\n"
+        "             near: needs --near FLOOR such as 0.95, or --review\n"
         "\n"
     )
     assert ended.err.decode().splitlines() == [
         "1 file of 829 B would go to the trash (1 with identical bytes); 1 file stays for them",
-        "left: 1 file: identical text, other bytes: wants --text",
-        "left: 1 file: same words, another layout or format: wants --formats-too",
-        "left: 1 file: near: wants --near FLOOR, or --review",
+        "left: 1 file: identical text, other bytes: needs --text",
+        "left: 1 file: same words, another layout or format: needs --formats-too",
+        "left: 1 file: near: needs --near FLOOR such as 0.95, or --review",
         "nothing was changed; all of it is done by",
         "  simdup clean found.json --prefer format=text -v --apply",
     ]
@@ -272,7 +272,7 @@ def test_a_plan_without_the_consents_does_nothing_and_names_the_command_that_doe
     assert shlex.split(last(dry)[0]) == shlex.split(command)
     (line,) = last(ended)
     assert line.startswith(
-        "simdup: nothing was done: the plan wants --text for 1 file and --formats-too for 1 file; `"
+        "simdup: nothing was done: the plan needs --text for 1 file and --formats-too for 1 file; `"
     )
     (named,) = re.findall("`(simdup clean .*)` does all of it, --skip-unconsented", line)
     assert sorted(named.split()) == sorted(command.split())
@@ -282,7 +282,7 @@ def test_a_plan_without_the_consents_does_nothing_and_names_the_command_that_doe
 
     rest = run("clean", "plan.jsonl", "--apply", "--near", "0.9", "--skip-unconsented")
     assert rest.code == 0
-    assert b"not planned: 1 file: identical text, other bytes: wants --text" in rest.err
+    assert b"not planned: 1 file: identical text, other bytes: needs --text" in rest.err
     assert last(rest, 2)[0] == "2 planned = 2 done + 0 refused + 0 left"
     assert run(*last(rest)[0].split()[3:], "--apply").code == 0
     assert b"4 planned = 4 done" in run(*named.split()[1:]).err
@@ -300,7 +300,7 @@ def test_a_run_that_goes_on_wants_all_consents_before_it_starts(run, found, tras
     ended = run("clean", "--apply", "--resume", "journal")
 
     assert ended.code == 2
-    assert b"the plan wants --text for 1 file" in ended.err
+    assert b"the plan needs --text for 1 file" in ended.err
     assert listing() == before
 
 
@@ -374,7 +374,7 @@ def test_a_plan_that_links_needs_the_word_again(run, found):
 
     without = run("clean", "plan.jsonl", "--apply")
 
-    assert b"the plan wants --link for 1 file" in without.err
+    assert b"the plan needs --link for 1 file" in without.err
     assert not os.path.samefile("docs/a.txt", "docs/b (1).txt")
     assert run("clean", "plan.jsonl", "--link", "--apply", "--journal", "j").code == 0
     assert os.path.samefile("docs/a.txt", "docs/b (1).txt")
@@ -436,7 +436,7 @@ def test_many_files_want_their_number(run, write, english, trash):
 def test_deleting_for_good_asks_for_the_number(run, found, trash):
     refused = run("clean", found, "--permanently", "--apply")
     assert refused.code == 2
-    assert b"--permanently wants --yes-many 1" in refused.err
+    assert b"--permanently needs --yes-many 1" in refused.err
     assert Path("docs/b (1).txt").exists()
 
     for typed, code in ((b"no\n", 2), (b"1\n", 0)):
