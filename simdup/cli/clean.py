@@ -490,11 +490,11 @@ def _check_consents(actions: Sequence[Action], asked: Clean) -> None:
     given = asked.consents()
     if not (lacking := _lacking(actions, given)):
         return
-    wants = [f"{_CONSENTS[name]} for {count(files, 'file')}" for name, files in lacking.items()]
+    needed_by = [f"{_CONSENTS[name]} for {count(files, 'file')}" for name, files in lacking.items()]
     refuse(
-        f"nothing was done: the plan wants {' and '.join(wants)};"
+        f"nothing was done: the plan needs {' and '.join(needed_by)};"
         f" `{_again(_consenting(actions, asked, given))}` does all of it,"
-        " --skip-unconsented only what wants no other word"
+        " --skip-unconsented only what needs no other option"
     )
 
 
