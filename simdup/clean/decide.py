@@ -39,7 +39,7 @@ NEAR_FORMATS_ASKS = "near, a document or packed: needs --near FLOOR and --format
 NEWEST_ASKS = "the newest version: needs --newest-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
-RELATED = "related: alike, but perhaps only of one series"
+RELATED = "only related: perhaps two texts of one series, and not versions of one text"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -77,12 +77,12 @@ class Clean(NamedTuple):
     protect: Act on nothing under this path.
     only_under: Act on nothing outside this folder.
     protect_name: Act on no file whose name matches.
-    text: Also act on plain text with the same text as the kept file, but other bytes.
-    formats_too: Also act on documents with the same words as the kept file, and on compressed files
+    text: Let also go plain text with the same text as the kept file, but other bytes.
+    formats_too: Let also go documents with the same words as the kept file, and compressed files
         with the same text.
-    near: Also act on files that are at least this similar to the kept file: 0.95, 95 or 95%; from a
+    near: Let also go files that are at least this similar to the kept file: 0.95, 95 or 95%; from a
         result at least {LEAST_FLOOR}.
-    newest_too: With --near, also let the newest of a chain of versions go for an older one.
+    newest_too: With --near, let also go the newest of a chain of versions for an older one.
     to: Move the files into this folder, instead of to the trash.
     link: Replace them by hard links to the kept file.
     reflink: Let them share the blocks of the kept file.
@@ -93,7 +93,7 @@ class Clean(NamedTuple):
     target: Write the plan to this file.
     script: Write a shell script that carries out the plan, one file a command.
     apply: Act. Without this nothing is changed.
-    skip_unconsented: Leave the files of a PLAN that need a word which is not given, such as --text.
+    skip_unconsented: Leave the files of a PLAN that need an option not given, such as --text.
     journal: Where --apply writes what it does. [default: in your data folder]
     review: Ask at the terminal about each file that is not an identical copy, and write a plan;
         with --output, or with a PLAN into that one.

@@ -33,6 +33,7 @@ _MOST_LINES = 24
 _LETTERS = "k,d,d!,r,i,s,b,v,o,w,q,?"
 
 _HELP = """\
+Type a letter and press Enter.
 k   keep this file too
 d   drop this file: it goes for the kept one
 d!  drop this file and all others of the group that are still open

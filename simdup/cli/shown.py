@@ -39,7 +39,7 @@ class Shown(NamedTuple):
         {MOST_GROUPS}]
     everything: Show every file of every group, also on a terminal and in folders that are copies.
     summary: Show only the summary.
-    related: Also list groups of related texts: they are alike, but perhaps only of one series.
+    related: Also list groups of related texts: they are alike, but perhaps just two of a series.
     siblings: Also report files of one pattern: they are alike, but share that with many other
         files.
     """

@@ -92,7 +92,7 @@ _COLOUR = re.compile("\x1b\\[[0-9]*m")
 # The most names in a line of `left_out` or `doubtful`.
 _MOST_NAMES = 5
 
-_RELATED = "Related texts: alike, but perhaps only of one series"
+_RELATED = "Related texts: alike, but perhaps just two of a series"
 _SECTION = "Filled-in forms and the like: not duplicates, since other files share the same wording"
 
 
