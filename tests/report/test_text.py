@@ -165,7 +165,9 @@ def test_related_texts_are_a_line_and_a_section_if_asked_for():
 
     plain, everything = ("\n".join(text.render(found, related=each)) for each in (False, True))
     assert "Group 2" not in plain
-    assert everything.startswith("Related texts: alike, but perhaps just two of a series\n\nGroup 2")
+    assert everything.startswith(
+        "Related texts: alike, but perhaps just two of a series\n\nGroup 2"
+    )
     assert everything.endswith(plain)
     said = text.closing(found)
     assert said[0].startswith("1 group of 2 files")
