@@ -161,7 +161,7 @@ def by_spark(bits: int, k: int | None, path: str, master: str, conf: dict[str, s
         phases = phases_of(log)
     members = defaultdict(list)
     for member, first in zip(groups["id"], groups["representative"], strict=True):
-        members[first].append(member)
+        members[first].append(member - 1)  # of one file the position, counted from 1
     pairs = {pair for each in members.values() for pair in combinations(sorted(each), 2)}
     return Run(seconds, core_seconds, watch.jvm, watch.workers, phases, len(members), pairs)
 
