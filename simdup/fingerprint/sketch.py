@@ -55,9 +55,6 @@ EDITION = 2
 # Sketches beyond this number of bytes lie in a temporary file.
 BYTES_IN_MEMORY = 1 << 24
 
-# The number of values handled together when dense sketches are thinned.
-VALUES_AT_ONCE = 1 << 20
-
 
 def levels(counts: Indices, most: int = LEVELS, least: int = LEAST) -> Indices:
     """How often the limit of a text with `counts` features is halved; at most `most`; (n,).
@@ -187,14 +184,14 @@ def thinned(
     Nothing is copied. See `levels` for the last arguments.
     """
     limits = (_limits(counts, most_levels, least) >> _HALF).astype(np.uint32)
-    sizes, long = large.sizes.copy(), np.flatnonzero(levels(counts, most_levels, least))
-    before = np.cumsum(sizes[long]) - sizes[long]
-    for part in np.split(long, np.flatnonzero(np.diff(before // VALUES_AT_ONCE)) + 1):
-        taken = large.take(part)
-        text = np.repeat(np.arange(len(part)), taken.sizes)
-        is_kept = taken.joined() <= limits[part][text]
-        sizes[part] = np.bincount(text[is_kept], minlength=len(part))
-    return Sketches(large.values, large.begins, sizes, large.mapped)
+    # The number of values up to the limit lies from `low` to `high`, which meet.
+    low, high = large.sizes * (levels(counts, most_levels, least) == 0), large.sizes.copy()
+    while len(open_ := np.flatnonzero(low < high)):
+        middle = (low[open_] + high[open_]) // 2
+        is_kept = large.values[large.begins[open_] + middle] <= limits[open_]
+        low[open_[is_kept]], high[open_[~is_kept]] = middle[is_kept] + 1, middle[~is_kept]
+    large.release()
+    return Sketches(large.values, large.begins, low, large.mapped)
 
 
 def is_dense(sketch: bytes, count: int) -> bool:

@@ -142,9 +142,7 @@ def test_sketches_are_collected_in_memory_or_in_a_file(monkeypatch, limit):
 SIZES = [0, 1, 255, 600, 2 * LEAST << DENSE_LEVELS, 5000, 200_000]
 
 
-@pytest.mark.parametrize("at_once", [1, 1 << 20])
-def test_the_usual_sketch_is_where_a_larger_one_begins(monkeypatch, at_once):
-    monkeypatch.setattr(sketch, "VALUES_AT_ONCE", at_once)
+def test_the_usual_sketch_is_where_a_larger_one_begins():
     documents = [hashes(size, size) for size in SIZES]
     offsets = np.cumsum([0, *SIZES])
     every = Features(np.concatenate(documents), None, offsets)
