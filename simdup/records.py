@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 from simdup.arrays import Rows
@@ -149,6 +150,18 @@ class Unread(NamedTuple):
     digest: str
 
 
+@lru_cache(1 << 10)
+def _format_of(encoding: str) -> str:
+    is_text = encoding not in FORMATS and not encoding.startswith(".")
+    return "text" if is_text else encoding.lstrip(".")
+
+
+@lru_cache(1 << 10)
+def _place_of(encoding: str) -> int:
+    known = _format_of(encoding)
+    return FORMAT_ORDER.index(known) if known in FORMAT_ORDER else len(FORMAT_ORDER)
+
+
 class Document(NamedTuple):
     """A file whose text has a fingerprint: the row at the same index as the document.
 
@@ -190,14 +203,12 @@ class Document(NamedTuple):
     @property
     def format(self) -> str:
         """The kind of file: one of FORMATS, the ending of a converted file, or "text"."""
-        is_text = self.encoding not in FORMATS and not self.encoding.startswith(".")
-        return "text" if is_text else self.encoding.lstrip(".")
+        return _format_of(self.encoding)
 
     @property
     def format_place(self) -> int:
         """The place of the format in FORMAT_ORDER; after all of them if it is not there."""
-        known = self.format in FORMAT_ORDER
-        return FORMAT_ORDER.index(self.format) if known else len(FORMAT_ORDER)
+        return _place_of(self.encoding)
 
     @property
     def written_in(self) -> str:

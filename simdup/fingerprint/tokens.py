@@ -165,9 +165,8 @@ def shingled(found: Tokens, recipe: Recipe) -> Hashes:
 
 def _has_few(codes: CodePoints) -> bool:
     """Whether characters of scripts with few of them may be here, folded or not."""
-    if codes.max(initial=0) < _FEW[1][0]:  # the lowest
-        return False
-    return bool(_are_few()[codes].any())
+    high = codes[codes >= _FEW[1][0]]  # the lowest
+    return bool(_are_few()[high].any())
 
 
 @lru_cache(maxsize=1)

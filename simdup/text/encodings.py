@@ -208,7 +208,7 @@ def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
     return (
         _by_signature(head)
         or _by_mark(head)
-        or _by_escapes(head)
+        or (_by_escapes(head) if b"\x1b" in head else None)
         or _if_text(_as_utf8(unpadded or head, complete=complete))
         or _as_utf16(head[: len(unpadded) + len(unpadded) % 2])
         or _unless_nuls(unpadded)
