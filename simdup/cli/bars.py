@@ -34,9 +34,9 @@ _UNITS = {
 # Seconds after which a bar is drawn again.
 TICK_S = 0.25
 
-# How long what follows a phase takes, as a share of the phase: of 100,000 generated files (see
+# Which part of a run a phase is: where it begins and ends. Of 100,000 generated files (see
 # tests/bench/corpus.py), 147 s passed until they were read, and 37 s after that.
-_AFTER = {"read": 0.25}
+_PART_OF_RUN = {"read": (0, 0.8), "list": (0.8, 0.82), "search": (0.82, 0.84), "verify": (0.84, 1)}
 
 # The fewest documents of a scan that says what it knows before near-duplicates are searched.
 WORTH_A_LINE = 2000
@@ -48,8 +48,8 @@ _open: set[_Bar] = set()
 class _Bar:
     """A line on stderr that a thread of its own draws again and again."""
 
-    def __init__(self, label: str, total: float | None) -> None:
-        self.done = 0.0
+    def __init__(self, label: str, total: float | None, run: Bars) -> None:
+        self.done, self._run = 0.0, run
         self._label, self._total = label, total
         self._begun, self._width = time.monotonic(), 0
         self._closed, self._lock = Event(), RLock()
@@ -66,7 +66,9 @@ class _Bar:
     def _draw(self) -> None:
         with self._lock:
             if not self._closed.is_set():
-                line = drawn(self._label, self._total, self.done, time.monotonic() - self._begun)
+                left_s = self._run.left_s(self._label, self.done / (self._total or 1))
+                elapsed_s = time.monotonic() - self._begun
+                line = drawn(self._label, self._total, self.done, elapsed_s, left_s)
                 self._show(line, max(self._width, len(line)))
                 self._width = len(line)
 
@@ -86,8 +88,10 @@ class _Bar:
                 _open.discard(self)
 
 
-def drawn(label: str, total: float | None, done: float, elapsed_s: float) -> str:
-    """The line of a phase.
+def drawn(
+    label: str, total: float | None, done: float, elapsed_s: float, left_s: float = 0.0
+) -> str:
+    """The line of a phase; `left_s` is how long the whole run goes on, as far as is known.
 
     >>> drawn("walk", None, 12_345, 75)
     'walk     12,345 files, 165/s, 01:15 gone'
@@ -96,9 +100,8 @@ def drawn(label: str, total: float | None, done: float, elapsed_s: float) -> str
     begin, end = "{desc:<9}", ", {elapsed} gone"
     counted, speed = _UNITS.get(label, ""), f", {_short(rate)}/s" if rate else ""
     if total:
-        whole_s = elapsed_s * total / done if done else 0
-        left_s = whole_s - elapsed_s + whole_s * _AFTER.get(label, 0)
-        left = tqdm.format_interval(left_s) if done else "?"
+        left_s = max(left_s, elapsed_s * (total - done) / done if done else 0)
+        left = tqdm.format_interval(left_s) if done or left_s else "?"
         begin, end = "{desc:<8}{percentage:4.0f} % {bar} ", f", {{elapsed}} gone, {left} left"
         counted = f"of {_short(total)} {counted}"
     return tqdm.format_meter(
@@ -131,7 +134,20 @@ def _short(number: float) -> str:
 
 
 class Bars:
-    """Shows phases, and of a scan what is known early."""
+    """Shows the phases of a run, and of a scan what is known early."""
+
+    def __init__(self) -> None:
+        self._begun, self._part = time.monotonic(), 0.0
+
+    def left_s(self, label: str, share: float) -> float:
+        """How long the run goes on if a phase is done to this share; 0 if nobody knows.
+
+        A phase may come again: then the run is as far as it was.
+        """
+        begin, end = _PART_OF_RUN.get(label, (0.0, 0.0))
+        self._part = max(self._part, begin + (end - begin) * min(share, 1.0))
+        part = self._part if label in _PART_OF_RUN else 0.0
+        return (time.monotonic() - self._begun) * (1 - part) / part if part else 0.0
 
     def __call__(
         self,
@@ -144,7 +160,7 @@ class Bars:
         if total == 0:
             yield from items
             return
-        bar = _Bar(label, total)
+        bar = _Bar(label, total, self)
         try:
             for item in items:
                 yield item

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from itertools import count
+from itertools import count, pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -63,7 +63,7 @@ def left_on(shown):
         (("read", 4000, 0, 0), r"read +0 % +0 of 4,000 files, 00:00 gone, \? left"),
         (
             ("read", 4000, 2000, 4),
-            r"read +50 % #+\d? +2,000 of 4,000 files, 500/s, 00:04 gone, 00:06 left",
+            r"read +50 % #+\d? +2,000 of 4,000 files, 500/s, 00:04 gone, 00:04 left",
         ),
         (("walk", None, 12_345, 2.5), r"walk +12,345 files, 4,938/s, 00:02 gone"),
         (("search", 5e9, 0, 0), r"search +0 % +0 of 5.00G pairs, 00:00 gone, \? left"),
@@ -130,6 +130,20 @@ def test_a_scan_of_many_files_tells_the_copies_before_it_searches_for_near_ones(
 
     said = can_go.removeprefix("can go: ")
     assert left_on(screen.getvalue()) == [f"so far: {said} can go; near-duplicates are searched"]
+
+
+def test_the_time_left_is_that_of_the_run_and_does_not_jump_between_phases(monkeypatch):
+    clock = count(0)
+    monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    run, phases = bars.Bars(), [("read", each / 8) for each in range(1, 9)]
+    phases += [(name, share) for name in ("list", "search", "verify", "verify") for share in (0, 1)]
+
+    left = [run.left_s(*phase) for phase in phases]
+
+    assert left[:2] == pytest.approx([9, 8])
+    assert all(later <= 1.2 * sooner for sooner, later in pairwise(left))
+    assert left[-1] == 0
+    assert run.left_s("texts", 0.5) == 0
 
 
 def test_nothing_draws_a_bar_that_is_closed(screen, monkeypatch):
