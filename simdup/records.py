@@ -365,8 +365,8 @@ class Group(NamedTuple):
     why: Why its first member would be kept: one of `findings.keeper.WORDS`.
     score: How surely any two of its texts are versions of one, whatever their files are called; see
         `match.tiers`. None if nothing was verified.
-    not_duplicates: Places of members whose texts the user called different; both are like the first
-        one's.
+    not_duplicates: Paths of two members each, whose texts the user called different; both are like
+        another text of the group, which leads it.
     """
 
     id: int
@@ -377,7 +377,7 @@ class Group(NamedTuple):
     versions: tuple[Version, ...] = ()
     why: str = ""
     score: float | None = None
-    not_duplicates: tuple[tuple[int, int], ...] = ()
+    not_duplicates: tuple[tuple[str, str], ...] = ()
 
 
 class FolderPair(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from simdup.clean.rules import Ranked, Rules
 from simdup.errors import InputError
 from simdup.findings.keeper import Key, is_newest, is_under, keys_of
 from simdup.match.tiers import are_related
-from simdup.records import Document, ScanResult
+from simdup.records import Document, Group, ScanResult
 
 #: Why a file stays that was only compared with.
 AGAINST = "protected: --against"
@@ -33,6 +33,7 @@ class Candidate:
     scanned: The path in the result.
     is_newest: Whether it has the newest version of a chain.
     is_related: Whether the scan found it only related to the first of its group.
+    different: The digests of texts that the user called different from its own.
     """
 
     document: Document
@@ -43,6 +44,7 @@ class Candidate:
     is_changed: bool = False
     is_newest: bool = False
     is_related: bool = False
+    different: frozenset[bytes] = frozenset()
 
 
 def check_result(result: ScanResult, name: str) -> None:
@@ -118,14 +120,24 @@ def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:
         found = []
         for member, reasons in zip(group.members, keys, strict=True):
             scanned = member.document.path
-            folder, name = os.path.split(os.path.normpath(os.path.join(base, scanned)))
-            path = os.path.join(real(folder), name)
+            folder, name = os.path.split(os.path.join(base, scanned))
+            path = os.path.normpath(os.path.join(real(folder), name))
             inside = (place for place, root in enumerate(roots) if is_under(path, root))
             root = next(inside, len(roots))
             unfit = (NOISE if is_noisy(real(folder)) else "") or OUTSIDE * (root == len(roots))
             document = _at(member.document, path)
             found.append(Placed(scanned, document, reasons, root, document.untouchable or unfit))
         yield found
+
+
+def _different(group: Group) -> Mapping[bytes, frozenset[bytes]]:
+    """For each text of a group the texts that the user called different from it, by digests."""
+    digests = {each.document.path: each.document.text_digest for each in group.members}
+    found = {digest: set[bytes]() for digest in digests.values()}
+    for one, other in group.not_duplicates:
+        found[digests[one]].add(digests[other])
+        found[digests[other]].add(digests[one])
+    return {digest: frozenset(others) for digest, others in found.items()}
 
 
 def candidates(
@@ -137,7 +149,7 @@ def candidates(
     cleaned are put into `left` instead.
     """
     for group, files in zip(result.groups, placed(result, roots_of(result)), strict=True):
-        found, related = [], are_related(group)
+        found, related, different = [], are_related(group), _different(group)
         for place, each in enumerate(files):
             document, file = each.document, _id(each.document)
             if each.unfit:
@@ -148,7 +160,8 @@ def candidates(
             key = rules.key(Ranked(document, each.root, not place, each.reasons))
             stay = AGAINST * document.source.is_reference or stays(document.path)
             how = is_changed, is_newest(group, each.reasons), related[place]
-            found.append(Candidate(document, file, key, stay, each.scanned, *how))
+            others = different[document.text_digest]
+            found.append(Candidate(document, file, key, stay, each.scanned, *how, others))
         yield sorted(found, key=lambda each: (each.is_changed, each.key))
 
 

@@ -39,6 +39,7 @@ NEAR_FORMATS_ASKS = "near, a document or packed: needs --near FLOOR and --format
 NEWEST_ASKS = "the newest version: needs --newest-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
+DIFFERENT = "you called the two different: see `simdup ignore list`"
 RELATED = "only related: perhaps two texts of one series, and not versions of one text"
 
 
@@ -228,6 +229,8 @@ class _Group:
             if each.id.byte_digest == digest:
                 return each, ""
             why = text_refusal(file.document, each.document, self.consents, self.act)
+            if each.document.text_digest in file.different:
+                why = DIFFERENT
             if not why:
                 return each, ""
             if other is None or why == TEXT_ASKS:
@@ -247,6 +250,8 @@ class _Group:
             ]
             if first.is_related or file.is_related:
                 refusals = [RELATED]
+            if first.document.text_digest in file.different:
+                refusals = [DIFFERENT]
             stays = file.stays
             if file.is_newest and not self.consents.newest:
                 stays = stays or NEWEST_ASKS

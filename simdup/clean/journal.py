@@ -11,6 +11,7 @@ import json
 import os
 import re
 from binascii import crc32
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -141,6 +142,12 @@ class History:
     stories: dict[int, Story] = field(default_factory=dict)
     damaged: list[int] = field(default_factory=list)
     whole: int = 0
+
+    @property
+    def acted(self) -> list[Action]:
+        """The actions that changed a file, or may have if the run was killed."""
+        told = self.stories.values()
+        return [each.action for each in told if each.intent is not None and each.refused is None]
 
 
 def default_folder() -> Path:
@@ -373,22 +380,34 @@ def read_journal(path: str) -> History:
             raise InputError(f"{path!r}: {reason_of(error)}") from None
 
 
-def last_runs(most: int) -> tuple[list[History], set[str]]:
-    """The last runs on plans in the default folder, newest first; and the undone journals.
+def last_runs(most: int) -> list[tuple[History, list[Action]]]:
+    """The last runs that acted on files, newest first, each with what can still be undone of it.
 
-    Journals that cannot be read are passed over.
+    They are the runs on plans whose journals are in the default folder. Journals that cannot be
+    read are passed over.
     """
-    found, undone = list[History](), set[str]()
+    found, undone = list[History](), defaultdict[str, set[int]](set)
     for path in sorted(default_folder().glob("*.jsonl"), reverse=True):
         with suppress(InputError):
             history = read_journal(str(path))
-            if history.undoes is None:
+            if history.undoes is not None:  # the line of an action is that in the plan here, too
+                done = (line for line, story in history.stories.items() if story.done)
+                undone[history.undoes].update(done)
+            elif history.acted:
                 found.append(history)
-            else:
-                undone.add(history.undoes)
         if len(found) == most:
             break
-    return found, undone
+    return [
+        (
+            run,
+            [
+                each
+                for each in run.acted
+                if each.act.can_come_back and each.line not in undone[run.path]
+            ],
+        )
+        for run in found
+    ]
 
 
 def _history(lines: Iterable[bytes], path: str) -> History:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from simdup.clean.plan import Act, Action
+from simdup.clean.plan import Action
 from simdup.interrupt import INTERRUPTED
 from simdup.storage.opening import reason_of
 
@@ -100,7 +100,7 @@ class Outcome:
     def did(self, action: Action) -> None:
         """Count an action that was done."""
         self.done += 1
-        self.undoable += action.act not in {Act.DELETE, Act.REFLINK}
+        self.undoable += action.act.can_come_back
         self.bytes += action.file.size
 
     @property

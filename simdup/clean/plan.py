@@ -43,6 +43,11 @@ class Act(Enum):
         return {"trash": "", "move": "to", "delete": "permanently"}.get(self.value, self.value)
 
     @property
+    def can_come_back(self) -> bool:
+        """Whether `simdup undo` can take the act back."""
+        return self not in {Act.DELETE, Act.REFLINK}
+
+    @property
     def is_of_bytes(self) -> bool:
         """Whether the act takes identical bytes only, since other bytes could not be restored."""
         return self in {Act.LINK, Act.REFLINK, Act.DELETE}

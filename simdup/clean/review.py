@@ -187,7 +187,10 @@ class Review:
         left += group.fixed
 
     def _action(self, group: int, keep: FileId, file: FileId) -> Action | None:
-        """The action on a file; None if it cannot be compared with the kept one."""
+        """The action on a file; None if it cannot be compared with the kept one.
+
+        Whoever was shown the two needs no other word to let the newest version go.
+        """
         kind, similarity = file.kind_with(keep), None
         if kind is Kind.NEAR:
             similarity = self._alike(keep, file)

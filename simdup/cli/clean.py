@@ -73,7 +73,7 @@ class Clean(NamedTuple):
         shortest-path, shallowest, deepest, first, representative, original-name, format,
         format=docx,..., encoding=utf-8,..., name=GLOB or under=DIR. Several rules are asked in the
         order given; the first difference decides.
-    prefer_under: Rather keep files under this folder.
+    prefer_under: As --prefer under=DIR: your rules are asked before --keep-under.
     protect: Act on nothing under this path.
     only_under: Act on nothing outside this folder.
     protect_name: Act on no file whose name matches.
@@ -589,10 +589,10 @@ def _offered(asked: Undo) -> int:
     from simdup.clean.journal import last_runs
     from simdup.report.clean import run_lines
 
-    runs, undone = last_runs(MOST_RUNS)
-    for line in run_lines(runs, undone):
+    runs = last_runs(MOST_RUNS)
+    for line in run_lines(runs):
         tell(line)
-    last = next((each.path for each in runs if each.path not in undone), None)
+    last = next((run.path for run, left in runs if left), None)
     if last is None:
         tell("nothing to undo")
         return 0

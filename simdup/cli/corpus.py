@@ -59,8 +59,8 @@ class CorpusScan(NamedTuple):
     id_field: The field or column by which reports name rows. [default: file and row number]
     keep: Instead of a report, write a corpus without near-duplicates to --output: rows without a
         group, one row of each group (the first, the longest or the representative), and every other
-        row of a group that is not similar enough to a row that stays. Then --similarity is 0.8
-        unless you say another one.
+        row of a group that is not similar enough to a row that stays. Then --similarity is
+        {KEPT_FROM} unless you say another one.
     target: Write the report to this file; with --keep, the rows, compressed if its name ends in .gz
         or .zst.
     dropped: Also write the rows that go to this file, as JSON Lines, each with the row that stays

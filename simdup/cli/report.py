@@ -59,15 +59,15 @@ def report_command(asked: Report) -> int:
     ignored = asked.ignored.digests(quiet=asked.quiet)
     write_page, write = asked.page.writer(), writer(asked.target, as_utf8=False)
     result = without_ignored(load(_bytes(saved), saved), ignored)
+    day = None if saved == "-" else os.stat(saved).st_mtime
     is_page_alone = html is not None and asked.target is None and not shown.summary
     try:
         if not is_page_alone or options.is_set("form"):
             write(shown.renderer(asked.form, asked.target, asked.color)(result))
     finally:  # whoever reads the output may have enough of it
         texts, show = asked.html_texts or "none", progress(quiet=asked.quiet)
-        day = None if saved == "-" else os.stat(saved).st_mtime
-        language = asked.page.lang
-        write_page(page_lines(result, language, texts, show, locate=_unchanged, day=lambda: day))
+        how = asked.page.lang, texts, show
+        write_page(page_lines(result, *how, locate=_unchanged, day=day))
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
     elif not (asked.quiet or shown.summary):

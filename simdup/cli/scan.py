@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -110,7 +111,7 @@ def scan_command(asked: Scan) -> int:
         write(render(result))
     finally:  # whoever reads the output may have enough of it
         texts = asked.html_texts or ("groups" if asked.of_index is None else "none")
-        write_page(page_lines(result, asked.page.lang, texts, show))
+        write_page(page_lines(result, asked.page.lang, texts, show, day=time.time()))
     if not asked.quiet:
         warn_of(result.skipped)
         for line in () if asked.shown.summary else asked.shown.closing(result):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
@@ -161,23 +160,23 @@ def page_lines(
     progress: Progress,
     *,
     locate: Callable[[Document], Document | Skipped] = lambda document: document,
-    day: Callable[[], float | None] = time.time,
+    day: float | None,
 ) -> Iterator[str]:
     """Yield the lines of the page of a result.
 
     `texts` is a value of `--html-texts`. `locate` returns the document to read for the page, or
-    why it is not read. `day` returns when the scan was, in seconds since 1970, or None.
+    why it is not read. `day` is when the scan was, in seconds since 1970, or None.
     """
     from simdup.extract.readers import Readers
     from simdup.report.page.render import render
 
     if texts == "none":
-        yield from render(result, language, day=day())
+        yield from render(result, language, day=day)
         return
     with closing(Readers(*result.settings.reading)) as readers:
         every = result.groups + result.patterns
         groups = progress(every, "texts", len(every))
-        yield from render(result, language, partial(text_again, readers, locate), groups, day())
+        yield from render(result, language, partial(text_again, readers, locate), groups, day)
 
 
 def _open(path: str) -> None:

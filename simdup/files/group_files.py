@@ -17,6 +17,7 @@ import numpy as np
 
 from simdup.arrays import Digests, Distances, Indices, Mask, Similarities
 from simdup.files.fingerprint import Fingerprinted, features_of, text_again
+from simdup.files.ignored import naming_ignored
 from simdup.files.read import SkipError
 from simdup.findings.keeper import Pairs, closest_first, ranks
 from simdup.findings.noise import compared_in_full
@@ -81,7 +82,7 @@ def match_documents(  # noqa: PLR0913, PLR0917  (one argument a question)
     alone, except the files at the paths in `named`. Also returns the matching of the documents
     that are compared in full.
     """
-    settings = result.settings
+    settings, ignored = result.settings, list(ignored)
     are_full, kinds = compared_in_full(made.documents, named)
     matching = Matching.of(made.keeping(are_full), settings, ignored, progress, cache)
     matched = matching.matched()
@@ -89,7 +90,7 @@ def match_documents(  # noqa: PLR0913, PLR0917  (one argument a question)
     changed = tuple(dict.fromkeys(matching.reread.changed))
     grouping = Grouping(matching.documents, matching.texts, {each.path for each in changed})
     copies = _copies(made, ~are_full, settings)
-    groups = _in_order((*grouping.groups(matched), *copies))
+    groups = _in_order(naming_ignored((*grouping.groups(matched), *copies), ignored))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
     siblings = len(matched.siblings.pairs)
     stats = result.stats._replace(ignored=matched.excluded, siblings=siblings, identity_only=kinds)
@@ -194,12 +195,6 @@ class Matching:
             return [None] * len(pairs)
         found = self.shares.of(self._asked(pairs)).tolist()
         return [None if isnan(each) else each for each in found]
-
-    def are_allowed(self, pairs: Pairs) -> list[bool]:
-        """Whether each of these pairs of documents is none that the user excluded."""
-        if not len(self.exclusions.entries[0]):
-            return [True] * len(pairs)
-        return self.exclusions.allows(self._asked(pairs)).tolist()
 
     def _asked(self, pairs: Pairs) -> Indices:
         """The texts of each pair of documents; (m, 2)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -135,22 +135,18 @@ def _texts(value: object, key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def naming_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) -> ScanResult:
-    """A result whose groups name the ignored pairs that are in them because of their first file."""
+def naming_ignored(
+    groups: Iterable[Group], ignored: Iterable[tuple[bytes, bytes]]
+) -> Iterator[Group]:
+    """Yield the groups, which name the ignored pairs that they have because of other members."""
     pairs = {frozenset(pair) for pair in ignored}
     known = frozenset[bytes]().union(*pairs)
-    return replace(result, groups=tuple(_naming(each, pairs, known) for each in result.groups))
-
-
-def _naming(group: Group, pairs: set[frozenset[bytes]], known: frozenset[bytes]) -> Group:
-    digests = [each.document.text_digest for each in group.members]
-    own = sorted(map(digests.index, known.intersection(digests)))
-    found = (
-        (one, other)
-        for one, other in combinations(own, 2)
-        if frozenset((digests[one], digests[other])) in pairs
-    )
-    return group._replace(not_duplicates=tuple(found)) if len(own) > 1 else group
+    for group in groups:
+        paths = {each.document.text_digest: each.document.path for each in reversed(group.members)}
+        own = [digest for digest in paths if digest in known]
+        both = (each for each in combinations(own, 2) if frozenset(each) in pairs)
+        found = {(paths[one], paths[other]) for one, other in both}
+        yield group._replace(not_duplicates=tuple(sorted({*group.not_duplicates, *found})))
 
 
 def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) -> ScanResult:
@@ -171,8 +167,8 @@ def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) 
         pair._replace(groups=tuple(each for each in pair.groups if each in numbers))
         for pair in result.folders
     )
-    left = replace(result, groups=groups, patterns=patterns, folders=folders, stats=stats)
-    return naming_ignored(left, ignored)
+    groups = tuple(naming_ignored(groups, ignored))
+    return replace(result, groups=groups, patterns=patterns, folders=folders, stats=stats)
 
 
 def _without_pairs(
@@ -198,5 +194,6 @@ def _without_pairs(
         is_diameter_exact=is_exact,
         versions=versions,
         score=best_score(kept),
+        not_duplicates=tuple(each for each in group.not_duplicates if paths.issuperset(each)),
     )
     return smaller, found

@@ -289,12 +289,13 @@ class StreamedText:
             self._lost += count_lost(text)
             self._damaged += signs.damage(text)
             self._length += len(text)
-            self._has_numbers = self._has_numbers and signs.is_numbers(text)
+            # The last piece is empty.
+            self._has_numbers = self._has_numbers and (not text or signs.is_numbers(text))
             yield from chunks_of(text)
 
     def about(self) -> Text:
         """Return the record of the text once all pieces were taken; its `text` is empty."""
-        noise = signs.NUMBERS if self._has_numbers else None
+        noise = signs.NUMBERS if self._has_numbers and self._length else None
         doubt = signs.DAMAGED if signs.is_damaged(self._damaged, self._length) else None
         digests = self._of_bytes.digest(), self._of_text.digest()
         return Text("", self._encoding, *digests, self._lost, noise, doubt=doubt)

@@ -29,7 +29,6 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, without_degenerate
 from simdup.files.group_files import match_documents, unmatched
-from simdup.files.ignored import naming_ignored
 from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import fingerprint_all, tasks
@@ -177,9 +176,9 @@ class _Asked:
         return CODE, self.settings, noise, self.archives, self.ignored, self.searched
 
     def answered(self, result: ScanResult, began: float) -> ScanResult:
-        """Add to a result where the files were found, the ignored pairs, and the time taken."""
+        """Add to a result where the files were found, and how long that took."""
         stats = result.stats._replace(seconds=perf_counter() - began)
-        return naming_ignored(replace(result, stats=stats, **self.searched), self.ignored)
+        return replace(result, stats=stats, **self.searched)
 
 
 @dataclass

@@ -83,6 +83,8 @@ def _together(found: Sequence[AnyFound], nth: int) -> list[tuple[Identity, AnyFo
     identified = [(identity_of(each, nth), each) for each in found]
     if len({identity.words for identity, _ in identified}) == len(found):
         return identified
+    if len({identity for identity, _ in identified}) == 1:
+        return identified
     first = dict[Identity, int]()
     for position, (identity, _) in enumerate(identified):
         for each in (identity, identity._replace(bytes=None), Identity(identity.words, None, None)):
@@ -132,9 +134,10 @@ def identity_of(found: Found, nth: int = 0) -> Identity:
     A saved result may lack digests. Then the kind says what the document has in common with the
     first of its list, and nothing is known about other lists.
     """
-    document, strength = found.document, [*Kind].index(found.kind)
+    document = found.document
     known = document.identity
     if all(known):
         return known
+    strength = [*Kind].index(found.kind)
     unknown = (nth if strength <= at else document.path for at in (2, 1, 0))
     return Identity(*(each or other for each, other in zip(known, unknown, strict=True)))

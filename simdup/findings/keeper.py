@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from operator import xor
 from typing import NamedTuple, Protocol, TypeAlias
@@ -82,16 +82,26 @@ _PLACE = [re.compile(pattern) for pattern in _PLACES.values()]
 # What programs and people add to the names of copies, in lower case: "letter (1).txt",
 # "Copy of letter.txt", "letter - Kopie.txt", "letter副本.txt", "letter.txt.bak", "letter.txt~",
 # "letter-gbk.txt".
+_COPY = "copy copie copia cópia kopie копия backup bak old orig"
+_ENCODING = (
+    r"utf-?8(?:-?sig|-?bom)? utf-?16(?:-?[lb]e)? gbk gb2312 gb18030 big5(?:-?hkscs)? shift-?jis"
+    r" s-?jis euc-?(?:jp|kr|cn) cp\d{3,4} windows-125\d latin-?1"
+)
+# What stands before a word is looked at after its first letter, so that the search goes from one
+# such letter to the next.
 _OF_A_COPY = re.compile(
-    r"(?<![^\W\d_])(copy|copie|copia|cópia|kopie|копия|backup|bak|old|orig)(?![^\W\d_])"
-    r"|\(\d{1,2}\)|副本|复件|复制|複製|拷贝|拷貝|备份|備份|コピー|バックアップ|사본|복사본|~\Z"
-    r"|[\W_](?:utf-?8(?:-?sig|-?bom)?|utf-?16(?:-?[lb]e)?|gbk|gb2312|gb18030|big5(?:-?hkscs)?"
-    r"|s(?:hift)?-?jis|euc-?(?:jp|kr|cn)|cp\d{3,4}|windows-125\d|latin-?1)(?=\.[^.]*\Z|\Z)"
+    "|".join(
+        (
+            *(rf"{each[0]}(?<![^\W\d_].){each[1:]}(?![^\W\d_])" for each in _COPY.split()),
+            *(rf"{each[0]}(?<=[\W_].){each[1:]}(?=\.[^.]*\Z|\Z)" for each in _ENCODING.split()),
+            r"\(\d{1,2}\)|副本|复件|复制|複製|拷贝|拷貝|备份|備份|コピー|バックアップ|사본|복사본|~\Z",
+        )
+    )
 )
 
 #: Why one file is kept and not another, a phrase for each part of a key; see the module.
 WORDS = (
-    *("not inside an archive", "in a folder of --against"),
+    *("like all others", "not inside an archive", "in a folder of --against"),
     *("under a folder to keep", "not under a folder to let go", "the newest version"),
     *(*_PLACES, "its name has no mark of a copy", "not in a folder that is a copy of another"),
     *("no damaged characters", "the longer text", "a format that holds more", "in UTF-8"),
@@ -115,9 +125,6 @@ class Matching(Protocol):
 
     def own_shares(self, pairs: Pairs) -> Sequence[float | None]:
         """Return the own share of each pair; None if it is unknown."""
-
-    def are_allowed(self, pairs: Pairs) -> Sequence[bool]:
-        """Say which of these pairs the user did not mark as not duplicates."""
 
 
 def is_under(path: str, folder: str) -> bool:
@@ -167,6 +174,10 @@ def keys_of(result: ScanResult) -> list[list[Key]]:
     for group, of_group in zip(groups, keys, strict=True):
         if group.versions:
             _put(of_group, _VERSION, _ages(group))
+        if group.not_duplicates:  # one that the user called different from another does not lead
+            digests = {each.document.path: each.document.text_digest for each in group.members}
+            called = {digests[path] for pair in group.not_duplicates for path in pair}
+            _put(of_group, 0, [digest in called for digest in digests.values()])
     _add_folders(result.folders, groups, keys)
     return keys
 
@@ -184,7 +195,7 @@ def _own_keys(documents: Sequence[Document]) -> list[Key]:
     paths = [os.path.split(each.path) for each in documents]
     return [
         (
-            *(each.source.archive is not None, not each.source.is_reference, 0, 0, 0),
+            *(0, each.source.archive is not None, not each.source.is_reference, 0, 0, 0),
             *(*of_folder(folder), is_name_of_copy(name), 0),
             *(bool(each.damaged or each.doubt), -each.features),
             each.format_place,
@@ -315,9 +326,7 @@ def closest_first(member: Member) -> tuple[int, float, int, str]:
 def with_keepers(result: ScanResult, matching: Matching) -> tuple[Group, ...]:
     """The groups of a result, each led by the file that is kept, and seen from there."""
     keys = keys_of(result)
-    chosen = [
-        _chosen(*each, matching.are_allowed) for each in zip(result.groups, keys, strict=True)
-    ]
+    chosen = [min(range(len(each)), key=each.__getitem__) for each in keys]
     pairs = [
         pair
         for group, first in zip(result.groups, chosen, strict=True)
@@ -332,17 +341,6 @@ def with_keepers(result: ScanResult, matching: Matching) -> tuple[Group, ...]:
         _led(group, first, known)._replace(why=_why(first, of_group))
         for group, first, of_group in zip(result.groups, chosen, keys, strict=True)
     )
-
-
-def _chosen(
-    group: Group, keys: Sequence[Key], are_allowed: Callable[[Pairs], Sequence[bool]]
-) -> int:
-    """The place of the member that leads a group: excluded from no other member."""
-    documents = [each.document for each in group.members]
-    for place in sorted(range(len(keys)), key=keys.__getitem__):
-        if not place or all(are_allowed([(documents[place], each) for each in documents])):
-            return place
-    return 0
 
 
 def _why(first: int, keys: Sequence[Key]) -> str:

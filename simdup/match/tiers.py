@@ -50,10 +50,13 @@ def score(
 
 
 def are_near(similarities: Similarities, own_shares: Shares, counts: Indices) -> Mask:
-    """Which pairs of texts with `counts` (m, 2) features are near, by the same rule; (m,)."""
+    """Which pairs of texts with `counts` (m, 2) features are near, by the same rule; (m,).
+
+    An own share is NaN where it is unknown.
+    """
     shorter, longer = np.sort(counts, axis=1).T
     contained: Floats = np.minimum(1, similarities * np.sqrt(longer / np.maximum(shorter, 1)))
-    own = np.where(similarities >= NEARLY_SAME, 1, own_shares)
+    own = np.where((similarities >= NEARLY_SAME) | np.isnan(own_shares), 1, own_shares)
     near: Mask = contained * own >= NEAR_SCORE
     return near
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from simdup.clean.decide import PREFERRED, whole_folder
@@ -181,14 +181,20 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         yield f"undo with: {as_typed(['simdup', 'undo', outcome.journal])}"
 
 
-def run_lines(runs: Iterable[History], undone: Container[str]) -> Iterator[str]:
-    """A line for each run: when it ended, what it did with how many files, and in which folder."""
-    for run in runs:
+def run_lines(runs: Iterable[tuple[History, Sequence[Action]]]) -> Iterator[str]:
+    """A line for each run: when it ended, what it did with how many files, and in which folder.
+
+    With each run comes what can still be undone of it.
+    """
+    for run, left in runs:
+        acted, where = run.acted, printable(common_folder(run.header.roots))
+        acts = ", ".join(sorted({_WORDS[each.act][1] for each in acted}))
+        could = sum(each.act.can_come_back for each in acted)
+        end = " (undone)" if could else " (cannot be undone)"
+        if left:
+            end = f" ({could - len(left):,} undone)" * (len(left) < could)
         ended = date(os.stat(run.path).st_mtime_ns)
-        done = [each.action for each in run.stories.values() if each.done]
-        acts = ", ".join(sorted({_WORDS[each.act][1] for each in done})) or "nothing done"
-        what = f"{count(len(done), 'file')} {acts}, in {printable(common_folder(run.header.roots))}"
-        yield f"{ended}  {what}{' (undone)' * (run.path in undone)}"
+        yield f"{ended}  {count(len(acted), 'file')} {acts}, in {where}{end}"
 
 
 def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:

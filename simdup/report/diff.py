@@ -36,8 +36,8 @@ _Opcode = tuple[str, int, int, int, int]
 # there, or after a Western full stop that is followed by a space and does not belong to the number
 # of an item.
 _BETWEEN_SENTENCES = re.compile(
-    r"\n|(?<=[。！？])(?![」』”’）。！？])|(?<=[。！？][」』”’）])"
-    r"|(?<=[.!?])(?<!\n\d\.)(?<!\n\d\d\.)\s+"
+    r"(?m)\n|(?<=[。！？])(?![」』”’）。！？])|(?<=[。！？][」』”’）])"
+    r"|(?<=[.!?])(?<!^\d\.)(?<!^\d\d\.)\s+"
 )
 
 # A line this long whose next one begins with a letter, or a number that counts no item, was only

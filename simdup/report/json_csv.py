@@ -216,7 +216,6 @@ def part_fields(part: records.Part) -> dict[str, Any]:
 
 def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
     found = scores(group.members)
-    paths = [each.document.path for each in group.members]
     return {
         "id": group.id,
         "kind": group.kind.value,
@@ -230,8 +229,7 @@ def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
         "versions": [path_fields(each.path) | {"changed": each.changed} for each in group.versions],
         "why": group.why,
         "not_duplicates": [
-            path_fields(paths[one]) | path_fields(paths[other], "other")
-            for one, other in group.not_duplicates
+            path_fields(one) | path_fields(other, "other") for one, other in group.not_duplicates
         ],
     }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -191,8 +192,18 @@ def _group(fields: Fields, bits: int) -> records.Group:
         fields.truth("diameter_exact"),
         _versions(fields, {member.document.path for member in members}),
         why=printable(fields.text("why")) if fields.has("why") else "",
+        not_duplicates=_not_duplicates(fields, {each.document.path for each in members}),
         score=fields.maybe("score", fields.share),
     )
+
+
+def _not_duplicates(fields: Fields, paths: set[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs of members of a group, which have these paths, that the user called different."""
+    told = fields.each("not_duplicates") if fields.has("not_duplicates") else ()
+    pairs = tuple((each.path(), each.path("other")) for each in told)
+    if not paths.issuperset(chain.from_iterable(pairs)):
+        raise fields.wrong("not_duplicates", "must be members of the group")
+    return pairs
 
 
 def _versions(fields: Fields, paths: set[str]) -> tuple[records.Version, ...]:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from simdup.findings.identical import Found, entries, identity_of
-from simdup.findings.keeper import is_under, places
+from simdup.findings.keeper import is_under
 from simdup.match.own_share import least_similarity
 from simdup.match.tiers import NEAR, RELATED, is_near, scores, tier
 from simdup.records import (
@@ -87,6 +87,9 @@ _UNFINISHED = re.compile(r"[A-Za-z\d第]$|\d[-._年月 ]$")
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z\d]{0,5}$|[-_ ][^\W\d]")
 
 _DAY = "%Y-%m-%d"
+
+# Why a document was not read, if it is for the lack of an extra.
+_INSTALLS = re.compile(r"needs \w+: (pip install 'simdup\[[a-z]+\]')", re.ASCII)
 _COLOUR = re.compile("\x1b\\[[0-9]*m")
 
 # The most names in a line of `left_out` or `doubtful`.
@@ -164,26 +167,32 @@ def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
     if view.is_brief:
         shown = [each for each in shown if not _is_inside(each, shown)]
         shown = shown if len(shown) <= MOST_FOLDERS + 1 else shown[:MOST_FOLDERS]
-    lines = [folder_line(pair, look) for pair in shown]
+    leaders = [each.members[0].document.path for each in result.groups]
+    lines = [folder_line(pair, leaders, look) for pair in shown]
     if left := len(result.folders) - len(shown):
         lines.append(f"and {count(left, 'more pair')} of folders")
     return lines[::-1]
 
 
 def _is_inside(pair: FolderPair, pairs: Iterable[FolderPair]) -> bool:
-    """Whether both folders of a pair lie in the folders of another pair."""
+    """Whether one folder of a pair lies in each folder of another pair."""
     return any(
-        all(any(is_under(one, each) for each in other[:2]) for one in pair[:2])
-        for other in pairs
-        if other is not pair
+        is_under(pair.path, one) and is_under(pair.other, two)
+        for each in pairs
+        if each is not pair
+        for one, two in ((each.path, each.other), (each.other, each.path))
     )
 
 
-def folder_line(pair: FolderPair, look: TerminalStyle = PLAIN) -> str:
-    """How many files of a folder are copies; of two equal folders the backup is the copy."""
+def folder_line(pair: FolderPair, leaders: Sequence[str], look: TerminalStyle = PLAIN) -> str:
+    """How many files of a folder are copies; of two equal folders, of which fewer files stay.
+
+    `leaders` are the files that lead their groups.
+    """
     names, end = (pair.path, pair.other), ""
-    if pair.files == pair.other_files and places(pair.other) > places(pair.path):
-        names = pair.other, pair.path
+    if pair.files == pair.other_files:
+        stay = [sum(is_under(path, each) for path in leaders) for each in names]
+        names = names if stay[0] <= stay[1] else (pair.other, pair.path)
     one, other = (look.painted(printable(each), HEADING) for each in names)
     if pair.not_compared:
         end = f"; {pair.not_compared:,} not compared"
@@ -312,7 +321,7 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
 def _not_duplicates(group: Group) -> Iterator[str]:
     """A line for each of the first pairs that the user called different, and for the others."""
     for pair in group.not_duplicates[:MOST_FILES]:
-        one, other = (printable(group.members[place].document.path) for place in pair)
+        one, other = map(printable, pair)
         yield f"not duplicates of each other, as you said: {one} and {other}"
     if more := len(group.not_duplicates[MOST_FILES:]):
         yield f"and {count(more, 'more pair')} that you called different"
@@ -631,7 +640,8 @@ def _most_first(words: Iterable[str]) -> dict[str, int]:
 def missing_extras(skipped: Iterable[Skipped]) -> dict[str, int]:
     """The number of files that each command would make readable: it installs an extra."""
     details = (each.detail for each in skipped if each.reason is Reason.MISSING_EXTRA)
-    return Counter(detail.partition(": ")[2] for detail in details)
+    # A saved result may be somebody else's: no other words of it become advice.
+    return Counter(found[1] for each in details if (found := _INSTALLS.fullmatch(each)))
 
 
 def skipped_in_words(skipped: Iterable[Skipped]) -> str:

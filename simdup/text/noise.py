@@ -17,7 +17,7 @@ from simdup.text.encodings import LOST
 NUMBERS, REDIRECTION = "numeric file", "redirection"
 
 #: Raised whenever `is_numbers` or `is_redirection` may answer differently for the same file.
-EDITION = 1
+EDITION = 2
 
 #: Why a text is doubtful: the values of `records.Document.doubt`, which a store keeps.
 DOUBTS = DAMAGED, MANGLED, JUNK = "damaged characters", "mangled characters", "data after its end"

@@ -12,6 +12,7 @@ import pytest
 from simdup import exact_similarities
 from simdup.clean.apply import apply
 from simdup.clean.decide import (
+    DIFFERENT,
     FORMATS_ASKS,
     NEAR_ASKS,
     NEAR_FORMATS_ASKS,
@@ -192,6 +193,18 @@ def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_on
     assert left(plan)["c"].startswith("near: only 0.")
     # Two members are less like each other than like the representative.
     assert names(planned(result, "newest", near=0.9)) == {}
+
+
+def test_a_file_goes_for_none_that_the_user_called_different(tree):
+    root = tree({"a": text(1), "b copy": text(1, changed=2), "c copy": text(1, changed=3)})
+    digest = {os.path.basename(each.path): each.text_digest for each in scan(root).documents}
+
+    found = saved(root, ignored=[(digest["a"], digest["b copy"])])
+
+    assert names(planned(found, near=0.8)) == {"a": "c copy", "b copy": "c copy"}
+    plan = planned(found, "name=a", near=0.8)
+    assert names(plan) == {"c copy": "a"}
+    assert left(plan) == {"b copy": DIFFERENT}
 
 
 def test_related_files_stay_however_low_the_floor_is(tree):

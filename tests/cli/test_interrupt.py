@@ -28,12 +28,13 @@ def is_now():
     count += 1
     return 0 < count == moment
 """
-# The signal came during an import, which raises.
+# The signal comes during an import, also one by a compiled module, whose own words for an exception
+# nobody can take back.
 IMPORT = """
 real = builtins.__import__
 def importing(*arguments, **options):
     if is_now():
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
     return real(*arguments, **options)
 builtins.__import__ = importing
 """

@@ -75,6 +75,22 @@ def test_without_a_journal_the_last_runs_are_listed_and_the_last_one_is_offered(
     assert (refused.code, "JOURNAL" in refused.err.decode()) == (2, True)
 
 
+def test_a_run_is_undone_when_all_its_files_are_back_and_one_that_did_nothing_is_not_listed(
+    run, cleaned
+):
+    _, journal, _ = cleaned
+    Path("docs/b.txt").write_text("mine")
+    assert run("undo", journal, "--apply").code == 3
+
+    first, offer, command = lines(run("undo"))
+    assert first.endswith(" (1 undone)")
+    assert (offer, command) == ("the last one is undone by", f"  simdup undo {journal} --apply")
+    Path("docs/b.txt").unlink()
+    assert run("undo", journal, "--apply").code == 0
+    assert lines(run("undo"))[0].endswith(" (undone)")
+    assert lines(run("undo"))[1:] == ["nothing to undo"]
+
+
 @pytest.mark.parametrize(("answer", "is_undone"), [("yes\n", True), ("\n", False)])
 def test_at_a_terminal_the_last_run_is_undone_after_a_yes(
     run, cleaned, monkeypatch, answer, is_undone

@@ -22,6 +22,7 @@ from simdup.files.ignored import (
 )
 from simdup.records import Kind
 from simdup.report.json_csv import render_json
+from simdup.report.load import load
 from simdup.report.text import render
 from simdup.settings import LINKAGES
 
@@ -302,14 +303,49 @@ def test_a_group_says_which_of_its_files_the_user_called_different(scanned):
 
     (group,) = found.groups
     paths = [short(each.document, scanned.root) for each in group.members]
-    pair = tuple(sorted(paths.index(each) for each in (others[0], others[2])))
-    assert (paths[0], group.not_duplicates) == (first, (pair,))
+    ((one, other),) = group.not_duplicates
+    assert paths[0] == first
+    assert {os.path.basename(each) for each in (one, other)} == {others[0], others[2]}
     line = next(each for each in render(found) if "not duplicates" in each)
-    one, other = (group.members[place].document.path for place in pair)
     assert line == f"  not duplicates of each other, as you said: {one} and {other}"
     (entry,) = json.loads("".join(render_json(found)))["groups"][0]["not_duplicates"]
     assert entry == {"path": one, "other": other}
     assert plain.groups[0].not_duplicates == ()
+
+
+def test_a_file_that_was_called_different_leads_no_group_whatever_its_name(scanned):
+    texts = {"a": text(), "b copy": text([1]), "c copy": text([2])}
+    ((first, *_),) = names(scanned(texts), scanned.root)
+
+    found = scanned(texts, [("a", "b copy")])
+
+    (group,) = found.groups
+    assert first == "a"
+    assert os.path.basename(group.members[0].document.path) == "c copy"
+    assert group.why == "like all others"
+    saved = load("".join(render_json(found)).encode(), "x")
+    assert saved.groups[0].not_duplicates == group.not_duplicates
+
+
+def test_other_groups_do_not_hinder_a_scan_with_ignored_pairs(tmp_path):
+    """A group of files that are compared for identity only has no texts to ask about."""
+    numbers = "\n".join(str(n / 7) for n in range(500))
+    for folder, name, content in (
+        *(("A", "n.csv", numbers), ("B", "n.csv", numbers)),
+        *(("A", "x", text()), ("A", "y", text([1]))),
+    ):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / name).write_text(content, "utf-8")
+    digests = [
+        each.text_digest for each in scan(tmp_path).documents if each.source.path[-1] in "xy"
+    ]
+
+    found = scan(tmp_path, ignored=[tuple(digests)], keep_under=[tmp_path / "B"])
+
+    (group,) = found.groups
+    assert [each.document.path for each in group.members] == [
+        str(tmp_path / folder / "n.csv") for folder in "BA"
+    ]
 
 
 # Results that were made before

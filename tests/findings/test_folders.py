@@ -339,7 +339,8 @@ def checkouts(write, english):
 def test_a_scan_names_the_pair_and_a_saved_report_keeps_it(checkouts):
     result = scan(checkouts)
 
-    assert [*map(folder_line, result.folders)] == [
+    leaders = [each.members[0].document.path for each in result.groups]
+    assert [folder_line(each, leaders) for each in result.folders] == [
         "in/old has 5 of 5 files in in/new: 4 identical, 1 similar; newer: new"
     ]
     for render in (render_json, render_jsonl):
@@ -393,7 +394,7 @@ def test_the_line_of_a_pair_says_which_folder_is_a_copy_or_what_it_has():
     rest = full._replace(path="usb", other="docs", not_compared=9)
     near = full._replace(identical=0, copies=70, newer="docs")
 
-    assert [*map(folder_line, [full, rest, near])] == [
+    assert [folder_line(each, ["docs/a"]) for each in (full, rest, near)] == [
         "Backup 2023-11 is a full copy of docs: 83 of 83 files",
         "usb is a copy of docs: 83 of 83 files; 9 not compared",
         "Backup 2023-11 has 70 of 83 files in docs: 70 similar; newer: docs",
@@ -411,9 +412,24 @@ def test_pairs_without_an_identical_file_come_last():
     assert (first.copies, first.identical, last.copies, last.identical) == (6, 6, 8, 0)
 
 
+def test_the_line_of_two_equal_folders_says_what_clean_does(tmp_path):
+    for folder, time in (("A", 1_700_000_000), ("B", 1_600_000_000)):
+        for number in range(5):
+            path = tmp_path / folder / f"{number}.txt"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(" ".join(f"w{number}{n}" for n in range(200)), "utf-8")
+            os.utime(path, (time, time))
+    found = scan(tmp_path)
+    leaders = [each.members[0].document.path for each in found.groups]
+
+    assert {os.path.dirname(each) for each in leaders} == {str(tmp_path / "B")}
+    (pair,) = found.folders
+    assert folder_line(pair, leaders).startswith(f"{tmp_path}/A is a full copy of {tmp_path}/B: ")
+
+
 def test_names_of_folders_cannot_control_the_terminal():
     found = pairs(copies(NAMES, "in/\nold\udcff", "in/\x1b[31m"))
 
-    assert [*map(folder_line, found)] == [
+    assert [folder_line(each, ["in/\x1b[31m/a"]) for each in found] == [
         "in/\\nold\\xff is a full copy of in/\\x1b[31m: 5 of 5 files"
     ]

