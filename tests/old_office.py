@@ -95,9 +95,9 @@ def word_6(text, encoding, notes=""):
     return compound({"WordDocument": bytes(main) + b"".join(parts)})
 
 
-def msg(body, subject="", encoding=None, html=None, attachments=()):
+def msg(body, subject="", encoding=None, html=None, attachments=(), *, codec=None):
     """A mail of Outlook, its properties in UTF-16, or in an encoding with a code page."""
-    ending, codec = ("001E", f"cp{encoding}") if encoding else ("001F", "utf-16-le")
+    ending, codec = ("001E", codec or f"cp{encoding}") if encoding else ("001F", "utf-16-le")
     named = {"0037": subject, "1000": body}
     streams = {f"__substg1.0_{key}{ending}": value.encode(codec) for key, value in named.items()}
     if html is not None:

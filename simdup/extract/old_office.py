@@ -103,8 +103,9 @@ def _piece(main: bytes, number: int, place: int, width: int) -> bytes:
     """The characters of a piece in UTF-16."""
     is_narrow = width == 2 and place & _NARROW
     start = (place ^ _NARROW) // 2 if is_narrow else place
-    found = main[start : start + (1 if is_narrow else width) * number]
-    if number < 0 or len(found) < number:
+    size = number if is_narrow else width * number
+    found = main[start : start + max(size, 0)]
+    if number < 0 or len(found) < size:
         raise NotReadable("damaged: a piece of its text is missing")
     codec = "cp1252" if is_narrow else ("latin-1", "utf-16-le")[width - 1]
     return found.decode(codec, "replace").encode("utf-16-le", "surrogatepass")
@@ -131,13 +132,14 @@ def msg(data: bytes) -> str:
     properties = file.read("__properties_version1.0")[32:]
     pages = dict(struct.iter_unpack("<I4xI4x", properties[: len(properties) // 16 * 16]))
     label = f"cp{pages.get(_BODY_PAGE) or pages.get(_PAGE)}"
-    body = _property(file, "1000", label)
+    body, read, unseen = _property(file, "1000", label), ["0037", "1000"], list[tuple[str, bytes]]()
     if not body.strip():
         html = file.read(f"{_PROPERTY}10130102")
         markup = html_text.decoded(html) if html else _property(file, "1013", label)
-        body = "\n".join(html_text.title_and_body(markup))
+        body, unseen = "\n".join(html_text.title_and_body(markup)), [*html_text.others(markup)]
+        read.append("1013")
     shown = unless_empty(f"{_property(file, '0037', label)}\n{body}")
-    return with_unread(shown, file.unread(f"{_PROPERTY}0037", f"{_PROPERTY}1000"))
+    return with_unread(shown, [*unseen, *file.unread(*(_PROPERTY + number for number in read))])
 
 
 def _property(file: Compound, number: str, label: str) -> str:

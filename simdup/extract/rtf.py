@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 # Groups that hold no text of the document; other groups that begin with \* hold none either, and
 # of drawings only the text boxes are read. All others' characters than layout's count as unread.
 _TABLES = tables("rtf")
-_CHARSETS_BY_NUMBER, _CODE_PAGES = pairs(_TABLES.pop("charsets")), pairs(_TABLES.pop("code pages"))
+_CHARSETS_BY_NUMBER = pairs(_TABLES.pop("charsets"))
 _LAYOUT, _HIDDEN_TEXT = (
     frozenset(word.encode() for word in _TABLES.pop(title)) for title in ("layout", "hidden")
 )
@@ -253,6 +253,6 @@ def _after(state: _State, word: bytes, number: int) -> _State:  # noqa: PLR0911 
 def _of_code_page(number: int) -> Encoding | None:
     """The encoding of a code page of Windows; None if it is unknown."""
     try:
-        return encoding_named(_CODE_PAGES.get(str(number), f"cp{number}"))
+        return encoding_named(f"cp{number}")
     except ValueError:
         return None

@@ -29,7 +29,7 @@ from simdup.text.scripts import in_one_script, is_half_width_kana, is_thai
 from simdup.versions import version
 
 #: Raised with every change that gives the same bytes another encoding or text.
-EDITION = 5
+EDITION = 6
 
 LOST = "\ufffd"  # Unicode's character in place of an unreadable one
 _BOM = "\ufeff"

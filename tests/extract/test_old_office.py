@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 from contextlib import closing
 from random import Random
 
@@ -10,6 +11,7 @@ import makers
 import old_office as made
 import pytest
 
+from simdup.extract import rtf
 from simdup.extract.cleanup import NotReadable, unread_of
 from simdup.extract.old_office import doc, msg, ppt, xls
 from simdup.extract.readers import READERS, Readers, kind
@@ -184,3 +186,80 @@ def test_chains_that_bite_their_tail_end():
             struct.pack_into("<I", data, place, 1)
 
     assert msg(bytes(data)) == "x"
+
+
+def test_a_chain_of_storages_takes_little_memory():
+    streams = {}
+    for _ in range(900):
+        streams = {"漢" * 31: streams}
+    data = made.compound({"WordDocument": b"x", **streams})
+
+    tracemalloc.start()
+    with pytest.raises(NotReadable, match="nested too deep"):
+        doc(data)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("character", ["中", "a"])
+def test_a_word_document_with_a_piece_beyond_its_end_is_damaged(character):
+    data = made.doc(character * 3000)
+    piece, longer = struct.pack("<II", 0, 3000), struct.pack("<II", 0, 5000)
+
+    with pytest.raises(NotReadable, match="a piece of its text is missing"):
+        doc(data.replace(piece, longer))
+
+
+def moved(data, ending):
+    """The compound file, the last sector of the stream with this ending moved to its end."""
+    end = data.index(ending) + len(ending)
+    last, new = (end - 1) // 512 - 1, len(data) // 512 - 1
+    table = 512 * (struct.unpack_from("<I", data, 76)[0] + 1)
+    found = bytearray(data + data[512 * (last + 1) : end])
+    struct.pack_into("<I", found, table + 4 * (last - 1), new)
+    struct.pack_into("<I", found, table + 4 * new, made.END)
+    return bytes(found)
+
+
+@pytest.mark.parametrize("lost", [1, 20, 513])
+def test_a_mail_is_damaged_if_its_text_is_cut(lost):
+    text = "\n".join(f"line {number}" for number in range(500))
+    data = moved(made.msg(text), "line 499".encode("utf-16-le"))
+
+    assert msg(data) == text
+    with pytest.raises(NotReadable, match="cut short"):
+        msg(data[:-lost])
+
+
+def test_a_cut_attachment_does_not_cost_the_text_of_its_mail():
+    data = moved(made.msg("see there", attachments=[bytes(5000) + b"end"]), b"end")
+
+    assert msg(data[:-2]) == "see there"
+    assert unread_of(msg(data[:-2])) != unread_of(msg(data))
+
+
+@pytest.mark.parametrize(
+    ("page", "codec"),
+    [
+        *((28592, "iso8859-2"), (28605, "iso8859-15"), (10029, "mac-latin2")),
+        *((10007, "mac-cyrillic"), (54936, "gb18030"), (20866, "koi8-r")),
+    ],
+)
+def test_mails_and_rtf_know_the_same_code_pages(page, codec):
+    text = {"gb18030": "中文", "koi8-r": "Чай", "mac-cyrillic": "Чай"}.get(codec, "Žluťoučký")
+    text = "Prix: 10€" if codec == "iso8859-15" else text
+    mail = made.msg(text, text, page, codec=codec)
+    escaped = "".join(f"\\'{byte:02x}" for byte in text.encode(codec))
+
+    assert msg(mail) == f"{text}\n{text}"
+    assert rtf.text(rf"{{\rtf1\ansi\ansicpg{page} {escaped}}}".encode()) == text
+
+
+def test_the_page_of_a_mail_is_read_and_its_attributes_are_not():
+    def unread(page):
+        return unread_of(msg(made.msg("", "Tea", html=f"<p>at <b>three</b>{page}")))
+
+    assert "bodies" not in {each.kind for each in unread("")}
+    assert unread("<a href='http://a.org'></a>") != unread("<a href='http://b.org'></a>")
