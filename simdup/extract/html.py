@@ -61,18 +61,16 @@ _SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \
 _ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
 
 # Attributes whose values are content, and the kind of each; "on..." begins the ones with scripts.
+# They are sought within a tag alone, so that a quote in running text swallows nothing.
 _KINDS = by_word(_TABLES)
 _ATTRIBUTE = re.compile(
-    rf"""(?<![\w:-])(?P<name>{"|".join(_KINDS)}|on[a-z]{{3,20}})\s*=\s*(?P<value>"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)
+    rf"""(?<![\w:-])(?P<name>{"|".join(_KINDS)}|on[a-z]{{3,20}})\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^\s"'>]+)
     |(?<![\w:-])(?P<flag>checked|selected)(?=[\s/>])""",
     re.IGNORECASE | re.VERBOSE,
 )
-_UNSEEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<\?(?!xml\b)[^>]*"
-    r"|<(?P<name>script|style|template|noscript|iframe|noembed|noframes|annotation(?:-xml)?)"
-    r"(?=[\s/>]).*?(?:</(?P=name)|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
+# Markup that hides text: comments, good and bad ones, and instructions for programs.
+_HIDING = re.compile(r"<!(?!doctype\b)|<\?(?!xml\b)", re.IGNORECASE)
+_READING = re.compile(r"<r[tp](?=[\s/>])", re.IGNORECASE)
 _OF_STYLES = re.compile(r"\bcontent\s*:([^;{}]*)")
 
 # Where a page says its encoding: in its first bytes, outside of comments.
@@ -105,15 +103,27 @@ def text(data: bytes) -> str:
 
 def others(markup: str) -> Iterator[tuple[str, bytes]]:
     """What a page holds besides its visible text."""
-    for found in _ATTRIBUTE.finditer(markup):
+    for found in _MARKUP.finditer(markup):
+        raw = (found["raw"] or "").lower()
+        if raw == "style":
+            words = words_of_styles(found.group())
+            yield from [("styles", _bytes(words))] if words else []
+        elif raw and raw not in (*_SHOWN, "title"):
+            yield ("scripts" if raw == "script" else "hidden text"), _bytes(found.group())
+        elif _HIDING.match(found.group()):
+            yield "hidden text", _bytes(found.group())
+        elif _READING.match(found.group()):
+            yield from others(_READING.sub("<p", found.group(), count=1))
+        else:
+            end = found.start("contents") if raw else found.end()
+            yield from _attributes(markup[found.start() : end])
+
+
+def _attributes(tag: str) -> Iterator[tuple[str, bytes]]:
+    """The attributes of a tag that are content."""
+    for found in _ATTRIBUTE.finditer(tag):
         name, value = found["name"] or found["flag"], found["value"] or ""
         yield _KINDS.get(name.lower(), "scripts"), _bytes(value.strip("'\""))
-    for found in _UNSEEN.finditer(markup):
-        kind = (found["name"] or "").lower()
-        if kind != "style":
-            yield ("scripts" if kind == "script" else "hidden text"), _bytes(found.group())
-        elif words := words_of_styles(found.group()):
-            yield "styles", _bytes(words)
 
 
 def words_of_styles(css: str) -> str:

@@ -67,6 +67,44 @@ def test_entities_that_make_too_much_text_are_refused():
         text(bomb.encode())
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(
+            '<p onclick="if (a>1) pay({})">',
+            "<input value='a>{}'>",
+            "<a href='x?a<{}'>",
+            "<a b='c>' href={}>",
+        ),
+        *(
+            '<textarea placeholder="say {}"></textarea>',
+            "<!--> <a href={}>",
+            "<!---> <a href='{}'>",
+        ),
+        *(
+            "<!-- a --!> <a href={}>",
+            '"<a href="{}">',
+            "<ruby>東<rt><!-- {} --></ruby>",
+            "<!remark {}>",
+        ),
+        "<ruby>東<rt title={}>x</ruby>",
+    ],
+)
+def test_pages_with_other_attributes_or_comments_have_other_unread_content(part):
+    one, other = (read(f"<p>Tea.</p>{part.format(number)}") for number in (1, 9))
+
+    assert one == other
+    assert one.unread != other.unread
+
+
+@pytest.mark.parametrize("end", ["<!-->", "<!--->", "<!-- a --!>"])
+def test_text_after_a_short_comment_is_seen_and_no_unread_content(end):
+    one, other = (read(f"<p>Tea.</p>{end}{word}") for word in ("one", "other"))
+
+    assert one != other
+    assert one.unread == other.unread
+
+
 @pytest.mark.parametrize("declared", ["gb2312", "iso-8859-1", "no-such-thing", "utf-16"])
 def test_utf8_shows_whatever_the_page_declares(declared):
     page = f"<meta charset={declared}><p>这一页后来另存为另一种编码，声明却忘了改。"
@@ -94,7 +132,7 @@ def test_a_binary_page():
 HOSTILE = [
     *("<", "<!--", "<a ", "<![CDATA[", "</", '<a b="', "<a b='\"", "<a=", "<a = ", "&#", "&#1"),
     *("&am", "<!", "<?", "</scrip", "<div>", "<script>", "<rt>", "<title>", "<textarea>a", " "),
-    *("\n ", " \n\t", "=", "= ", "一\n", "<p\n"),
+    *("\n ", " \n\t", "=", "= ", "一\n", "<p\n", " title='", "title ", "<a title=", '<rt>"', "on"),
 ]
 
 
@@ -102,7 +140,9 @@ HOSTILE = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_the_page_and_no_faster(start, piece):
     def read(n):
-        html_text.title_and_body((start + piece * n)[:400_000])
+        markup = (start + piece * n)[:400_000]
+        html_text.title_and_body(markup)
+        list(html_text.others(markup))
 
     assert grows_evenly(read, 100_000)
 
