@@ -209,6 +209,8 @@ _KINDS = by_word(_ATTRIBUTES)
 
 # The values of cells and the strings they refer to.
 _SHEET = Vocabulary(shown=frozenset({"v", "t"}), hidden=frozenset(), gaps={})
+# A formula of a cell, and those that check or format cells.
+_FORMULAS = ("f", "formula", "formula1", "formula2")
 
 
 def _flow(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> _Flow:
@@ -240,6 +242,8 @@ class _Flow(Handler):
         self._vocabulary, self._chunk = vocabulary, chunk
         self._shown = self._hidden = self._asides = self._skipped = 0
         self.others = list[tuple[str, bytes]]()
+        self.unseen = "hidden text"
+        """The kind of the characters that are not shown."""
 
     def __str__(self) -> str:
         """The running text, and after it the asides."""
@@ -265,7 +269,7 @@ class _Flow(Handler):
         if self._shown and not self._hidden:
             self._add(data)
         elif not self._skipped and not data.isspace():
-            self.note("hidden text", data)
+            self.note(self.unseen, data)
 
     def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
         for key, value in attributes.items():
@@ -374,8 +378,9 @@ class _Cells(_Flow):
         self._type = ""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Note the type of a cell."""
+        """Note the type of a cell, and whether a formula begins."""
         super().start(name, attributes)
+        self.unseen = "formulas and values" if name in _FORMULAS else "hidden text"
         if name == "c":
             self._type = attributes.get("t", "")
 

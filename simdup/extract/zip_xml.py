@@ -108,9 +108,9 @@ class Package:
             self._note_read(name)
         parser = expat.ParserCreate()
         parser.buffer_text = True
-        parser.StartElementHandler = lambda tag, found: handler.start(_local(tag), found)
-        parser.EndElementHandler = lambda tag: handler.end(_local(tag))
-        parser.CharacterDataHandler = handler.characters
+        joined = _Joined(handler)
+        parser.StartElementHandler, parser.EndElementHandler = joined.start, joined.end
+        parser.CharacterDataHandler = joined.run.append
         parser.EntityDeclHandler = _refuse_entity
         try:
             for chunk in self._chunks(name):
@@ -177,6 +177,32 @@ class Package:
         if self._left < 0:
             raise NotReadable("unpacks to too much")
         return chunk
+
+
+class _Joined:
+    """Sends XML events on to a handler: the characters between two tags at once.
+
+    expat cuts them where a piece of the file ends.
+    """
+
+    def __init__(self, handler: Handler) -> None:
+        self.run: list[str] = []
+        self._handler = handler
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Send the characters before an element, and its beginning."""
+        self._send()
+        self._handler.start(_local(tag), attributes)
+
+    def end(self, tag: str) -> None:
+        """Send the characters before the end of an element, and the end."""
+        self._send()
+        self._handler.end(_local(tag))
+
+    def _send(self) -> None:
+        if self.run:
+            self._handler.characters("".join(self.run))
+            self.run.clear()
 
 
 class _Words(Handler):

@@ -12,7 +12,7 @@ from patience import patient
 from shown import shown
 
 from simdup.extract import office as zipped
-from simdup.extract.cleanup import NotReadable
+from simdup.extract.cleanup import NotReadable, unread_of
 from simdup.extract.readers import kind
 
 P = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>".format
@@ -169,6 +169,20 @@ def test_cells_of_every_type():
     )
 
     assert zipped.xlsx(data) == "shared\t2.5\ninline\tTRUE\nmade"
+
+
+def test_formulas_are_no_hidden_text():
+    found = zipped.xlsx(makers.xlsx_of(["<c><f>SUM(A1)</f><v>12</v></c>"]))
+
+    assert {each.kind for each in unread_of(found)} == {"formulas and values", "sheet names"}
+
+
+def test_unread_content_does_not_depend_on_where_it_lies():
+    def unread(blanks):
+        deleted = f"<w:del><w:delText>{'deleted words ' * 10}</w:delText></w:del>"
+        return unread_of(zipped.docx(makers.docx_of(f"<w:t>one</w:t>{' ' * blanks}{deleted}")))
+
+    assert len({unread(blanks) for blanks in range(65_000, 65_536, 40)}) == 1
 
 
 def test_escapes_and_booleans_of_cells():
