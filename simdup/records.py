@@ -151,14 +151,16 @@ class Unread(NamedTuple):
 
 
 @lru_cache(1 << 10)
-def _format_of(encoding: str) -> str:
+def format_of(encoding: str) -> str:
+    """The format of a document with this `encoding`, see `Document.format`."""
     is_text = encoding not in FORMATS and not encoding.startswith(".")
     return "text" if is_text else encoding.lstrip(".")
 
 
 @lru_cache(1 << 10)
-def _place_of(encoding: str) -> int:
-    known = _format_of(encoding)
+def place_of(encoding: str) -> int:
+    """The place of a document's format, see `Document.format_place`."""
+    known = format_of(encoding)
     return FORMAT_ORDER.index(known) if known in FORMAT_ORDER else len(FORMAT_ORDER)
 
 
@@ -203,12 +205,12 @@ class Document(NamedTuple):
     @property
     def format(self) -> str:
         """The kind of file: one of FORMATS, the ending of a converted file, or "text"."""
-        return _format_of(self.encoding)
+        return format_of(self.encoding)
 
     @property
     def format_place(self) -> int:
         """The place of the format in FORMAT_ORDER; after all of them if it is not there."""
-        return _place_of(self.encoding)
+        return place_of(self.encoding)
 
     @property
     def written_in(self) -> str:

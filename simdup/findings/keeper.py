@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 from operator import xor
 from typing import NamedTuple, Protocol, TypeAlias
 from unicodedata import normalize
@@ -22,7 +23,16 @@ from unicodedata import normalize
 import numpy as np
 
 from simdup.arrays import Indices
-from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult
+from simdup.records import (
+    Document,
+    FolderPair,
+    Group,
+    Kind,
+    Member,
+    ScanResult,
+    format_of,
+    place_of,
+)
 
 Key: TypeAlias = tuple[int | bytes, ...]
 Pairs: TypeAlias = Sequence[tuple[Document, Document]]
@@ -158,7 +168,7 @@ def is_newest(group: Group, key: Key) -> bool:
 
 def ranks(documents: Sequence[Document]) -> Indices:
     """The rank of each document by its own key, from 0 on, whatever group it is in."""
-    keys = _own_keys(documents)
+    keys = list(_own_keys(documents))
     rank = np.empty(len(keys), np.int64)
     rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     return rank
@@ -167,8 +177,8 @@ def ranks(documents: Sequence[Document]) -> Indices:
 def keys_of(result: ScanResult) -> list[list[Key]]:
     """The key of each member of each group: of a group, the file with the smallest one is kept."""
     groups = result.groups
-    own = iter(_own_keys([each.document for group in groups for each in group.members]))
-    keys = [[next(own) for _ in group.members] for group in groups]
+    own = _own_keys(each.document for group in groups for each in group.members)
+    keys = [[(*first, *second) for first, second in islice(own, len(g.members))] for g in groups]
     if result.keep_under or result.let_go_under:
         _add_wishes(result, keys)
     for group, of_group in zip(groups, keys, strict=True):
@@ -189,23 +199,29 @@ def _put(keys: list[Key], part: int, values: Iterable[int]) -> None:
     ]
 
 
-def _own_keys(documents: Sequence[Document]) -> list[Key]:
-    """The keys of documents, as far as each document by itself tells them."""
-    of_folder = cache(places)
-    paths = [os.path.split(each.path) for each in documents]
-    return [
-        (
-            *(0, each.source.archive is not None, not each.source.is_reference, 0, 0, 0),
+def _own_keys(documents: Iterable[Document]) -> Iterator[tuple[Key, Key]]:
+    """The keys of documents in two halves, as far as each document by itself tells them.
+
+    Equal first halves are one tuple, since few differ, and one tuple is soon compared with itself.
+    """
+    of_folder, of_encoding, halves = cache(places), cache(_of_encoding), dict[Key, Key]()
+    for each in documents:
+        source = each.source
+        folder, _, name = source.path.rpartition(os.sep)
+        first = (
+            *(0, source.archive is not None, not source.is_reference, 0, 0, 0),
             *(*of_folder(folder), is_name_of_copy(name), 0),
-            *(bool(each.damaged or each.doubt), -each.features),
-            each.format_place,
-            _UNICODE.get(each.encoding, 3) if each.format == "text" else 0,
-            each.source.mtime_ns // NS_OF_A_MINUTE,
-            len(each.path),
-            os.fsencode(each.path),
+            bool(each.damaged or each.doubt),
         )
-        for each, (folder, name) in zip(documents, paths, strict=True)
-    ]
+        age, path = source.mtime_ns // NS_OF_A_MINUTE, os.fsencode(source.path)
+        second = -each.features, *of_encoding(each.encoding), age, len(source.path), path
+        yield halves.setdefault(first, first), second
+
+
+def _of_encoding(encoding: str) -> tuple[int, int]:
+    """How little the format holds, and how unusual the encoding of plain text is."""
+    is_plain = format_of(encoding) == "text"
+    return place_of(encoding), _UNICODE.get(encoding, 3) if is_plain else 0
 
 
 def places(folder: str) -> tuple[int, ...]:

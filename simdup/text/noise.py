@@ -17,7 +17,7 @@ from simdup.text.encodings import LOST
 NUMBERS, REDIRECTION = "numeric file", "redirection"
 
 #: Raised whenever `is_numbers` or `is_redirection` may answer differently for the same file.
-EDITION = 2
+EDITION = 3
 
 #: Why a text is doubtful: the values of `records.Document.doubt`, which a store keeps.
 DOUBTS = DAMAGED, MANGLED, JUNK = "damaged characters", "mangled characters", "data after its end"
@@ -40,9 +40,9 @@ _HEAD = 1024
 
 # Every _STEP-th of these characters is looked at first: in prose many are letters, in numbers many
 # are digits.
-_STEP = 8
-_FEW_DIGITS = 8
-_MANY_LETTERS = re.compile(r"(?:[\W\d_]*[^\W\d_]){40}")
+_STEP = 16
+_MANY_LETTERS = re.compile(r"(?:[\W\d_]*[^\W\d_]){20}")
+_FEW_DIGITS = 4
 _ONE_DIGIT = re.compile(r"\d")
 
 _DIGIT = re.compile(r"\d+")
@@ -97,7 +97,7 @@ def is_numbers(text: str) -> bool:
     (True, False)
     """
     head = text[:_HEAD]
-    if _is_prose(head[::_STEP]):  # which takes a twentieth of the time
+    if _is_prose(head[::_STEP]):  # which takes a fortieth of the time
         return False
     letters, digits = _letters_and_digits(head)
     if letters > digits:
