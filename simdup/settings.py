@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from simdup.arguments import check_number, check_truth, check_type, check_whole, tuple_of
 from simdup.errors import BadValueError
+from simdup.limits import USUAL, Limits
 from simdup.recipe import Recipe
 from simdup.theory import UNRELATED, chance_distance, threshold
 
@@ -107,6 +108,7 @@ class Settings:
     own_share: The least own share of near-duplicates; 0: any.
     parts: The least share of a text's distinct shingles that stand in a larger text of which it is
         a part, see `match.parts`; None: no parts are looked for.
+    limits: How much a run reads, holds and searches; no user sets them.
     """
 
     recipe: Recipe = Recipe()  # noqa: RUF009  (frozen)
@@ -119,6 +121,7 @@ class Settings:
     converters: tuple[Converter, ...] = ()
     own_share: float = OWN_SHARE
     parts: float | None = None
+    limits: Limits = USUAL
 
     def __post_init__(self) -> None:
         """Refuse bad values; turn `verified` off if `k` is given."""

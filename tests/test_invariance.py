@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import simdup
+from simdup.limits import Limits
 from simdup.text.jieba_words import idf
 
 pytestmark = pytest.mark.slow
@@ -91,23 +93,18 @@ def of_shared_clauses(seed, n=3000):
     return list(dict.fromkeys(map(". ".join, texts)))
 
 
-@pytest.fixture
-def narrow_searches(monkeypatch):
-    """Few candidates are affordable, so later rounds search around the representatives."""
-    monkeypatch.setattr("simdup.match.candidates.BUDGET", 50_000)
-    monkeypatch.setattr("simdup.match.candidates.BUDGET_PER_DOCUMENT", 0)
+# Few candidates are affordable, so later rounds search around the representatives.
+NARROW = Limits(candidates=50_000, candidates_per_text=0)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("narrow_searches")
 @pytest.mark.parametrize("seed", range(8))
-def test_the_order_of_rows_changes_no_group(monkeypatch, seed):
-    by_lists = seed % 2 == 0
-    monkeypatch.setattr("simdup.match.candidate_search.BY_DISTANCE", 500 if by_lists else 10_000)
+def test_the_order_of_rows_changes_no_group(seed):
+    narrow = NARROW if seed % 2 else replace(NARROW, by_distance=500)
     texts = of_shared_clauses(seed)
 
     def groups(rows):
-        found = simdup.group_texts(rows)
+        found = simdup.group_texts(rows, simdup.Settings(limits=narrow))
         members = [rows[row] for row in found.members.tolist()]
         return {frozenset(members[begin:end]) for begin, end in pairwise(found.offsets.tolist())}
 
@@ -117,7 +114,6 @@ def test_the_order_of_rows_changes_no_group(monkeypatch, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("narrow_searches")
 def test_the_names_and_times_of_files_change_no_group_and_no_similarity(tmp_path):
     texts = of_shared_clauses(1)
 
@@ -130,7 +126,7 @@ def test_the_names_and_times_of_files_change_no_group_and_no_similarity(tmp_path
             os.utime(path, (name, chooser.randrange(1 << 30)))
         found = [
             [(Path(m.document.path).read_text(), m.similarity) for m in group.members]
-            for group in simdup.scan([tmp_path / folder]).groups
+            for group in simdup.scan([tmp_path / folder], simdup.Settings(limits=NARROW)).groups
         ]
         alike = {
             frozenset((first, text)): similarity

@@ -30,7 +30,6 @@ from simdup.corpus.records import CorpusResult, RowGroups, RowParts, RowPlace, T
 from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.sketch import DENSE_LEVELS, thinned
-from simdup.match.candidates import SIEVE_FROM
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.engine import TextGroups, find_groups
 from simdup.match.parts import find_parts
@@ -212,7 +211,7 @@ class _TextsInMemory:
 def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
     """The distinct texts of some rows; the first of rows with equal features represents them."""
     n, bits, rows = len(prints.rows), settings.recipe.bits, prints.rows
-    if n <= SIEVE_FROM:  # too few rows for a sieve to pay
+    if n <= settings.limits.sieve_from:  # too few rows for a sieve to pay
         rows = np.ascontiguousarray(rows[:, : bits // 8])
     nobody = np.zeros(n, bool)
     items = Items(rows, prints.counts, prints.digests, np.arange(n), nobody, prints.sketches)

@@ -36,7 +36,7 @@ from simdup.findings import with_findings
 from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Collected, is_dense, read_back
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.fingerprint.tokens import WORDS_EDITION
-from simdup.match.candidates import SIEVE_FROM, sieve_recipe
+from simdup.match.candidates import sieve_recipe
 from simdup.progress import Progress, ProgressOfScan, silent
 from simdup.recipe import Recipe
 from simdup.records import Document, ScanResult, Skipped, Source
@@ -200,7 +200,7 @@ class _Found:
     @property
     def is_sieved(self) -> bool:
         """Whether there are enough files for a sieve of more bits to pay."""
-        return self.settings.verified and len(self.sources) > SIEVE_FROM
+        return self.settings.verified and len(self.sources) > self.settings.limits.sieve_from
 
     @property
     def recipe(self) -> Recipe:

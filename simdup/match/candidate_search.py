@@ -13,7 +13,6 @@ from simdup.arrays import Distances, Hashes, Indices, Mask, Similarities
 from simdup.errors import TooManyPairsError
 from simdup.fingerprint.sketch import Sketches
 from simdup.match.candidates import (
-    BUDGET_PER_DOCUMENT,
     affordable_distance,
     reach_of,
     sample,
@@ -21,16 +20,16 @@ from simdup.match.candidates import (
 from simdup.match.distinct_texts import Texts
 from simdup.match.division import Search, pairs_inside, salts_of
 from simdup.match.own_share import least_similarity, may_be_alike
-from simdup.match.postings import BY_DISTANCE, Together, texts_together
+from simdup.match.postings import Together, texts_together
 from simdup.progress import Progress
 from simdup.search.distinct import distinct_rows
 from simdup.search.hamming import paired_distances
-from simdup.search.pairs import MAX_PAIRS, iter_near_pairs, iter_near_pairs_between
+from simdup.search.pairs import iter_near_pairs, iter_near_pairs_between
 from simdup.settings import Settings
 
 #: The most texts of a part of which a further round compares all with all: they have
-#: BUDGET_PER_DOCUMENT pairs each.
-ALL_WITH_ALL = 2 * BUDGET_PER_DOCUMENT
+#: 64 pairs each, as many as a search by distance may have.
+ALL_WITH_ALL = 128
 
 
 class CandidateSearch:
@@ -38,6 +37,7 @@ class CandidateSearch:
 
     def __init__(self, texts: Texts, settings: Settings, progress: Progress) -> None:
         self.texts, self.settings, self.progress = texts, settings, progress
+        self.limits = settings.limits
         self.bits, self.wide = settings.recipe.bits, 8 * texts.wide.shape[1]
         #: Pairs within one of two sides do not count.
         self.is_two_sided = bool(texts.is_reference.any())
@@ -50,7 +50,7 @@ class CandidateSearch:
 
         A search by distance goes as far as `wanted` bits, or as far as is affordable.
         """
-        if self.sketches is None or len(active) <= BY_DISTANCE:
+        if self.sketches is None or len(active) <= self.limits.by_distance:
             return self.affordable(active, wanted)
         together = self._by_lists(self.sketches, active, self.texts.is_reference[active])
         return Search(*together, is_complete=not len(together.crowded))
@@ -87,7 +87,7 @@ class CandidateSearch:
     def affordable(self, active: Indices, wanted: int) -> Search:
         """The pairs of these texts within `wanted` bits, or fewer if they would be too many."""
         distances, weight = self.sampled_distances(active, wanted)
-        k = affordable_distance(distances, weight, len(active), wanted)
+        k = affordable_distance(distances, weight, len(active), wanted, self.limits)
         # Even texts with the same fingerprint may have too many pairs among themselves.
         pairs = self.near_pairs(active, k) if k or not wanted else self.equal_rows(active)
         return Search(pairs, active, k == wanted, k)
@@ -111,7 +111,8 @@ class CandidateSearch:
         """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
         active = active[self.texts.content_order(active)]
         references, others = self._sides(active) if self.is_two_sided else (active, active)
-        left, right, pairs = sample(len(others), len(references) if self.is_two_sided else None)
+        most = len(references) if self.is_two_sided else None
+        left, right, pairs = sample(len(others), most, self.limits)
         i, j = others[left], references[right]
         passes = reach_of(self.settings, reach, self.wide).passes(self.texts.wide, i, j)
         distances = paired_distances(self.texts.rows, i[passes], j[passes])
@@ -119,13 +120,13 @@ class CandidateSearch:
 
     def near_pairs(self, active: Indices, k: int) -> Indices:
         """Pairs of these texts within k bits that may count: (m, 2)."""
-        found, count = [np.empty((0, 2), np.int64)], 0
+        found, count, most = [np.empty((0, 2), np.int64)], 0, self.limits.near_pairs
         for chunk in self._near_pairs(active, k):
             found.append(chunk)
             count += len(chunk)
-            if count > MAX_PAIRS:
+            if count > most:
                 advice = "lower -k, raise --similarity, or take more --bits"
-                raise TooManyPairsError(f"more than {MAX_PAIRS} pairs within {k} bits; {advice}")
+                raise TooManyPairsError(f"more than {most} pairs within {k} bits; {advice}")
         return np.concatenate(found)
 
     def _near_pairs(self, active: Indices, k: int) -> Iterator[Indices]:

@@ -14,6 +14,7 @@ from math import ceil, floor
 import numpy as np
 
 from simdup.arrays import Distances, Indices
+from simdup.limits import USUAL, Limits
 from simdup.recipe import HashKind, Recipe
 from simdup.search.pairs import Reach
 from simdup.settings import Settings
@@ -26,20 +27,12 @@ from simdup.theory import (
     within_probabilities,
 )
 
-#: Collections of more files also get fingerprints of SIEVE_BITS. These cost half as much again
-#: as the features, and drop nearly all pairs that are near by chance. (At 256 bits and similarity
-#: 0.35, 1 of 45 pairs of a similarity of .03 is within reach, and 1 of 530 also passes the sieve.)
-SIEVE_FROM = 1000
+#: The bits that sieve chance candidates. (At 256 bits and similarity 0.35, 1 of 45 pairs of a
+#: similarity of .03 is within reach, and 1 of 530 also passes the sieve.)
 SIEVE_BITS = 512
-
-#: Up to this many candidates are always looked at: some seconds of work.
-BUDGET = 1_000_000
 
 # Returned instead of a sample if all pairs fit the budget.
 _NO_SAMPLE = np.empty(0, np.int64), np.empty(0, np.int64)
-
-#: Candidates for each document, where that is more than BUDGET: the work stays linear.
-BUDGET_PER_DOCUMENT = 64
 
 #: The most rounds of a search. Each leaves a fraction of the representatives; two or three rounds
 #: are usual, and more than this would mean that they do not become fewer.
@@ -97,24 +90,26 @@ def sieve_recipe(recipe: Recipe) -> Recipe:
     return replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
 
 
-def affordable_distance(distances: Distances | Indices, weight: float, n: int, k: int) -> int:
-    """The largest distance up to k within which n texts have no more pairs than the budget allows.
+def affordable_distance(
+    distances: Distances | Indices, weight: float, n: int, k: int, limits: Limits = USUAL
+) -> int:
+    """The largest distance up to k within which n texts have no more pairs than the limits allow.
 
     `distances` are measured on sampled pairs, each of which stands for `weight` pairs. The result
     is 0 even if the pairs with equal fingerprints alone are too many.
     """
-    budget = max(BUDGET, BUDGET_PER_DOCUMENT * n)
+    budget = max(limits.candidates, limits.candidates_per_text * n)
     within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight
     return max(0, int(np.searchsorted(within, budget, side="right")) - 1)
 
 
-def sample(n: int, m: int | None = None) -> tuple[Indices, Indices, int]:
+def sample(n: int, m: int | None = None, limits: Limits = USUAL) -> tuple[Indices, Indices, int]:
     """SAMPLE random pairs of n things, or of one of n and one of m, and the number of all pairs.
 
-    The same n and m give the same pairs. The arrays are empty if all pairs are within the budget.
+    The same n and m give the same pairs. The arrays are empty if so few pairs are always looked at.
     """
     pairs = n * (n - 1) // 2 if m is None else n * m
-    if pairs <= BUDGET:
+    if pairs <= limits.candidates:
         return *_NO_SAMPLE, pairs
     random = np.random.default_rng(n)
     left = random.integers(0, n, SAMPLE)

@@ -22,7 +22,7 @@ from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.match.grouping import Duplicates, Grouping, Leaders
 from simdup.match.groups import members_of
 from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines, has_enough
-from simdup.match.recall import MEASURED_FROM, Sample
+from simdup.match.recall import Sample
 from simdup.match.siblings import OwnShareRule, Siblings
 from simdup.match.similarities import ExactSimilarities, FeatureSource, SimilarityCache
 from simdup.progress import Progress
@@ -198,9 +198,9 @@ class LocalEngine:
         Without sketches all pairs that are near by chance would have to be read.
         """
         sketches = self.candidates.sketches
-        if sketches is None or len(self.texts) < MEASURED_FROM:
+        if sketches is None or len(self.texts) < self.settings.limits.measured_from:
             return None
-        return Sample(self.texts, sketches, self.settings.similarity)
+        return Sample(self.texts, sketches, self.settings)
 
     def _with_recall(self, candidates: Candidates, leader: Indices) -> Candidates:
         """Add to `candidates` the recall that was measured on the sample, if there is a sample."""

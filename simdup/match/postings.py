@@ -37,10 +37,6 @@ from simdup.search.pairs import CHUNK, ranges
 
 Result = TypeVar("Result")
 
-#: Up to so many texts, fingerprints are compared all with all. Beyond that, going through lists
-#: costs less than looking at the pairs that are near by chance.
-BY_DISTANCE = 10_000
-
 #: A text with at least this many features is listed under about this many values, or up
 #: to twice as many.
 LISTED = 48

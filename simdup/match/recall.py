@@ -24,21 +24,15 @@ from numpy.typing import NDArray
 from simdup.arrays import Bytes, Hashes, Indices, Mask, Similarities, Values
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.sketch import Sketches, levels
+from simdup.limits import USUAL, Limits
 from simdup.match.candidates import sieve_distance
 from simdup.match.distinct_texts import Texts
 from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike
 from simdup.records import Interval
 from simdup.search.distinct import distinct_numbers, pair_keys
 from simdup.search.pairs import iter_pairs_between
+from simdup.settings import Settings
 from simdup.theory import UNRELATED, bit_probability, within_probabilities
-
-#: With fewer texts nothing is measured, since texts would be read for that alone. Their candidates
-#: are all pairs within a distance, whose recall is known in theory.
-MEASURED_FROM = 1000
-
-#: The most texts of a sample, which is at most one text in ONE_IN. Each costs about 12 ns of
-#: processor time for every text of the collection, where a scan takes over 100,000 ns.
-SAMPLED, ONE_IN = 250, 20
 
 #: The most pairs for each text of the collection that may be near by chance, by an estimate
 #: that is too high. At a low similarity this makes the sample smaller.
@@ -47,9 +41,6 @@ NEAR_BY_CHANCE = 27
 # Wide fingerprints of near-duplicates are within so many standard errors of the similarity asked
 # for, except for 1 in 160 of the pairs that are just as similar. Three would cost twice the time.
 ERRORS = 2.5
-
-#: At most this many of the texts that may be alike to a sampled one are looked at.
-MOST_OF_ONE = 16
 
 # First only one value in QUARTER of two sketches is compared. A pair passes unless it has
 # QUARTER_ERRORS standard errors less in common than asked.
@@ -65,11 +56,8 @@ _DEVIATION = 1.96
 class Sample:
     """Some texts, and the texts that may be near-duplicates of them."""
 
-    def __init__(self, texts: Texts, sketches: Sketches, similarity: float) -> None:
-        """Compare a sample of the texts with all others by fingerprints and sketches.
-
-        `similarity` is the one asked for.
-        """
+    def __init__(self, texts: Texts, sketches: Sketches, settings: Settings) -> None:
+        """Compare a sample of the texts with all others by fingerprints and sketches."""
         self._n = len(texts)
         others = np.arange(self._n)
         sampled = others
@@ -80,14 +68,15 @@ class Sample:
         # good ones represents a group. Such texts miss less than others do.
         order = texts.digests[:, 0] ^ texts.digests[:, 1]
         wide = 8 * texts.wide.shape[1]
-        k = sieve_distance(similarity, wide, ERRORS)
-        sampled = sampled[np.argsort(order[sampled])][: size_of_sample(self._n, wide, k)]
+        k, limits = sieve_distance(settings.similarity, wide, ERRORS), settings.limits
+        size = size_of_sample(self._n, wide, k, limits)
+        sampled = sampled[np.argsort(order[sampled])][:size]
         near = _near(texts, sampled, others, k)
-        least = least_similarity(similarity, texts.counts[near].min(axis=1))
+        least = least_similarity(settings.similarity, texts.counts[near].min(axis=1))
         for may_be in (_share_enough, may_be_alike):
             kept = may_be(sketches, texts.counts, near, least)
             near, least = near[kept], least[kept]
-        first = _first_of_each(near[:, 0], order[near[:, 1]])
+        first = _first_of_each(near[:, 0], order[near[:, 1]], limits.near_per_sampled)
         self.pairs, self._least = near[first], least[first]
         """(m, 2): a sampled text, and a text that may be alike to it."""
         self.is_verified = False
@@ -142,11 +131,12 @@ class Sample:
         return wilson(float(np.sort(shares).mean()), len(shares)), len(shares)
 
 
-def size_of_sample(n: int, wide: int, k: int) -> int:
+def size_of_sample(n: int, wide: int, k: int, limits: Limits = USUAL) -> int:
     """How many of n texts to sample, if fingerprints of `wide` bits are near within k bits."""
     unrelated = np.array([bit_probability(UNRELATED)])
     chance = within_probabilities(unrelated, wide)[0, k]
-    return min(SAMPLED, n // ONE_IN, int(NEAR_BY_CHANCE / max(chance, 1e-9)))
+    few = int(NEAR_BY_CHANCE / max(chance, 1e-9))
+    return min(limits.sampled, n // limits.sampled_one_in, few)
 
 
 def _near(texts: Texts, sampled: Indices, others: Indices, k: int) -> Indices:
@@ -214,11 +204,11 @@ def _last_bits(sketches: Sketches) -> Values:
     return sketches.joined() & np.uint32((1 << PLACES) - 1)
 
 
-def _first_of_each(texts: Indices, order: Hashes) -> Indices:
-    """The first MOST_OF_ONE pairs of each text by `order`; their places, ascending by text."""
+def _first_of_each(texts: Indices, order: Hashes, most: int) -> Indices:
+    """The first `most` pairs of each text by `order`; their places, ascending by text."""
     places = np.lexsort((order, texts))
     begins = np.searchsorted(texts[places], texts[places])
-    return places[np.arange(len(places)) - begins < MOST_OF_ONE]
+    return places[np.arange(len(places)) - begins < most]
 
 
 def wilson(share: float, n: int) -> Interval:

@@ -31,6 +31,7 @@ from simdup.compute.compiled import (
     threads,
 )
 from simdup.errors import BadValueError, TooManyPairsError
+from simdup.limits import USUAL
 from simdup.progress import Progress, silent
 from simdup.search.distinct import DistinctRows, distinct_rows, joint_rows
 from simdup.search.hamming import check_rows, paired_distances, word_distances, words
@@ -39,9 +40,6 @@ Part = tuple[int, int, int]  # rows on the right, and the first on the left
 
 # Pairs looked at together, which bounds the memory of a search to some 100 MB.
 CHUNK = 1 << 20
-
-#: The most pairs that `pairs_within` returns unless told otherwise: 1.2 GB.
-MAX_PAIRS = 50_000_000
 
 # Rows on the two sides of a tile of all against all: 256 kB of scratch, which stays in the cache.
 TILE = (8, 4096)
@@ -180,7 +178,7 @@ def _within_reach(k: int, rows: Rows, name: str = "rows") -> int:
     return min(k, 8 * rows.shape[1])
 
 
-def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
+def pairs_within(rows: Rows, k: int, max_pairs: int = USUAL.near_pairs) -> Pairs:
     """Every pair of rows at most k bits apart; (m, 3) of i < j and distance, sorted.
 
     Raises TooManyPairsError, naming the count, when there are more than `max_pairs`,

@@ -31,7 +31,6 @@ from simdup.match.own_share import (
     least_similarity,
     may_be_alike,
 )
-from simdup.match.postings import BY_DISTANCE
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import Settings
 from simdup.spark.arrow import Batches, Task, binary, numbers, rows_of, sketches_of, whole_runs
@@ -74,7 +73,7 @@ def divided(texts: NumberedTexts, settings: Settings) -> Division:
     frame, is_crowded = texts.frame, F.lit(True).alias("is_crowded")  # noqa: FBT003  (Spark's)
     nobody = frame.where("false").select("number", is_crowded)
     is_sketched = texts.is_sketched and settings.recipe.has_equal_weights
-    if texts.size <= BY_DISTANCE or (settings.verified and not is_sketched):
+    if texts.size <= settings.limits.by_distance or (settings.verified and not is_sketched):
         no_pairs = nobody.select(F.col("number").alias("a"), F.col("number").alias("b"))
         return Division(frame.select("number", F.lit(0).alias("root")), no_pairs, nobody, None)
     if not settings.verified:

@@ -26,7 +26,7 @@ from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS
-from simdup.match.candidates import SIEVE_FROM, sieve_recipe
+from simdup.match.candidates import sieve_recipe
 from simdup.recipe import Recipe
 from simdup.settings import Settings
 from simdup.spark.arrow import Batches, Task, binary, sketch_column
@@ -204,7 +204,7 @@ def distinct_texts(source: Source, settings: Settings) -> NumberedTexts:
     distinct = distinct.select("first.*", "digest", "copies", "longest", place.alias("place"))
     frame, count = numbered(distinct, "place")
     frame = frame.drop("place")
-    if settings.verified and compared.count() <= SIEVE_FROM:
+    if settings.verified and compared.count() <= settings.limits.sieve_from:
         frame = frame.withColumn("fingerprint", F.substring("fingerprint", 1, how.bits // 8))
     return NumberedTexts(rows, frame, count)
 

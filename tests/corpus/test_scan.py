@@ -36,7 +36,7 @@ from simdup.fingerprint import sketch
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS, Collected
-from simdup.match import recall
+from simdup.limits import Limits
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, least_similarity
 from simdup.match.verify import decide, exact_similarities
@@ -247,18 +247,16 @@ def test_texts_in_memory_are_grouped_as_rows_are(write, choice):
 
 
 @pytest.mark.parametrize("is_sieved", [False, True])
-def test_texts_of_one_pattern_are_set_aside_in_rows_texts_and_files_alike(
-    folder, write, monkeypatch, is_sieved
-):
+def test_texts_of_one_pattern_are_set_aside_in_rows_texts_and_files_alike(folder, write, is_sieved):
     texts = forms() + [words(seed) for seed in range(5)] + forms()[:1]
     for index, text in enumerate(texts):
         write(f"in/{index:03}", text)
-    monkeypatch.setattr(scan, "SIEVE_FROM", 1 if is_sieved else 10**6)
+    settings = Settings(limits=Limits(sieve_from=1 if is_sieved else 10**6))
 
-    result = scan_rows([write("rows.jsonl", as_json(texts))])
-    files = simdup.scan([folder / "in"])
+    result = scan_rows([write("rows.jsonl", as_json(texts))], settings)
+    files = simdup.scan([folder / "in"], settings)
     assert members(result.groups) == [[0, 12, 19], [1, 13]]
-    assert found(group_texts(texts)) == found(result.groups)
+    assert found(group_texts(texts, settings)) == found(result.groups)
     assert [
         sorted(int(Path(member.document.path).name) for member in group.members)
         for group in files.groups
@@ -349,15 +347,14 @@ def test_the_number_of_processes_changes_nothing(write, monkeypatch, jobs):
     assert [each.tolist() for each in result.refused] == [[8], [1]]
 
 
-def test_the_recall_of_candidates_is_measured_and_told(write, folder, monkeypatch):
-    monkeypatch.setattr("simdup.match.engine.MEASURED_FROM", 50)
-    monkeypatch.setattr(recall, "ONE_IN", 1)
+def test_the_recall_of_candidates_is_measured_and_told(write, folder):
+    settings = Settings(limits=Limits(measured_from=50, sampled_one_in=1))
     texts = [words(seed, edits) for seed in range(100) for edits in (0, 25)]
     for index, text in enumerate(texts):
         write(f"in/{index:03}", text)
 
-    rows = scan_rows([write("rows.jsonl", as_json(texts))])
-    files = simdup.scan([folder / "in"])
+    rows = scan_rows([write("rows.jsonl", as_json(texts))], settings)
+    files = simdup.scan([folder / "in"], settings)
 
     stated = rows.candidates
     assert stated == files.candidates

@@ -20,6 +20,7 @@ from simdup.files.ignored import (
     lines_in,
     without_ignored,
 )
+from simdup.limits import Limits
 from simdup.records import Kind
 from simdup.report.json_csv import render_json
 from simdup.report.load import load
@@ -267,13 +268,12 @@ def test_pairs_of_both_sides_are_ignored_with_references(scanned):
     assert names(result, scanned.root) == [["old/a", "new/a", "new/b"]]
 
 
-def test_a_pair_is_ignored_in_every_round_of_a_narrowed_search(scanned, monkeypatch):
-    monkeypatch.setattr("simdup.match.candidates.BUDGET", 3)
-    monkeypatch.setattr("simdup.match.candidates.BUDGET_PER_DOCUMENT", 0)
+def test_a_pair_is_ignored_in_every_round_of_a_narrowed_search(scanned):
+    narrow = Settings(limits=Limits(candidates=3, candidates_per_text=0))
     texts = {str(n): text([n, n + 1, n + 2]) for n in range(12)}
     pairs = [("0", str(n)) for n in range(1, 12)]
 
-    result = scanned(texts, pairs)
+    result = scanned(texts, pairs, narrow)
 
     assert all("0" not in group for group in names(result, scanned.root))
     assert sum(map(len, names(result, scanned.root))) > 1

@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from simdup.limits import USUAL, Limits
 from simdup.match import candidates
 from simdup.match.candidates import (
     affordable_distance,
@@ -98,11 +99,11 @@ def test_a_sieve_of_no_further_bits_costs_nothing():
         assert recall(0.45, 512, k, 512) == recall(0.45, 512, k)
 
 
-def reach(rows, k):
+def reach(rows, k, limits=USUAL):
     """The affordable distance for all pairs of rows, as `match` computes it."""
-    left, right, pairs = sample(len(rows))
+    left, right, pairs = sample(len(rows), None, limits)
     distances = paired_distances(rows, left, right)
-    return affordable_distance(distances, pairs / max(len(left), 1), len(rows), k)
+    return affordable_distance(distances, pairs / max(len(left), 1), len(rows), k, limits)
 
 
 def test_a_small_collection_is_never_narrowed():
@@ -112,25 +113,22 @@ def test_a_small_collection_is_never_narrowed():
     assert reach(rows[:0], 30) == 30
 
 
-def test_the_affordable_distance_worked_by_hand(monkeypatch):
-    monkeypatch.setattr(candidates, "BUDGET", 10)
-    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 2)
+def test_the_affordable_distance_worked_by_hand():
+    limits = Limits(candidates=10, candidates_per_text=2)
     distances = np.uint16([0, 1, 1, 3, 7, 9])
 
     # Each distance stands for 3 pairs: 3 within 0, 9 within 1 and 2, 12 within 3, 15 within 7.
-    assert affordable_distance(distances, 3, 4, 5) == 2
-    assert affordable_distance(distances, 3, 6, 5) == 5  # two a document are 12
-    assert affordable_distance(distances, 3, 7, 9) == 6
-    assert affordable_distance(distances, 3, 7, 4) == 4
-    assert affordable_distance(distances, 20, 4, 5) == 0
+    assert affordable_distance(distances, 3, 4, 5, limits) == 2
+    assert affordable_distance(distances, 3, 6, 5, limits) == 5  # two a document are 12
+    assert affordable_distance(distances, 3, 7, 9, limits) == 6
+    assert affordable_distance(distances, 3, 7, 4, limits) == 4
+    assert affordable_distance(distances, 20, 4, 5, limits) == 0
 
 
-def test_a_collection_with_too_many_near_pairs_is_narrowed_to_what_is_affordable(monkeypatch):
-    monkeypatch.setattr(candidates, "BUDGET", 1000)
-    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 4)
+def test_a_collection_with_too_many_near_pairs_is_narrowed_to_what_is_affordable():
     rows = np.random.default_rng(1).integers(0, 256, (2000, 8), np.uint8)
 
-    k = reach(rows, 26)
+    k = reach(rows, 26, Limits(candidates=1000, candidates_per_text=4))
     assert 0 < k < 26
     assert len(pairs_within(rows, k)) < 1.2 * 8000
     assert len(pairs_within(rows, k + 1)) > 0.8 * 8000
@@ -157,11 +155,12 @@ def test_samples_between_two_sides_stay_on_their_sides():
     assert [len(part) for n, m in ((0, 9), (9, 0)) for part in sample(n, m)[:2]] == [0] * 4
 
 
-def test_pairs_are_sampled_where_there_are_more_than_the_budget(monkeypatch):
-    for budget, size in ((45, 0), (44, candidates.SAMPLE)):
-        monkeypatch.setattr(candidates, "BUDGET", budget)
+def test_pairs_are_sampled_where_there_are_more_than_the_limit():
+    for most, size in ((45, 0), (44, candidates.SAMPLE)):
+        limits = Limits(candidates=most)
+        found = *sample(10, None, limits)[:2], *sample(9, 5, limits)[:2]
 
-        assert [len(part) for part in (*sample(10)[:2], *sample(9, 5)[:2])] == [size] * 4
+        assert [len(part) for part in found] == [size] * 4
 
 
 def test_the_sieve_gets_wider_fingerprints_but_not_with_the_string_hash():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from simdup.files import group_files as documents
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS
+from simdup.limits import Limits
 from simdup.match import candidate_search, candidates, grouping, siblings
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import LocalEngine, find_groups
@@ -286,30 +287,25 @@ def test_against_finds_the_very_same_text(tree):
     assert [set(group) for group in groups(result, root)] == [{"new/a", "new/a2", "old/a"}]
 
 
-@pytest.fixture
-def scarce(monkeypatch):
-    """A budget that a hundred texts exceed."""
-    monkeypatch.setattr(candidates, "BUDGET", 300)
-    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 1)
+# A hundred texts have more candidates.
+SCARCE = Limits(candidates=300, candidates_per_text=1)
 
 
-@pytest.mark.usefixtures("scarce")
 def test_chance_candidates_beyond_the_budget_are_left_out_and_reported(tree):
     root = tree({f"{i}": text(seed=i, length=60) for i in range(200)})
 
-    found = scan([root], Settings(Recipe(bits=16))).candidates
+    found = scan([root], Settings(Recipe(bits=16), limits=SCARCE)).candidates
     assert found.k < found.wanted
     assert 0 <= found.at_threshold < 0.8
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("scarce")
 @pytest.mark.parametrize("linkage", ["star", "components"])
 def test_look_alikes_beyond_the_budget_are_all_found(tree, linkage):
     look_alikes = {f"{i}": text() + f" y{i} z{i} {'a b c ' * (i % 7)}" for i in range(120)}
     root = tree(look_alikes | {f"n{i}": text(seed=i) for i in range(50, 60)})
 
-    result = scan([root], Settings(linkage=linkage))
+    result = scan([root], Settings(linkage=linkage, limits=SCARCE))
     assert [len(group.members) for group in result.groups] == [120]
     assert min(member.similarity for member in result.groups[0].members) >= 0.5
     assert result.candidates.pairs < 120 * 119 / 2
@@ -317,26 +313,24 @@ def test_look_alikes_beyond_the_budget_are_all_found(tree, linkage):
     assert (result.candidates.k == result.candidates.wanted) == (linkage == "star")
 
 
-@pytest.mark.usefixtures("scarce")
 def test_every_file_that_is_like_a_reference_is_found_however_many_look_alikes(tree):
     root = tree(
         {f"old/{i}": text() + f" y{i}" for i in range(100)}
         | {f"new/{i}": text(i) for i in range(8)}
     )
 
-    result = scan([root / "new"], against=[root / "old"])
+    result = scan([root / "new"], Settings(limits=SCARCE), against=[root / "old"])
     found = {path for group in groups(result, root) for path in group if path.startswith("new")}
     assert len(found) == 8
 
 
-def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree, monkeypatch):
+def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree):
     root = tree(
         {f"{seed}-{edits}": text(edits, seed, 80) for seed in range(20) for edits in (0, 5, 30)}
     )
     plain = scan([root])
-    monkeypatch.setattr(sys.modules["simdup.files.scan"], "SIEVE_FROM", 10)
 
-    sieved = scan([root])
+    sieved = scan([root], Settings(limits=Limits(sieve_from=10)))
     assert groups(sieved, root) == groups(plain, root)
     assert sieved.rows.tolist() == plain.rows.tolist()
     assert [g.diameter for g in sieved.groups] == [g.diameter for g in plain.groups]
@@ -346,14 +340,12 @@ def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree, mon
     assert stated == [0.913, 0.907]
 
 
-def test_more_pairs_than_fit_stop_the_run_with_advice(monkeypatch):
+def test_more_pairs_than_fit_stop_the_run_with_advice():
     texts = [text(i) for i in range(6)]
-    monkeypatch.setattr(candidate_search, "MAX_PAIRS", 15)
-    assert len(matched(texts, Settings(k=128)).groups) == 1
+    assert len(matched(texts, Settings(k=128, limits=Limits(near_pairs=15))).groups) == 1
 
-    monkeypatch.setattr(candidate_search, "MAX_PAIRS", 14)
     with pytest.raises(TooManyPairsError) as caught:
-        matched(texts, Settings(k=128))
+        matched(texts, Settings(k=128, limits=Limits(near_pairs=14)))
     assert str(caught.value) == (
         "more than 14 pairs within 128 bits; lower -k, raise --similarity, or take more --bits"
     )
@@ -416,13 +408,12 @@ def test_a_folder_against_itself_is_refused(tree):
         scan([root], against=[root / "."])
 
 
-def test_more_equal_fingerprints_than_the_budget_are_found_by_their_first(tree, monkeypatch):
-    monkeypatch.setattr(candidates, "BUDGET", 10)
-    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 1)
+def test_more_equal_fingerprints_than_the_budget_are_found_by_their_first(tree):
+    limits = Limits(candidates=10, candidates_per_text=1)
     long = text(length=4000)
     root = tree({f"{i}": f"{long} y{i}" for i in range(60)})
 
-    result = scan([root], Settings(Recipe(bits=16)))
+    result = scan([root], Settings(Recipe(bits=16), limits=limits))
     assert [len(group.members) for group in result.groups] == [60]
     assert result.candidates.pairs < 60 * 59 / 2
 
@@ -457,17 +448,13 @@ def left_behind_by_a_hub(left, monkeypatch):
     others = [[*words(100, 138), *words(40, 60), *(f"{c}{i}" for i in range(42))] for c in "efgh"]
     # The first search is narrow. In the second the hub takes the first, whom others followed.
     reaches = iter([50])
-    monkeypatch.setattr(
-        candidate_search, "affordable_distance", lambda _, __, ___, want: next(reaches, want)
-    )
+    narrow_to(reaches, monkeypatch)
     return [" ".join(each) for each in (first, *left_behind, hub, *others)]
 
 
 def test_a_reference_is_left_alone_if_its_near_copy_is_closer_to_another(monkeypatch):
     reaches = iter([60])
-    monkeypatch.setattr(
-        candidate_search, "affordable_distance", lambda _, __, ___, want: next(reaches, want)
-    )
+    narrow_to(reaches, monkeypatch)
 
     found = matched([text(), text(5), text(12)], Settings(), references=[1, 2])
 
@@ -586,23 +573,22 @@ def test_a_text_is_led_by_the_first_of_its_group_or_by_itself():
 def test_families_are_searched_again_as_long_as_a_round_finds_more(monkeypatch):
     common = " ".join(f"w{i}" for i in range(4000))
     texts = [f"{common} y0", f"{common} y1", text(), text(4)]
-    engine = engine_of(texts, Settings(Recipe(bits=16)))
+    engine = engine_of(texts, Settings(Recipe(bits=16), limits=Limits(candidates=1)))
     weights = []
 
-    def affordable(_, weight, n, wanted):
+    def affordable(_, weight, n, wanted, *_limits):
         """Among four texts, only equal fingerprints are affordable."""
         weights.append(weight)
         return wanted * (n < 4)
 
     monkeypatch.setattr(candidate_search, "affordable_distance", affordable)
-    monkeypatch.setattr(candidates, "BUDGET", 1)
-    monkeypatch.setattr(candidates, "SAMPLE", 1000)
 
     families = engine.own._searched_families(engine.texts.sketches, np.arange(4))  # noqa: SLF001
 
     assert [len(np.unique(engine.texts.rows[pair], axis=0)) for pair in ([0, 1], [2, 3])] == [1, 2]
     assert families.tolist() == [0, 0, 2, 2]
-    assert weights == [6 / 1000, 3 / 1000]  # sampled pairs stand for those of 4 texts, then of 3
+    # Sampled pairs stand for those of 4 texts, then of 3.
+    assert weights == [6 / candidates.SAMPLE, 3 / candidates.SAMPLE]
 
 
 @pytest.mark.parametrize(
@@ -634,9 +620,9 @@ def test_families_are_searched_again_only_if_the_first_search_may_lack_some(
     assert searched == [engine.texts.sketches] * is_lacking
 
 
-def test_many_texts_that_share_something_are_a_family_only_if_they_are_copies(monkeypatch):
-    monkeypatch.setattr(candidate_search, "BY_DISTANCE", 3)
-    engine = engine_of([text(), text(4), text(60), text(seed=9)], Settings())
+def test_many_texts_that_share_something_are_a_family_only_if_they_are_copies():
+    settings = Settings(limits=Limits(by_distance=3))
+    engine = engine_of([text(), text(4), text(60), text(seed=9)], settings)
 
     families = engine.own._searched_families(engine.texts.sketches, np.arange(4))  # noqa: SLF001
 
@@ -754,9 +740,7 @@ def test_a_text_that_goes_with_a_near_copy_has_its_similarity_to_that(monkeypatc
     def found():
         """The groups after a first search that is too narrow."""
         reaches = iter([60])
-        monkeypatch.setattr(
-            candidate_search, "affordable_distance", lambda *asked: next(reaches, asked[3])
-        )
+        narrow_to(reaches, monkeypatch)
         return matched(texts, Settings())
 
     before = found()
@@ -788,10 +772,8 @@ def test_equal_fingerprints_of_two_sides_are_paired_across():
 
 
 @pytest.mark.parametrize("is_two_sided", [False, True])
-def test_a_sampled_pair_counts_only_if_it_passes_the_sieve(monkeypatch, is_two_sided):
-    monkeypatch.setattr(candidates, "BUDGET", 1)
-    monkeypatch.setattr(candidates, "SAMPLE", 1000)
-    settings = Settings(Recipe(bits=64))
+def test_a_sampled_pair_counts_only_if_it_passes_the_sieve(is_two_sided):
+    settings = Settings(Recipe(bits=64), limits=Limits(candidates=1))
     made = fingerprint_texts(
         [text(seed=seed) for seed in range(40)], candidates.sieve_recipe(settings.recipe)
     )
@@ -803,8 +785,8 @@ def test_a_sampled_pair_counts_only_if_it_passes_the_sieve(monkeypatch, is_two_s
         engine = LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
         return engine.candidates.sampled_distances(engine.every_text(), 30)
 
-    distances, weight = sampled(Settings(settings.recipe, verified=False))
-    assert len(distances) == 1000
-    assert weight == (20 * 20 if is_two_sided else 40 * 39 // 2) / 1000
+    distances, weight = sampled(replace(settings, verified=False))
+    assert len(distances) == candidates.SAMPLE
+    assert weight == (20 * 20 if is_two_sided else 40 * 39 // 2) / candidates.SAMPLE
     # The texts are unrelated, so their wide fingerprints are far apart.
     assert len(sampled(settings)[0]) == 0

@@ -16,6 +16,7 @@ from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS, Collected, levels, of_each
+from simdup.limits import Limits
 from simdup.match import own_share
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import find_groups
@@ -608,16 +609,15 @@ def test_features_that_weigh_more_than_others_are_not_sorted_out_by_sketches():
     assert groups_of(texts, Settings(Recipe(features="tokens"))) == [{0, 1}]
 
 
-def test_look_alikes_that_narrow_the_search_change_no_group_of_others(monkeypatch):
-    monkeypatch.setattr("simdup.match.candidates.BUDGET", 2000)
-    monkeypatch.setattr("simdup.match.candidates.BUDGET_PER_DOCUMENT", 0)
+def test_look_alikes_that_narrow_the_search_change_no_group_of_others():
+    narrow = Settings(limits=Limits(candidates=2000, candidates_per_text=0))
     words, crowd = distinct_words("w", 200), distinct_words("z", 200)
     texts = [" ".join(words), edited(words, 25, "b")]
     texts += [edited(words, 5, f"c{number}") for number in range(40)]
-    (before,) = groups_of(texts, Settings())
+    (before,) = groups_of(texts, narrow)
     texts += [edited(crowd, 1, f"d{number}") for number in range(150)]
 
-    after = groups_of(texts, Settings())
+    after = groups_of(texts, narrow)
 
     assert before == set(range(42))
     assert before in after

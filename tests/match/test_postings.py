@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import simdup
+from simdup import Settings
 from simdup.compute import compiled
 from simdup.evaluation.labels import own_table
 from simdup.fingerprint.sketch import of_each
-from simdup.match import candidate_search, postings, similarities
+from simdup.limits import Limits
+from simdup.match import postings, similarities
 from simdup.match.postings import (
     LEAST_SHARED,
     MOST_SHARED,
@@ -219,12 +221,15 @@ def similar_pairs(groups):
     return {pair for group in groups for pair in combinations(sorted(group), 2)}
 
 
-def test_lists_find_the_groups_that_distances_find(monkeypatch):
+# However few the texts are, their candidates come from lists.
+BY_LISTS = Settings(limits=Limits(by_distance=0))
+
+
+def test_lists_find_the_groups_that_distances_find():
     with own_table() as table:
         folder = Path(table).parent
         by_distance = partition(simdup.scan([folder]))
-        monkeypatch.setattr(candidate_search, "BY_DISTANCE", 0)
-        by_lists = partition(simdup.scan([folder]))
+        by_lists = partition(simdup.scan([folder], BY_LISTS))
 
     # A narrow margin: a distance misses one pair in ten that is just similar enough.
     assert len(by_distance & by_lists) >= 0.97 * len(by_distance)
@@ -233,7 +238,6 @@ def test_lists_find_the_groups_that_distances_find(monkeypatch):
 
 
 def test_a_collection_of_copies_is_one_group_without_all_its_pairs(write, english, monkeypatch):
-    monkeypatch.setattr(candidate_search, "BY_DISTANCE", 0)
     words = english.split()
     for number in range(300):
         words[number % len(words)] = f"word{number}"
@@ -247,21 +251,20 @@ def test_a_collection_of_copies_is_one_group_without_all_its_pairs(write, englis
 
     monkeypatch.setattr(similarities, "decide", counted)
 
-    groups = simdup.scan(["in"]).groups
+    groups = simdup.scan(["in"], BY_LISTS).groups
 
     assert max(len(group.members) for group in groups) > 30
     assert sum(asked) < 300 * 40
 
 
-def test_references_are_found_by_lists(write, english, simplified, monkeypatch):
-    monkeypatch.setattr(candidate_search, "BY_DISTANCE", 0)
+def test_references_are_found_by_lists(write, english, simplified):
     write("old/en", english)
     write("old/zh", simplified)
     write("new/en", english + " and a word more")
     write("new/zh", simplified + "多几个字")
     write("new/other", "something else that nobody has")
 
-    groups = simdup.scan(["new"], against=["old"]).groups
+    groups = simdup.scan(["new"], BY_LISTS, against=["old"]).groups
 
     sizes = defaultdict(int)
     for group in groups:

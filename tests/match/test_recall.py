@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,17 +12,27 @@ from simdup.compute import compiled
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import of_each, sketches
-from simdup.match import candidate_search, candidates, postings, recall
+from simdup.limits import USUAL, Limits
+from simdup.match import candidates, postings, recall
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import LocalEngine
 from simdup.match.exclusions import Exclusions
 from simdup.match.own_share import least_similarity
-from simdup.match.recall import MEASURED_FROM, size_of_sample, wilson
+from simdup.match.recall import size_of_sample, wilson
 from simdup.progress import silent
 
 pytestmark = pytest.mark.slow
 
 WORDS = 3000
+
+# Few texts are measured too, and all of them.
+SMALL = Limits(measured_from=50, sampled=10_000, sampled_one_in=1)
+
+# Not all candidates of some hundred texts are affordable.
+NARROW = {"candidates": 100, "candidates_per_text": 0}
+
+# Candidates are texts that share rare values.
+BY_LISTS = {"by_distance": 50}
 
 
 def edited(words, share, draw):
@@ -28,7 +40,7 @@ def edited(words, share, draw):
     return np.where(draw.random(len(words)) < share, draw.integers(0, WORDS, len(words)), words)
 
 
-def corpus(seed, n=MEASURED_FROM):
+def corpus(seed, n=USUAL.measured_from):
     """Texts of which a third have versions that are edited more or less, and a crowd of copies."""
     draw = np.random.default_rng(seed)
     made = []
@@ -66,9 +78,9 @@ class Engine(LocalEngine):
         self.proposed = [*getattr(self, "proposed", []), pairs]
 
 
-def engine(texts, settings=None, references=(), excluded=(), *, is_sketched=True):
+def engine(texts, settings=None, references=(), excluded=(), *, is_sketched=True, **limits):
     """An engine for these texts; the last are references."""
-    settings = settings or Settings()
+    settings = replace(settings or Settings(), limits=replace(SMALL, **limits))
     wide = candidates.sieve_recipe(settings.recipe)
     made, features = fingerprint_texts(texts, wide), all_features(texts, wide)
     n = len(texts)
@@ -123,34 +135,16 @@ def exact_recall(run, found):
 
 
 @pytest.fixture
-def small(monkeypatch):
-    """Few texts are measured too, and all of them."""
-    monkeypatch.setattr("simdup.match.engine.MEASURED_FROM", 50)
-    monkeypatch.setattr(recall, "ONE_IN", 1)
-    monkeypatch.setattr(recall, "SAMPLED", 10_000)
-
-
-@pytest.fixture
-def narrow(monkeypatch):
-    """Not all candidates of some hundred texts are affordable."""
-    monkeypatch.setattr(candidates, "BUDGET", 100)
-    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 0)
-
-
-@pytest.fixture
-def by_lists(monkeypatch):
-    """Candidates are texts that share rare values, of which too few are listed."""
-    monkeypatch.setattr(candidate_search, "BY_DISTANCE", 50)
+def few_listed(monkeypatch):
+    """Lists have too few of the values of a text."""
     monkeypatch.setattr(postings, "LISTED", 4)
 
 
-def check_seeds(monkeypatch):
+def check_seeds(**limits):
     """Check that in 18 of 20 runs the interval holds the recall of all texts, which varies."""
-    monkeypatch.setattr(recall, "SAMPLED", 150)
-    monkeypatch.setattr(recall, "ONE_IN", 5)
     right, exact = 0, []
     for seed in range(20):
-        run = engine(corpus(seed))
+        run = engine(corpus(seed), sampled=150, sampled_one_in=5, **limits)
         found = run.groups()
         stated = found.candidates
         exact.append(exact_recall(run, found)[0])
@@ -160,16 +154,13 @@ def check_seeds(monkeypatch):
     assert 0.1 < min(exact) < max(exact) < 0.99
 
 
-@pytest.mark.usefixtures("by_lists")
-def test_recall_of_candidates_from_lists_is_within_its_interval(monkeypatch):
-    check_seeds(monkeypatch)
+@pytest.mark.usefixtures("few_listed")
+def test_recall_of_candidates_from_lists_is_within_its_interval():
+    check_seeds(**BY_LISTS)
 
 
-def test_recall_of_candidates_by_distance_is_within_its_interval(monkeypatch):
-    monkeypatch.setattr(candidates, "BUDGET", 1000)
-    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 0)
-
-    check_seeds(monkeypatch)
+def test_recall_of_candidates_by_distance_is_within_its_interval():
+    check_seeds(candidates=1000, candidates_per_text=0)
 
 
 OPTIONS = {
@@ -182,13 +173,12 @@ OPTIONS = {
 }
 
 
-@pytest.mark.usefixtures("small", "by_lists")
+@pytest.mark.usefixtures("few_listed")
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_a_sample_of_all_texts_has_the_exact_recall(monkeypatch, options):
-    monkeypatch.setattr(recall, "MOST_OF_ONE", 1000)
     monkeypatch.setattr(recall, "NEAR_BY_CHANCE", 10_000)
     monkeypatch.setattr(recall, "ERRORS", 9)
-    run = engine(corpus(1, 300), **options)
+    run = engine(corpus(1, 300), near_per_sampled=1000, **BY_LISTS, **options)
 
     found = run.groups()
 
@@ -198,11 +188,9 @@ def test_a_sample_of_all_texts_has_the_exact_recall(monkeypatch, options):
     assert found.candidates.sampled == texts
 
 
-@pytest.mark.usefixtures("small", "narrow")
 @pytest.mark.parametrize("most", [1, 3])
-def test_of_many_near_texts_a_few_are_looked_at(monkeypatch, most):
-    monkeypatch.setattr(recall, "MOST_OF_ONE", most)
-    run = engine(corpus(2, 300))
+def test_of_many_near_texts_a_few_are_looked_at(most):
+    run = engine(corpus(2, 300), near_per_sampled=most, **NARROW)
 
     run.groups()
 
@@ -211,23 +199,22 @@ def test_of_many_near_texts_a_few_are_looked_at(monkeypatch, most):
     assert len(counts[counts > 0]) > 100
 
 
-@pytest.mark.usefixtures("small", "by_lists")
-def test_the_sample_depends_neither_on_order_nor_on_names(monkeypatch):
-    monkeypatch.setattr(recall, "SAMPLED", 60)
+@pytest.mark.usefixtures("few_listed")
+def test_the_sample_depends_neither_on_order_nor_on_names():
     texts = corpus(3, 300)
 
-    one, other = (engine(each).groups().candidates for each in (texts, texts[::-1]))
+    one, other = (
+        engine(each, sampled=60, **BY_LISTS).groups().candidates for each in (texts, texts[::-1])
+    )
 
     assert one.recall is not None
     assert (one.recall, one.sampled) == (other.recall, other.sampled)
 
 
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("half", [0, 1])
-def test_the_sample_does_not_prefer_texts_that_stand_for_others(monkeypatch, half):
+def test_the_sample_does_not_prefer_texts_that_stand_for_others(half):
     # By their digests texts are chosen that are paired with a crowd, or that represent a group.
-    monkeypatch.setattr(recall, "SAMPLED", 60)
-    run = engine(corpus(3, 300))
+    run = engine(corpus(3, 300), sampled=60)
     place = np.argsort(np.argsort(run.texts.digests[:, half]))
 
     run.groups()
@@ -237,13 +224,12 @@ def test_the_sample_does_not_prefer_texts_that_stand_for_others(monkeypatch, hal
     assert 110 < place[sampled].mean() < 190
 
 
-@pytest.mark.usefixtures("small", "by_lists")
-def test_measuring_changes_no_group_and_reads_texts_in_one_pass(monkeypatch):
+@pytest.mark.usefixtures("few_listed")
+def test_measuring_changes_no_group_and_reads_texts_in_one_pass():
     texts = corpus(4, 300)
-    measured = engine(texts)
+    measured, plain = engine(texts, **BY_LISTS), engine(texts, measured_from=301, **BY_LISTS)
+
     found = measured.groups()
-    monkeypatch.setattr("simdup.match.engine.MEASURED_FROM", 301)
-    plain = engine(texts)
 
     expected = plain.groups()
 
@@ -254,17 +240,13 @@ def test_measuring_changes_no_group_and_reads_texts_in_one_pass(monkeypatch):
     assert len(measured.exact.source.asked) >= len(plain.exact.source.asked)
 
 
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("most", [59, 60])
-def test_up_to_so_many_texts_fingerprints_are_compared_and_lists_beyond(monkeypatch, most):
-    monkeypatch.setattr(candidate_search, "BY_DISTANCE", most)
-
-    found = engine(corpus(5, 60)).groups().candidates
+def test_up_to_so_many_texts_fingerprints_are_compared_and_lists_beyond(most):
+    found = engine(corpus(5, 60), by_distance=most).groups().candidates
 
     assert (found.k is None) == (most < 60)
 
 
-@pytest.mark.usefixtures("small")
 def test_pairs_with_just_the_own_share_asked_for_are_near_duplicates():
     # Nobody else has anything of what two versions share.
     words = [[f"{number}w{i}" for i in range(50)] for number in range(25)]
@@ -276,32 +258,31 @@ def test_pairs_with_just_the_own_share_asked_for_are_near_duplicates():
     assert (found.candidates.recall.value, found.candidates.sampled) == (1, 50)
 
 
-@pytest.mark.usefixtures("by_lists")
+@pytest.mark.usefixtures("few_listed")
 def test_few_texts_are_not_measured():
-    found = engine(corpus(5, MEASURED_FROM - 1)).groups().candidates
+    found = engine(corpus(5, 299), measured_from=300, **BY_LISTS).groups().candidates
 
     assert (found.recall, found.sampled, found.k, found.at_threshold) == (None, 0, None, None)
     assert found.pairs > 100
 
 
-@pytest.mark.usefixtures("small", "narrow", "by_lists")
 @pytest.mark.parametrize("is_sketched", [False, True])
 def test_where_own_shares_do_not_decide_sketches_do_not_either(is_sketched):
     # Parts of texts may be all that the sketches are for.
     settings = Settings(own_share=0, linkage="components")
-    found = engine(corpus(5, 300), settings, is_sketched=is_sketched).groups().candidates
+    run = engine(corpus(5, 300), settings, is_sketched=is_sketched, **NARROW, **BY_LISTS)
+
+    found = run.groups().candidates
 
     assert (found.recall, found.sampled) == (None, 0)
     assert 0 < found.at_threshold < 0.8
     assert found.narrowed == (found.wanted, found.k, found.at_threshold)
 
 
-@pytest.mark.usefixtures("small", "narrow")
-def test_nothing_is_said_of_recall_where_no_text_has_a_near_duplicate(monkeypatch):
-    monkeypatch.setattr(candidates, "BUDGET", 3)
+def test_nothing_is_said_of_recall_where_no_text_has_a_near_duplicate():
     draw = np.random.default_rng(6)
     texts = [" ".join(f"w{word}" for word in draw.integers(0, WORDS, 80)) for _ in range(200)]
-    run = engine(texts)
+    run = engine(texts, candidates=3, candidates_per_text=0)
 
     found = run.groups().candidates
 
@@ -310,7 +291,6 @@ def test_nothing_is_said_of_recall_where_no_text_has_a_near_duplicate(monkeypatc
     assert len(run.proposed) == 1  # a further search would find nothing more
 
 
-@pytest.mark.usefixtures("small")
 def test_pairs_that_only_look_alike_by_their_sketches_are_no_near_duplicates():
     # Each two have a third of their words in common, which is a little less than asked for.
     shared = [[f"{n // 2}w{i}" for i in range(200)] for n in range(50)]
@@ -323,14 +303,15 @@ def test_pairs_that_only_look_alike_by_their_sketches_are_no_near_duplicates():
     assert (found.recall, found.sampled) == (None, 0)
 
 
-@pytest.mark.usefixtures("by_lists")
+@pytest.mark.usefixtures("few_listed")
 @pytest.mark.parametrize("crowd", [0, 40])
 def test_texts_are_searched_again_if_a_crowd_was_only_paired_with_its_first(crowd):
     draw = np.random.default_rng(8)
     form = draw.integers(0, WORDS, 100)
     made = [np.append(form, number) for number in range(crowd)]
     made += [draw.integers(0, WORDS, 100) for _ in range(80 - crowd)]
-    run = engine([" ".join(f"w{word}" for word in words) for words in made])
+    texts = [" ".join(f"w{word}" for word in words) for words in made]
+    run = engine(texts, **BY_LISTS)
 
     run.groups()
 
@@ -351,9 +332,9 @@ class Cache(dict):
         self.update(zip(self.keys_of(left, right), values.tolist(), strict=True))
 
 
-@pytest.mark.usefixtures("small", "by_lists")
+@pytest.mark.usefixtures("few_listed")
 def test_a_second_run_reads_no_text_for_its_sample():
-    first, second = (engine(corpus(7, 300)) for _ in range(2))
+    first, second = (engine(corpus(7, 300), **BY_LISTS) for _ in range(2))
     first.exact.cache = second.exact.cache = Cache()
 
     stated = first.groups().candidates
@@ -370,9 +351,9 @@ def test_a_low_similarity_makes_the_sample_smaller():
         for similarity in (0.9, 0.35, 0.2, 0.05)
     ]
 
-    assert sizes[:2] == [recall.SAMPLED] * 2
-    assert recall.SAMPLED > sizes[2] > sizes[3] > 20
-    assert size_of_sample(1000, wide, 100) == 1000 // recall.ONE_IN
+    assert sizes[:2] == [USUAL.sampled] * 2
+    assert USUAL.sampled > sizes[2] > sizes[3] > 20
+    assert size_of_sample(1000, wide, 100) == 1000 // USUAL.sampled_one_in
 
 
 def test_an_interval_is_the_one_that_wilson_gives():

@@ -14,8 +14,9 @@ from simdup.corpus.scan import group_texts
 from simdup.evaluation.labels import labelled_pairs, own_table
 from simdup.fingerprint import simhash, sketch
 from simdup.fingerprint.simhash import are_degenerate
-from simdup.match import candidate_search, division, postings
-from simdup.match.candidates import SIEVE_FROM, search_distance
+from simdup.limits import USUAL, Limits
+from simdup.match import division, postings
+from simdup.match.candidates import search_distance
 from simdup.match.groups import components
 from simdup.match.own_share import (
     FAMILY,
@@ -240,7 +241,7 @@ def test_pairs_of_the_fixtures_equal_those_of_the_local_engine(
 ):
     # So few that nothing sieves the candidates, which would lose some.
     texts = [*fixture_texts[:900], *fixture_texts[:40], "", "two words"]
-    assert len(texts) < SIEVE_FROM
+    assert len(texts) < USUAL.sieve_from
     columns = ("id_a", "id_b", "distance", "similarity", "own_share")
     columns = columns[: 3 + 2 * settings.verified]
 
@@ -366,20 +367,16 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(
     found.unpersist()
 
 
-@pytest.fixture
-def by_lists(monkeypatch):
-    """Candidates come from lists, as beyond 10,000 texts."""
-    for module in (candidate_search, spark.division):
-        monkeypatch.setattr(module, "BY_DISTANCE", 50)
+# Candidates come from lists, as beyond 10,000 texts.
+BY_LISTS = Limits(by_distance=50)
 
 
-@pytest.mark.usefixtures("by_lists")
 @pytest.mark.parametrize(
     ("settings", "partitions"),
     [
-        (Settings(), 5),
-        (Settings(similarity=0.95), 2),
-        (Settings(similarity=0.6, linkage="components"), 3),
+        (Settings(limits=BY_LISTS), 5),
+        (Settings(similarity=0.95, limits=BY_LISTS), 2),
+        (Settings(similarity=0.6, linkage="components", limits=BY_LISTS), 3),
     ],
     ids=["default", "copies", "components"],
 )
@@ -396,7 +393,6 @@ def test_groups_found_by_lists_equal_those_of_the_local_engine(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("by_lists")
 def test_rounds_by_lists_look_at_the_candidates_of_the_local_engine(frame_of, write, form_texts):
     # Many versions of one text, of which rounds compare only some.
     words = [f"w{place}" for place in range(130)]
@@ -404,24 +400,22 @@ def test_rounds_by_lists_look_at_the_candidates_of_the_local_engine(frame_of, wr
     texts = [*form_texts, *crowd]
     write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
 
-    found = grouped(_source(frame_of(texts, 3), "text", "id"), Settings()).candidates
-    expected = scan_rows(["a.jsonl"]).candidates
+    settings = Settings(limits=BY_LISTS)
+    found = grouped(_source(frame_of(texts, 3), "text", "id"), settings).candidates
+    expected = scan_rows(["a.jsonl"], settings).candidates
     assert found == expected
     assert expected.pairs < 130 * 129 / 4
 
 
-@pytest.mark.usefixtures("by_lists")
-def test_pairs_found_by_lists_are_those_that_distances_find_and_more(
-    frame_of, monkeypatch, form_texts
-):
+def test_pairs_found_by_lists_are_those_that_distances_find_and_more(frame_of, form_texts):
     random_, words = random.Random(4), [f"w{i}" for i in range(3000)]
     crowd = [random_.choices(words, k=120) for _ in range(60)]
     crowd = [[*crowd[0][:100], *own[:20]] for own in crowd]
     texts = [*form_texts, *(" ".join(each) for each in crowd)]
     columns = ("id_a", "id_b", "distance", "similarity")
 
-    found = table_of(spark.pairs(frame_of(texts)), *columns).tolist()
-    monkeypatch.setattr(spark.division, "BY_DISTANCE", 10_000)
+    by_lists = spark.pairs(frame_of(texts), settings=Settings(limits=BY_LISTS))
+    found = table_of(by_lists, *columns).tolist()
     by_distance = table_of(spark.pairs(frame_of(texts)), *columns).tolist()
     assert len(by_distance) > 60 * 59 / 2
     assert {*map(tuple, by_distance)} <= {*map(tuple, found)}
