@@ -171,9 +171,9 @@ class Settings:
         object.__setattr__(self, "converters", tuple_of(self.converters, "converters", Converter))
 
     @property
-    def reading(self) -> tuple[tuple[str, ...], tuple[Converter, ...], str | None]:
+    def reading(self) -> tuple[tuple[str, ...], tuple[Converter, ...], str | None, Limits]:
         """How the texts of files are read: the arguments of `extract.readers.Readers`."""
-        return self.formats, self.converters, self.encoding
+        return self.formats, self.converters, self.encoding, self.limits
 
     @property
     def distance(self) -> int:

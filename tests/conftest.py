@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from patience import LONG, patient
 from simdup.cli import main
 from simdup.compute.compiled import cores
 from simdup.findings.keeper import NS_OF_A_MINUTE
+from simdup.limits import Limits
+from simdup.settings import Settings
 
 # A shell that starts tests in the background has them ignore Ctrl-C, and all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -113,6 +116,17 @@ def matched_again(monkeypatch):
 def settled(monkeypatch):
     """Let a store and an index remember a file however new it is."""
     monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+
+
+@pytest.fixture
+def limited(monkeypatch):
+    """`limited(near_pairs=100)`: from now on the program runs within these limits."""
+
+    def limiting(**limits):
+        made = partial(Settings, limits=Limits(**limits))
+        monkeypatch.setattr("simdup.cli.options.Settings", made)
+
+    return limiting
 
 
 @pytest.fixture

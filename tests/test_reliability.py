@@ -73,8 +73,14 @@ SHARED_FOLDER = settings(
 
 CALL = "\nimport sys\nimport simdup.cli\nsimdup.cli.main(sys.argv[1:])\n"
 REMEMBER = """
-import simdup.index.ingest, simdup.storage.codec
+import simdup.storage.codec
 simdup.storage.codec.SETTLED_NS = -(10**18)
+"""
+WITHIN = """
+import functools, simdup.cli.index, simdup.cli.options
+from simdup.limits import Limits
+within = functools.partial(simdup.Settings, limits=Limits(task_files={0}, batch_documents={0}))
+simdup.cli.index.Settings = simdup.cli.options.Settings = within
 """
 COMPILE = "import simdup.compute.compiled\nsimdup.compute.compiled.load_kernels()\n"
 
@@ -344,8 +350,8 @@ def test_every_pair_within_k_is_found(report, write, shape, k):
     assert {frozenset(each) for each in grouped(found)} == expected
 
 
-def test_more_pairs_than_fit_are_refused_by_name_and_not_left_out(run, write, monkeypatch):
-    monkeypatch.setattr("simdup.match.candidate_search.MAX_PAIRS", 100)
+def test_more_pairs_than_fit_are_refused_by_name_and_not_left_out(run, write, limited):
+    limited(near_pairs=100)
     for number in range(30):
         write(f"{number}", f"{words(1, count=30)} {number}")
 
@@ -574,12 +580,12 @@ def three(write, english):
 
 
 @pytest.fixture(params=["read at once", "streamed"])
-def in_parts(request, monkeypatch):
+def in_parts(request, limited, monkeypatch):
     """Files are read a thousand bytes at a time."""
     monkeypatch.setattr(reading_room, "HEAD", 100)
     monkeypatch.setattr(reading_room, "CHUNK", 1000)
     if request.param == "streamed":
-        monkeypatch.setattr(reading_room, "WHOLE", 1000)
+        limited(whole_bytes=1000)
 
 
 @pytest.mark.usefixtures("three", "in_parts")
@@ -832,9 +838,9 @@ def test_what_is_skipped_by_default_is_counted(run, write, english):
 # The call of a function with the number that is given says so, and waits for the signal.
 STOP = (
     REMEMBER
+    + WITHIN.format(2)
     + """
-import importlib, os, sys, time, simdup.cli, simdup.files.workers
-simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 2
+import importlib, os, sys, time, simdup.cli
 descriptor, where = int(sys.argv.pop(1)), sys.argv.pop(1)
 module, path, left = where.split(":")
 *outer, name = path.split(".")
@@ -1289,9 +1295,9 @@ def at_instant(seconds):
 )
 KILL = (
     CHILD
+    + WITHIN.format(2)
     + """
 import simdup.storage.store as storeroom
-simdup.files.workers.TASK_FILES = 2
 place, chooser = os.environ["SIMDUP_CACHE"], random.Random(1)
 simdup.scan(asked[1:2])  # so that no child has to build tables
 _, expected = child([*asked, "--no-cache"])
@@ -1336,7 +1342,7 @@ def test_a_run_killed_at_any_moment_leaves_a_store_that_opens_and_is_right(drive
 def test_two_runs_at_once_are_both_right_and_both_remembered(started, report, write):
     for number in range(200):
         write(f"{'old' if number % 2 else 'new'}/{number}", words(number // 4, edits=number % 4))
-    code = REMEMBER + "import simdup.files.workers\nsimdup.files.workers.TASK_FILES = 3\n"
+    code = REMEMBER + WITHIN.format(3)
 
     both = [
         started(code, "scan", *paths, "--format", "json")
@@ -1608,10 +1614,10 @@ def test_an_interrupted_change_leaves_an_index_as_the_last_batch_did_and_says_wh
 # As for the store, at moments spread over the whole run; what is left is looked at, then completed.
 KILL_ADD = (
     CHILD
+    + WITHIN.format(2)
     + """
 import simdup.index.connection as connections
 from simdup.index.index import Index
-simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 2
 for name in ("execute", "executemany"):  # which have a handler of their own
     delattr(simdup.storage.sqlite.BoundedConnection, name)
 
@@ -1717,8 +1723,7 @@ def test_two_processes_may_change_an_index_at_once(started, run, write, held):
     for number in range(120):
         write(f"{'old' if number % 2 else 'new'}/{number}", words(number))
     run("index", "build", "x", "old/1")
-    code = REMEMBER + "import simdup.files.workers\n"
-    code += "simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 4\n"
+    code = REMEMBER + WITHIN.format(4)
 
     both = [started(code, "index", "add", "x", name) for name in ("old", "new")]
     ended = [(*process.communicate(timeout=LONG), process.returncode) for process in both]
@@ -1731,10 +1736,8 @@ def test_two_processes_may_change_an_index_at_once(started, run, write, held):
 @pytest.mark.parametrize("size", [0, 20_000, 100_000])
 def test_an_index_that_finds_the_disk_full_is_one_line_and_whole_or_gone(driven, many, held, size):
     limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
-    batches = "import simdup.files.workers, simdup.index.ingest\n"
-    batches += "simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 9\n"
 
-    ended = driven(batches + limit, "index", "build", "x", many)
+    ended = driven(WITHIN.format(9) + limit, "index", "build", "x", many)
 
     assert (ended.returncode, ended.stdout) == (2, b"")
     assert ended.stderr.startswith(b"simdup: 'x': ")

@@ -197,10 +197,10 @@ def text_again(
     result has no digest of the bytes. So a forged result brings no text into the page
     that its author did not know.
     """
-    from simdup.files.read import WHOLE, SkipError, read_again
+    from simdup.files.read import SkipError, read_again
     from simdup.records import Reason, Skipped
 
-    if document.source.size > WHOLE:
+    if document.source.size > readers.limits.whole_bytes:
         return Skipped(document.path, Reason.TOO_LARGE)
     found = locate(document)
     if isinstance(found, Skipped):

@@ -181,7 +181,8 @@ def new_prints(settings: Settings, *more: NDArray[Any]) -> Collected:
     """Begin to collect fingerprints: the columns of `TextFingerprints`, and perhaps more."""
     rows = np.empty((0, _recipe(settings).bits // 8), np.uint8)
     columns = rows, np.empty(0, np.int64), np.empty((0, 2), np.uint64), np.empty((0, 2), np.uint64)
-    return Collected(*columns, *more, is_sketched=_levels(settings) is not None)
+    is_sketched = _levels(settings) is not None
+    return Collected(*columns, *more, is_sketched=is_sketched, limits=settings.limits)
 
 
 def _rows_in(chunk: tuple[int, FingerprintedChunk]) -> int:

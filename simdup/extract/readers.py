@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simdup.extract.cleanup import NotReadable, ReaderFailed, with_unread
 from simdup.extract.packed import can_unpack, packing_of
 from simdup.extract.sniff import COMPOUND, HEAD, TEXTS, ZIP, Format, format_of
+from simdup.limits import USUAL, Limits
 from simdup.records import Reason
 from simdup.settings import PACKINGS, Converter
 from simdup.text.encodings import decode, encoding_named
@@ -53,11 +54,10 @@ READERS = {
     for module, names in _MODULES.items()
     for name in names.split()
 }
-# Formats read without a sandbox up to this size: one regular expression cuts them, in time and
-# memory proportional to the file, and the worst files of UNGUARDED_BYTES take some seconds. The
-# other formats have parsers that a small hostile file can keep busy for minutes.
+# Formats read without a sandbox up to `Limits.unguarded_bytes`: one regular expression cuts them,
+# in time and memory proportional to the file. The other formats have parsers that a small hostile
+# file can keep busy for minutes.
 UNGUARDED = frozenset({Format.HTML, Format.RTF}) | TEXTS - {Format.IPYNB}
-UNGUARDED_BYTES = 1 << 20
 # The packages that read formats, and the extras that install packages.
 _PACKAGES = {Format.PDF: "pypdfium2", Format.XLS: "kreuzberg"}
 _EXTRAS = {"pypdfium2": "docs", "zstandard": "docs", "kreuzberg": "legacy"}
@@ -113,6 +113,7 @@ class Readers:
         formats: Collection[str],
         converters: Sequence[Converter] = (),
         encoding: str | None = None,
+        limits: Limits = USUAL,
     ) -> None:
         """Read these formats (values of `Format`); `converters` come before them.
 
@@ -123,6 +124,7 @@ class Readers:
         self._converters = tuple(converters)
         self.encoding = None if encoding is None else encoding_named(encoding)
         """The encoding that all text files are in; None if it is detected."""
+        self.limits = limits
         self._guard: Guard | None = None
 
     @property
@@ -186,7 +188,7 @@ class Readers:
 
     def _read(self, found: Format, data: bytes) -> str:
         """The text of a document of this format. Raises NotReadable."""
-        if found in UNGUARDED and len(data) <= UNGUARDED_BYTES:
+        if found in UNGUARDED and len(data) <= self.limits.unguarded_bytes:
             return READERS[found](data)
         if self._guard is None:
             from simdup.extract.sandbox import Guard  # noqa: PLC0415  few files want it

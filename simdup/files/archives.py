@@ -12,20 +12,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 
 from simdup.extract.archives import is_archive
-from simdup.files.read import HEAD, INSIDE, LARGEST_DOCUMENT, SkipError, archive_in, read_chunks
+from simdup.files.read import HEAD, INSIDE, SkipError, archive_in, read_chunks
 from simdup.records import Reason, Skipped, Source
 
 Found = Source | Skipped
 
 
-def with_members(found: Iterable[Found]) -> Iterator[Found]:
-    """Yield what a walk found, and in place of each archive its members.
+def with_members(found: Iterable[Found], most: int) -> Iterator[Found]:
+    """Yield what a walk found, and in place of each archive of at most `most` bytes its members.
 
     The archive itself becomes a Skipped, and so does a member that cannot be read.
     """
     for each in found:
         if isinstance(each, Source) and _may_be_archive(each):
-            yield from _members(each)
+            yield from _members(each, most)
         else:
             yield each
 
@@ -38,9 +38,9 @@ def _may_be_archive(source: Source) -> bool:
         return False  # the reader of documents says why
 
 
-def _members(source: Source) -> Iterator[Found]:
-    if source.size > LARGEST_DOCUMENT:
-        yield Skipped(source.path, Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
+def _members(source: Source, most: int) -> Iterator[Found]:
+    if source.size > most:
+        yield Skipped(source.path, Reason.UNEXTRACTED, f"larger than {most:,} bytes")
         return
     try:
         archive = archive_in(source)

@@ -41,6 +41,7 @@ from simdup.fingerprint.simhash import (
     fingerprint_texts,
 )
 from simdup.fingerprint.sketch import Sketches, joined, of_each
+from simdup.limits import USUAL, Limits
 from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import Converter, Settings
@@ -107,7 +108,7 @@ class _Made(NamedTuple):
 
 
 class FingerprintOptions(NamedTuple):
-    """How files are read and fingerprinted.
+    """How files are read and fingerprinted, within `limits`.
 
     Plain text is decoded as `encoding`; None: it is detected. `converters`, and readers of these
     `formats`, extract the text of documents. `levels` says how dense sketches are, see
@@ -119,12 +120,13 @@ class FingerprintOptions(NamedTuple):
     formats: tuple[str, ...] = ()
     converters: tuple[Converter, ...] = ()
     levels: int | None = None
+    limits: Limits = USUAL
 
     @classmethod
     def of(cls, settings: Settings, levels: int | None = None) -> FingerprintOptions:
         """The options that these settings name."""
         reading = settings.encoding, settings.formats, settings.converters
-        return cls(settings.recipe, *reading, levels)
+        return cls(settings.recipe, *reading, levels, settings.limits)
 
     @property
     def is_sketched(self) -> bool:
@@ -137,7 +139,8 @@ def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) 
 
     All texts of small sources are in memory together, so the caller limits their number.
     """
-    with closing(Readers(options.formats, options.converters, options.encoding)) as readers:
+    how = options.formats, options.converters, options.encoding, options.limits
+    with closing(Readers(*how)) as readers:
         outcomes = list(_outcomes(sources, options, readers))
     found = tuple(each.document if isinstance(each, _Made) else each for each in outcomes)
     made = [each for each in outcomes if isinstance(each, _Made)]
@@ -255,7 +258,7 @@ def _first_unchanged(
     """
     for document in copies:
         try:
-            if _is_large(document):
+            if _is_large(document, readers):
                 return merged(segments(_chunks_again(document), recipe), recipe)
             return _unchanged(document, readers)
         except SkipError as skip:
@@ -266,14 +269,15 @@ def _first_unchanged(
 def text_again(document: Document, settings: Settings) -> Iterator[str]:
     """Yield the text of a document in chunks, read again. Raises SkipError if it changed."""
     with closing(Readers(*settings.reading)) as readers:
-        if _is_large(document):
+        if _is_large(document, readers):
             yield from _chunks_again(document)
             return
         yield from chunks_of(_unchanged(document, readers))
 
 
-def _is_large(document: Document) -> bool:
-    return document.format == "text" and not document.packing and is_streamed(document.source)
+def _is_large(document: Document, readers: Readers) -> bool:
+    is_long = document.source.size > readers.limits.whole_bytes
+    return is_long and document.format == "text" and not document.packing
 
 
 def _chunks_again(document: Document) -> Iterator[str]:

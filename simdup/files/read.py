@@ -22,6 +22,7 @@ from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
 from simdup.extract.readers import NO_READERS, Identified, Readers, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sniff import TEXTS, Format
+from simdup.limits import Limits
 from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
 from simdup.settings import Converter
 from simdup.storage.opening import open_to_read, reason_of
@@ -34,12 +35,6 @@ if TYPE_CHECKING:
     from simdup.extract.archives import Archive
 
 ReadChunks: TypeAlias = Callable[[Source, int | None], Generator[bytes]]
-
-# Longer files are streamed; their encoding is detected from this many first bytes.
-WHOLE = 1 << 24
-
-# Larger documents (as opposed to plain texts) are skipped.
-LARGEST_DOCUMENT = 1 << 28
 
 # Stands between the path of an archive and the name of a member.
 INSIDE = "!/"
@@ -106,11 +101,12 @@ def is_streamed(
 
     `read` yields its bytes, here and below: `read_chunks`, or `read_open` of an open file.
     """
-    if source.size <= WHOLE or readers.are_idle:
-        return source.size > WHOLE
+    is_long = source.size > readers.limits.whole_bytes
+    if not is_long or readers.are_idle:
+        return is_long
     with closing((read or read_chunks)(source, HEAD)) as chunks:
         found = readers.identify(next(chunks, b""), source.path, is_file=source.archive is None)
-        return not (found.packing or _is_extracted(found, source.size))
+        return not (found.packing or _is_extracted(found, source.size, readers.limits))
 
 
 def read_text(
@@ -140,8 +136,8 @@ def _unpacked(
     chunks: Iterator[bytes], packing: str, source: Source, known: Encoding | None, readers: Readers
 ) -> Text:
     """The text packed in a file. Raises SkipError."""
-    if source.size > LARGEST_DOCUMENT:
-        raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
+    if source.size > readers.limits.document_bytes:
+        raise _too_large(readers.limits)
     of_bytes, junk = blake2b(digest_size=16), list[str]()
     raw = _hashed(chunks, of_bytes)
     try:
@@ -183,7 +179,7 @@ def _content(
     chunks: Iterator[bytes], found: Identified, size: int, known: Encoding | None, readers: Readers
 ) -> Text:
     """The text of some data in a file of this size. Raises SkipError and _NoTextError."""
-    if _is_extracted(found, size):
+    if _is_extracted(found, size, readers.limits):
         data = b"".join(chunks)
         extracted = _extracted(data, readers.settled(found, data), readers)
         if extracted is not None:
@@ -208,17 +204,22 @@ def _text(text: str, encoding: Encoding, data: bytes, noise: str | None) -> Text
     return Text(str(text), encoding, of_bytes, of_text, *about)
 
 
-def _is_extracted(found: Identified, size: int) -> bool:
+def _is_extracted(found: Identified, size: int, limits: Limits) -> bool:
     """Whether readers are asked for the text. Raises SkipError for too large a document.
 
     A package that large counts as binary, since only its end tells what it holds. Text files
-    longer than WHOLE are plain text, whatever else is in them.
+    that are streamed are plain text, whatever else is in them.
     """
-    if size > WHOLE and found.format in TEXTS:
+    if size > limits.whole_bytes and found.format in TEXTS:
         return False
-    if size > LARGEST_DOCUMENT and found.written_as:
-        raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
-    return found.written_as is not None or (found.is_package and size <= LARGEST_DOCUMENT)
+    is_large = size > limits.document_bytes
+    if is_large and found.written_as:
+        raise _too_large(limits)
+    return found.written_as is not None or (found.is_package and not is_large)
+
+
+def _too_large(limits: Limits) -> SkipError:
+    return SkipError(Reason.UNEXTRACTED, f"larger than {limits.document_bytes:,} bytes")
 
 
 def read_again(document: Document, readers: Readers) -> Text:
@@ -269,14 +270,14 @@ class StreamedText:
         Raises SkipError.
         """
         self._source, self._read = source, read or read_chunks
-        self._encoding = readers.encoding or self._detected()
+        self._encoding = readers.encoding or self._detected(readers.limits.whole_bytes)
         self._of_bytes, self._of_text = blake2b(digest_size=16), blake2b(digest_size=16)
         self._damaged = self._length = self._lost = 0
         self._has_numbers = True
 
-    def _detected(self) -> Encoding:
-        """The encoding by the first WHOLE bytes. Raises SkipError."""
-        with closing(self._read(self._source, WHOLE)) as chunks:
+    def _detected(self, size: int) -> Encoding:
+        """The encoding by the first `size` bytes. Raises SkipError."""
+        with closing(self._read(self._source, size)) as chunks:
             first = next(chunks, b"")
             _check_head(first, None)
             return _encoding(b"".join((first, *chunks)), None, complete=False)

@@ -219,7 +219,8 @@ class _Found:
     def _prints(self) -> Collected:
         """The position of each document among the sources, its fingerprint and its sketch."""
         rows = np.empty((0, self.recipe.bits // 8), np.uint8)
-        return Collected(np.empty(0, np.int64), rows, is_sketched=self.levels is not None)
+        is_sketched, limits = self.levels is not None, self.settings.limits
+        return Collected(np.empty(0, np.int64), rows, is_sketched=is_sketched, limits=limits)
 
     def add(self, positions: Sequence[int], made: Fingerprinted) -> None:
         """Add the outcomes of the sources at these positions."""
@@ -373,7 +374,7 @@ def _batches(asked: _Asked) -> Iterable[list[Source | Skipped]]:
     if asked.archives:
         from simdup.files.archives import with_members  # noqa: PLC0415  imports zipfile and tarfile
 
-        found = with_members(found)
+        found = with_members(found, asked.settings.limits.document_bytes)
     return ([each] for each in found)
 
 
@@ -383,7 +384,8 @@ def _read(found: _Found, memory: _Memory, jobs: int | None, progress: Progress) 
     unknown = [found.sources[position] for position in positions]
     load_kernels_if_worth(characters=sum(each.size for each in unknown), progress=progress)
     waiting, options = iter(positions), FingerprintOptions.of(found.settings, found.levels)
-    batches = fingerprint_all(deque(tasks(unknown)), options._replace(recipe=found.recipe), jobs)
+    options = options._replace(recipe=found.recipe)
+    batches = fingerprint_all(deque(tasks(unknown, options.limits)), options, jobs)
     for task, made in progress(batches, "read", len(positions), lambda done: len(done[0])):
         memory.keep(task, made)
         found.add(list(islice(waiting, len(task))), made)

@@ -13,20 +13,17 @@ from simdup.arrays import Rows
 from simdup.compute.compiled import jobs_worth
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, fingerprint_sources
 from simdup.fingerprint.sketch import Sketches
+from simdup.limits import USUAL, Limits
 from simdup.records import Document, Reason, Skipped, Source
 
-# The most bytes and files of a task: enough to outweigh sending it, few enough that
-# workers end together and that its texts fit in memory several times.
-TASK_BYTES = 1 << 22
-TASK_FILES = 512
 
-
-def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
+def tasks(sources: Iterable[Source], limits: Limits = USUAL) -> Iterator[list[Source]]:
     """Yield the sources in tasks, in their order; each has a limited size and number of files."""
     task: list[Source] = []
     size = 0
     for source in sources:
-        if task and (size + source.size > TASK_BYTES or len(task) == TASK_FILES):
+        is_full = len(task) == limits.task_files or size + source.size > limits.task_bytes
+        if task and is_full:
             yield task
             task, size = [], 0
         task.append(source)

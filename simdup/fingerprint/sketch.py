@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from simdup.arrays import Hashes, Indices, Values
 from simdup.fingerprint.features import Features
+from simdup.limits import USUAL, Limits
 
 #: A text with at least this many features keeps about this many or more. With 64 the rule of own
 #: share loses .010 of F1 on reworded chapters, with 256 it wins .003.
@@ -51,9 +52,6 @@ _NO_VALUES = np.empty(0, np.uint32)
 
 #: Raised when sketches change, so that a scan with an older store reads every file again.
 EDITION = 2
-
-# Sketches beyond this number of bytes lie in a temporary file.
-BYTES_IN_MEMORY = 1 << 24
 
 
 def levels(counts: Indices, most: int = LEVELS, least: int = LEAST) -> Indices:
@@ -229,13 +227,14 @@ class Collected:
     The sketches of a large collection lie in a temporary file.
     """
 
-    def __init__(self, *columns: NDArray[Any], is_sketched: bool) -> None:
+    def __init__(self, *columns: NDArray[Any], is_sketched: bool, limits: Limits = USUAL) -> None:
         """Begin each column with an array that has no text yet."""
         # With sketches, two more columns: where each begins among all values, and its size.
         none = np.empty(0, np.int64)
         self._is_sketched, self._added = is_sketched, 0
         self._parts = [[each] for each in (*columns, *([none, none] if is_sketched else []))]
         self._values, self._count = list[Values](), 0
+        self._most = limits.sketch_bytes
         self._file: IO[bytes] | None = None
         self._mapped: mmap.mmap | None = None
 
@@ -252,7 +251,7 @@ class Collected:
         self._values.append(batch.joined())
         ends = self._count + np.cumsum(batch.sizes)
         self._count += len(self._values[-1])
-        if self._file is None and self._count * 4 > BYTES_IN_MEMORY:
+        if self._file is None and self._count * 4 > self._most:
             from tempfile import TemporaryFile  # noqa: PLC0415  slow to import
 
             self._file = TemporaryFile()  # noqa: SIM115  (`sketches` closes it)

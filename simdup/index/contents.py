@@ -26,6 +26,7 @@ from simdup.index import samples
 from simdup.index.connection import IndexFile, checksum_of
 from simdup.index.metadata import damaged, has_samples, is_made_alike
 from simdup.index.segments import PIECES, SIZE, Segment, cut, segment, write_pieces, wrong_tables
+from simdup.limits import USUAL, Limits
 from simdup.records import Document, Source
 from simdup.settings import FORMATS
 from simdup.storage.codec import STATUS_SIZE, entry, folder_of, outcome_in, status_in
@@ -109,7 +110,11 @@ def every_number(file: IndexFile) -> Indices:
 
 
 def everything(
-    file: IndexFile, loaded: Sequence[Segment], *, is_sketched: bool = False
+    file: IndexFile,
+    loaded: Sequence[Segment],
+    limits: Limits = USUAL,
+    *,
+    is_sketched: bool = False,
 ) -> Fingerprinted:
     """Return all documents by ascending number, their fingerprints, and if asked their sketches.
 
@@ -119,7 +124,7 @@ def everything(
     order = np.argsort(numbers)
     if not np.array_equal(numbers[order], every_number(file)):
         raise disagreement(file)
-    known, collected = list[Document](), Collected(is_sketched=is_sketched)
+    known, collected = list[Document](), Collected(is_sketched=is_sketched, limits=limits)
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = numbers[order[begin : begin + NUMBERS_AT_ONCE]]
         there = dict(sketched(file, asked))

@@ -395,5 +395,5 @@ class Index:
         width = self.at(bits).recipe.bits // 8
         with self._readers.one() as reader, reader.reading():
             loaded = self._readers.loaded(reader, 8 * reader.width)
-            found = everything(reader, loaded, is_sketched=is_sketched)
+            found = everything(reader, loaded, self.settings.limits, is_sketched=is_sketched)
         return found._replace(rows=found.rows[:, :width])

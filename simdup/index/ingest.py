@@ -50,12 +50,6 @@ from simdup.storage.sqlite import files_of
 Found = Source | Skipped
 Walking = Callable[[Iterable[Found]], Iterable[Found]]
 
-# A batch is written when it has this many documents, or after these seconds.
-BATCH_DOCUMENTS, BATCH_SECONDS = 4096, 5.0
-
-# It is also written when its sketches have this many values, which are 16 MB.
-BATCH_VALUES = 1 << 22
-
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -285,7 +279,7 @@ class Ingestion:
 
     def _ingest(self, found: Iterable[Found]) -> None:
         """Read the files that the index does not know, and write them in batches."""
-        waiting = deque(tasks(self._unknown(self._without_own(found))))
+        waiting = deque(tasks(self._unknown(self._without_own(found)), self.settings.limits))
         size = sum(source.size for task in waiting for source in task)
         count = sum(map(len, waiting))
         load_kernels_if_worth(characters=size, progress=self.progress)
@@ -295,10 +289,18 @@ class Ingestion:
         for _, made in self.progress(results, "read", count, lambda done: len(done[0])):
             batch.append(without_degenerate(made, self.settings.recipe.bits))
             self._skip(batch[-1].skipped)
-            if _is_full(batch) or time.monotonic() - last > BATCH_SECONDS:
+            if self._is_full(batch, time.monotonic() - last):
                 self._put(batch)
                 batch, last = [], time.monotonic()
         self._put(batch)
+
+    def _is_full(self, batch: Sequence[Fingerprinted], seconds: float) -> bool:
+        """Whether a batch of so many seconds is to be written."""
+        limits = self.settings.limits
+        values = sum(int(each.sizes.sum()) for each in (made.sketches for made in batch) if each)
+        documents = sum(len(made.rows) for made in batch)
+        is_large = documents >= limits.batch_documents or values >= limits.batch_values
+        return is_large or seconds > limits.batch_seconds
 
     def _without_own(self, found: Iterable[Found]) -> Iterator[Found]:
         """Skip the files of the index itself, which change while it is written."""
@@ -373,9 +375,3 @@ class Ingestion:
             and document.path not in trouble
             and not document.path.startswith(inside)
         ]
-
-
-def _is_full(batch: Sequence[Fingerprinted]) -> bool:
-    """Whether a batch has enough documents, or enough values of sketches, to be written."""
-    values = sum(int(each.sizes.sum()) for each in (made.sketches for made in batch) if each)
-    return sum(len(made.rows) for made in batch) >= BATCH_DOCUMENTS or values >= BATCH_VALUES

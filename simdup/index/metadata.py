@@ -111,11 +111,16 @@ def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings
     if written["convert"] != [str(each) for each in given.converters]:
         there = " ".join(f"--convert {each!r}" for each in written["convert"]) or "no --convert"
         raise InputError(f"{path!r}: made with {there}; give the same")
-    encoding, formats = written["encoding"], tuple(written["formats"])
     try:
-        if encoding is not None:
+        if (encoding := written["encoding"]) is not None:
             encoding_named(encoding)
-        return Settings(recipe, encoding=encoding, formats=formats, converters=given.converters)
+        return Settings(
+            recipe,
+            encoding=encoding,
+            formats=tuple(written["formats"]),
+            converters=given.converters,
+            limits=given.limits,
+        )
     except ValueError as error:
         raise damaged(path, error) from None
 

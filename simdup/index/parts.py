@@ -32,9 +32,6 @@ from simdup.records import Document
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import PARTS, Settings
 
-#: At most this many texts are read for a question: the texts that seem to share most.
-MOST_CANDIDATES = 1_000
-
 #: A part is as good as whole in a larger text that has at least this share of it by weight. What
 #: the larger text lacks weighs 1, and what it has 1 / (1 + o / 2) if o others hold it too. With
 #: 0.8, a mail with five per cent of its own above a notice stands in all others.
@@ -47,7 +44,7 @@ LOWEST = 128
 class Candidates(NamedTuple):
     """The documents that may contain a question, or be a part of it.
 
-    unread: How many more texts may be candidates, beyond MOST_CANDIDATES.
+    unread: How many more texts may be candidates, beyond `Limits.part_candidates`.
     """
 
     found: list[Candidate]
@@ -133,7 +130,7 @@ class _Search:
     def _likely(self, question: Document) -> tuple[dict[int, tuple[Document, bytes]], int]:
         """The texts that share enough, by their indices in `found`, with their usual sketches.
 
-        Also returns how many more share enough, beyond MOST_CANDIDATES.
+        Also returns how many more share enough, beyond `Limits.part_candidates`.
         """
         found, size = self.found, np.full(len(self.found.shared), len(self.values))
         is_part = found.shared >= least_shared(self.share, size)
@@ -143,7 +140,8 @@ class _Search:
         enough = np.flatnonzero(seeming > 0)
         # Copies of the question come last, since a copy is not a part.
         is_copy = (found.shared == size) & (found.kept == size)
-        best = enough[np.lexsort((is_copy[enough], -seeming[enough]))][:MOST_CANDIDATES]
+        likeliest = enough[np.lexsort((is_copy[enough], -seeming[enough]))]
+        best = likeliest[: self.settings.limits.part_candidates]
         known, likely = dict(sketched(self.file, found.numbers[best])), {}
         for index in best.tolist():
             document, sketch = known.get(int(found.numbers[index]), (question, b""))

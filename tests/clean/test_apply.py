@@ -7,6 +7,7 @@ import os
 import shutil
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -30,7 +31,9 @@ from simdup.clean.planning import narrowed
 from simdup.clean.protection import Protection
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
+from simdup.extract.readers import Readers
 from simdup.files.read import CHUNK, SkipError
+from simdup.limits import Limits
 from simdup.records import Reason
 
 pytestmark = pytest.mark.usefixtures("folder", "data")
@@ -327,7 +330,8 @@ def test_a_text_that_is_not_what_the_plan_says_is_not_acted_on():
 @pytest.mark.parametrize("whole", [100, 1 << 20])
 def test_texts_of_which_one_has_a_damaged_character_prove_nothing(monkeypatch, whole, end):
     """Two different characters may both have become U+FFFD."""
-    monkeypatch.setattr("simdup.files.read.WHOLE", whole)
+    readers = partial(Readers, limits=Limits(whole_bytes=whole))
+    monkeypatch.setattr("simdup.clean.checks.Readers", readers)
     damaged = TEXT.strip() + "\ufffd" + TEXT
     for name, ending in (("a", "\n"), ("b", end)):
         Path(name).write_bytes((damaged.strip() + ending).encode())
@@ -400,7 +404,8 @@ def test_a_text_that_cannot_be_read_again_is_not_acted_on(monkeypatch, reason, w
 
 
 def test_a_large_text_is_read_in_pieces_and_compared(monkeypatch):
-    monkeypatch.setattr("simdup.files.read.WHOLE", 1000)
+    readers = partial(Readers, limits=Limits(whole_bytes=1000))
+    monkeypatch.setattr("simdup.clean.checks.Readers", readers)
     monkeypatch.setattr("simdup.clean.checks.read_text", None)
     long = "".join(f"{TEXT} {number}\n" for number in range(100))
     write(a=long, c=long.replace("one", "1"))

@@ -465,11 +465,11 @@ def test_standard_input_is_in_the_page_and_its_copy_is_not_named(simdup, built):
     assert texts()["texts"][0] == alike(1)
 
 
-def test_a_page_says_how_many_documents_were_too_many_to_be_read(run, library, monkeypatch, write):
+def test_a_page_says_how_many_documents_were_too_many_to_be_read(run, library, limited, write):
     for number in range(3):
         write(f"in/{number}.txt", alike(4) + " " + alike(30 + number) + " " + alike(40 + number))
     run("index", "update", library, "-q")
-    monkeypatch.setattr("simdup.index.parts.MOST_CANDIDATES", 1)
+    limited(part_candidates=1)
     ended = run("query", library, "page.txt", "--parts", "--html", "p.html")
 
     assert data_in()["unread"] == 3

@@ -36,7 +36,7 @@ from simdup.fingerprint import sketch
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS, Collected
-from simdup.limits import Limits
+from simdup.limits import USUAL, Limits
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, least_similarity
 from simdup.match.verify import decide, exact_similarities
@@ -301,17 +301,17 @@ def test_sketches_of_many_rows_lie_in_a_file(write, monkeypatch):
     expected = found(group_texts(texts))
     made, real = [], tempfile.TemporaryFile
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda: made.append(real()) or made[-1])
-    monkeypatch.setattr(sketch, "BYTES_IN_MEMORY", 1000)
     monkeypatch.setattr(streams, "BLOCK", 1000)
+    settings = Settings(limits=Limits(sketch_bytes=1000))
 
-    result = scan_rows([write("rows.jsonl", as_json(texts))])
+    result = scan_rows([write("rows.jsonl", as_json(texts))], settings)
     assert found(result.groups) == expected
     assert len(made) == 1
     assert made[0].closed
     # The file is still there for the rows that are compared when others are to be dropped.
     assert dropped(result, "first").tolist() == [12, 13]
     monkeypatch.setattr("simdup.text.chunking.BATCH", 3)
-    assert found(group_texts(texts)) == expected
+    assert found(group_texts(texts, settings)) == expected
     assert len(made) == 2
 
 
@@ -328,7 +328,7 @@ def test_memory_for_sketches_is_bounded():
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert most < sketch.BYTES_IN_MEMORY * 4
+    assert most < USUAL.sketch_bytes * 4
     assert (joined.take(np.array([63])).joined() == many).all()
 
 

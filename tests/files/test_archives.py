@@ -360,8 +360,8 @@ def test_too_many_members_are_too_many(monkeypatch):
     assert len(opened(makers.tar(members[:10])).members) == 10
 
 
-def test_an_archive_larger_than_a_document_may_be_is_not_opened(scanned, write, monkeypatch):
-    monkeypatch.setattr("simdup.files.archives.LARGEST_DOCUMENT", 99)
+def test_an_archive_larger_than_a_document_may_be_is_not_opened(scanned, write, limited):
+    limited(document_bytes=99)
     write("in/a.zip", makers.zipped([("b.txt", "tea at four" * 50)]))
 
     assert skips(scanned()) == {"a.zip": "larger than 99 bytes"}

@@ -13,7 +13,8 @@ from simdup.extract.cleanup import Mangled
 from simdup.extract.readers import Identified, Readers
 from simdup.extract.sniff import Format
 from simdup.files.scan import scan
-from simdup.settings import FORMATS
+from simdup.limits import Limits
+from simdup.settings import FORMATS, Settings
 from simdup.text.noise import DAMAGED, MANGLED, damage, is_damaged, is_mangled
 
 CHINESE = next(text for name, text in makers.ORIGINALS.items() if name.startswith("zh"))
@@ -68,12 +69,13 @@ def test_few_replacement_characters_are_damage_and_no_doubt(write, english):
     assert (document.damaged, document.doubt, document.untouchable) == (5, None, None)
 
 
-def test_a_long_text_is_doubtful_too(write, monkeypatch):
-    monkeypatch.setattr("simdup.files.read.WHOLE", 1000)
+def test_a_long_text_is_doubtful_too(write):
     write("in/a.txt", "tea\ufffd at four. " * 100)
     write("in/b.txt", "tea at four. \ufffd" + "and cake at five. " * 100)
 
-    assert doubts(scan("in")) == {"a.txt": DAMAGED}
+    found = scan("in", Settings(limits=Limits(whole_bytes=1000)))
+
+    assert doubts(found) == {"a.txt": DAMAGED}
 
 
 @pytest.mark.parametrize("name", makers.ORIGINALS)

@@ -20,6 +20,7 @@ from simdup.files.fingerprint import (
 )
 from simdup.files.walk import listed
 from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.limits import USUAL, Limits
 from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.records import Reason, Skipped
@@ -31,10 +32,10 @@ OPTIONS = FingerprintOptions(RECIPE)
 
 
 def stream(monkeypatch, whole, chunk=97):
-    """Read files of more than `whole` bytes in chunks."""
-    monkeypatch.setattr(reading_room, "WHOLE", whole)
+    """Limits within which files of more than `whole` bytes are read in chunks."""
     monkeypatch.setattr(reading_room, "HEAD", chunk)
     monkeypatch.setattr(reading_room, "CHUNK", chunk)
+    return Limits(whole_bytes=whole)
 
 
 @pytest.fixture
@@ -113,9 +114,8 @@ def test_fingerprints_of_equal_bits_are_refused_only_from_32_bits(source, monkey
 
 
 @pytest.fixture(params=["at once", "in chunks"])
-def read(request, monkeypatch):
-    if request.param == "in chunks":
-        stream(monkeypatch, 10)
+def limits(request, monkeypatch):
+    return stream(monkeypatch, 10) if request.param == "in chunks" else USUAL
 
 
 def grow(path):
@@ -168,21 +168,19 @@ def become_a_socket(path):
         (become_a_socket, Reason.UNREADABLE),
     ],
 )
-@pytest.mark.usefixtures("read")
-def test_what_changed_since_the_walk_is_skipped(source, english, change, reason):
+def test_what_changed_since_the_walk_is_skipped(source, limits, english, change, reason):
     sources = [source("a", english), source("b", english), source("c", english)]
     change("b")
 
-    made = fingerprint_sources(sources, OPTIONS)
+    made = fingerprint_sources(sources, OPTIONS._replace(limits=limits))
 
     assert [document.path for document in made.documents] == ["a", "c"]
     assert [(each.path, each.reason) for each in made.skipped] == [("b", reason)]
 
 
 @pytest.mark.parametrize("change", [grow, touch])
-@pytest.mark.usefixtures("read")
-def test_what_changes_while_it_is_read_is_skipped(source, monkeypatch, english, change):
-    found, real = source("a", english), os.read
+def test_what_changes_while_it_is_read_is_skipped(source, limits, monkeypatch, english, change):
+    found, real, options = source("a", english), os.read, OPTIONS._replace(limits=limits)
 
     def reading(descriptor, length):
         data = real(descriptor, length)
@@ -191,7 +189,7 @@ def test_what_changes_while_it_is_read_is_skipped(source, monkeypatch, english, 
 
     monkeypatch.setattr(os, "read", reading)
 
-    assert reasons(fingerprint_sources([found], OPTIONS)) == [("a", Reason.CHANGED, "")]
+    assert reasons(fingerprint_sources([found], options)) == [("a", Reason.CHANGED, "")]
 
 
 def test_what_shrinks_while_it_is_read_is_skipped(source, monkeypatch, english):
@@ -218,8 +216,7 @@ def test_short_reads_are_joined(source, monkeypatch, english):
     assert made.documents == expected.documents
 
 
-@pytest.mark.usefixtures("read")
-def test_an_input_error_half_way_is_unreadable(source, monkeypatch, english):
+def test_an_input_error_half_way_is_unreadable(source, limits, monkeypatch, english):
     found, real, calls = source("a", english), os.read, []
 
     def reading(descriptor, length):
@@ -230,7 +227,7 @@ def test_an_input_error_half_way_is_unreadable(source, monkeypatch, english):
 
     monkeypatch.setattr(os, "read", reading)
 
-    made = fingerprint_sources([found], OPTIONS)
+    made = fingerprint_sources([found], OPTIONS._replace(limits=limits))
 
     assert reasons(made) == [("a", Reason.UNREADABLE, "Input/output error")]
     with pytest.raises(OSError, match="Bad file descriptor"):
@@ -295,9 +292,9 @@ def large(request, source, simplified, english):
 def test_a_file_read_in_chunks_gives_what_it_gives_at_once(large, monkeypatch, chunk, features):
     recipe = Recipe(features=features)
     at_once = fingerprint_sources([large], FingerprintOptions(recipe))
-    stream(monkeypatch, 2048, chunk)
+    limits = stream(monkeypatch, 2048, chunk)
 
-    streamed = fingerprint_sources([large], FingerprintOptions(recipe))
+    streamed = fingerprint_sources([large], FingerprintOptions(recipe, limits=limits))
 
     (expected,), (document,) = at_once.documents, streamed.documents
     # How sure the encoding is may depend on how much of the file was looked at.
@@ -308,9 +305,9 @@ def test_a_file_read_in_chunks_gives_what_it_gives_at_once(large, monkeypatch, c
 def test_features_read_in_chunks_are_those_read_at_once(large, monkeypatch):
     made = fingerprint_sources([large], OPTIONS)
     at_once, _ = features_of([[each] for each in made.documents], Settings())
-    stream(monkeypatch, 2048)
+    limits = stream(monkeypatch, 2048)
 
-    streamed, _ = features_of([[each] for each in made.documents], Settings())
+    streamed, _ = features_of([[each] for each in made.documents], Settings(limits=limits))
 
     assert sorted(streamed.ids.tolist()) == sorted(at_once.ids.tolist())
     assert len(streamed.ids) > 500
@@ -318,7 +315,7 @@ def test_features_read_in_chunks_are_those_read_at_once(large, monkeypatch):
 
 def test_a_large_file_is_never_held_whole(source, monkeypatch, english):
     found = source("large", english * 20)
-    stream(monkeypatch, 2048, 100)
+    limits = stream(monkeypatch, 2048, 100)
     real, lengths = os.read, []
 
     def reading(descriptor, length):
@@ -327,7 +324,7 @@ def test_a_large_file_is_never_held_whole(source, monkeypatch, english):
 
     monkeypatch.setattr(os, "read", reading)
 
-    fingerprint_sources([found], OPTIONS)
+    fingerprint_sources([found], OPTIONS._replace(limits=limits))
 
     assert max(lengths) == 100
     assert sum(lengths) <= found.size + 2048
@@ -335,9 +332,9 @@ def test_a_large_file_is_never_held_whole(source, monkeypatch, english):
 
 def test_a_large_file_in_a_forced_encoding(source, monkeypatch, simplified):
     found = source("large", (simplified * 3).encode("gbk"))
-    stream(monkeypatch, 1024)
+    options = FingerprintOptions(RECIPE, "gbk", limits=stream(monkeypatch, 1024))
 
-    made = fingerprint_sources([found], FingerprintOptions(RECIPE, "gbk"))
+    made = fingerprint_sources([found], options)
 
     assert made.documents[0].encoding == "gb18030"
     assert (made.rows == fingerprint_texts([simplified * 3], RECIPE).rows).all()
@@ -345,17 +342,17 @@ def test_a_large_file_in_a_forced_encoding(source, monkeypatch, simplified):
 
 def test_a_large_binary_file_is_skipped(source, monkeypatch):
     found = source("large", bytes(5000))
-    stream(monkeypatch, 1024)
+    options = OPTIONS._replace(limits=stream(monkeypatch, 1024))
 
-    assert reasons(fingerprint_sources([found], OPTIONS)) == [("large", Reason.BINARY, "NUL bytes")]
+    assert reasons(fingerprint_sources([found], options)) == [("large", Reason.BINARY, "NUL bytes")]
 
 
 def test_large_and_small_files_keep_their_order(source, monkeypatch, english, simplified):
     sources = [source("a", english), source("b", simplified), source("c", "few words")]
-    stream(monkeypatch, 1000)
+    limits = stream(monkeypatch, 1000)
 
-    made = fingerprint_sources(sources, OPTIONS)
-    found, _ = features_of([[each] for each in made.documents], Settings())
+    made = fingerprint_sources(sources, OPTIONS._replace(limits=limits))
+    found, _ = features_of([[each] for each in made.documents], Settings(limits=limits))
 
     assert [document.path for document in made.documents] == ["a", "b", "c"]
     assert (made.rows == fingerprint_texts([english, simplified, "few words"], RECIPE).rows).all()

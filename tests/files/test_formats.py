@@ -18,7 +18,9 @@ from patience import patient
 from simdup.extract import readers as documents
 from simdup.extract import sandbox as guarded
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.readers import Readers
 from simdup.extract.sniff import Format
+from simdup.limits import Limits
 from simdup.settings import FORMATS, PACKINGS
 
 pytestmark = pytest.mark.slow
@@ -138,14 +140,12 @@ def test_a_mailbox_has_no_more_text_than_a_text_may_have(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.rtf"])
-def test_large_pages_are_read_in_the_guarded_process_too(name, readers, monkeypatch):
-    monkeypatch.setattr(documents, "UNGUARDED_BYTES", len(FILES[name]) - 1)
+def test_large_pages_are_read_in_the_guarded_process_too(name, monkeypatch):
     monkeypatch.setattr("simdup.extract.sandbox.Guard.text", lambda *_: "guarded")
 
-    found = readers.identify(FILES[name], name)
-    assert readers.text(found, FILES[name]) == "guarded"
-    monkeypatch.setattr(documents, "UNGUARDED_BYTES", len(FILES[name]))
-    assert readers.text(found, FILES[name]) == "one thing"
+    for more, expected in ((-1, "guarded"), (0, "one thing")):
+        readers = Readers(FORMATS, limits=Limits(unguarded_bytes=len(FILES[name]) + more))
+        assert readers.text(readers.identify(FILES[name], name), FILES[name]) == expected
 
 
 def test_a_zip_file_of_a_million_members_is_not_listed():
@@ -262,9 +262,8 @@ LARGE = {
 
 
 @pytest.mark.parametrize("whole", [1000, 100_000])
-def test_documents_that_are_too_large_are_skipped_by_reason(run, write, monkeypatch, whole):
-    monkeypatch.setattr("simdup.files.read.WHOLE", whole)
-    monkeypatch.setattr("simdup.files.read.LARGEST_DOCUMENT", 10_000)
+def test_documents_that_are_too_large_are_skipped_by_reason(run, write, limited, whole):
+    limited(whole_bytes=whole, document_bytes=10_000)
     for name, head in {**LARGE, "archive.zip": b"PK\x03\x04"}.items():
         write(f"in/{name}", head.ljust(10_001))
 
@@ -277,9 +276,9 @@ def test_documents_that_are_too_large_are_skipped_by_reason(run, write, monkeypa
     }
 
 
-def test_the_largest_document_is_read(run, write, monkeypatch):
+def test_the_largest_document_is_read(run, write, limited):
     page = makers.html_page("春眠不觉晓，处处闻啼鸟。" * 10)
-    monkeypatch.setattr("simdup.files.read.LARGEST_DOCUMENT", len(page))
+    limited(document_bytes=len(page))
     for name in ("in/a.html", "in/b.html"):
         write(name, page)
     write("in/c.html", page + b" ")
@@ -345,8 +344,8 @@ def test_a_text_file_is_read_as_it_is_if_its_format_is_not_wanted(run, write, en
     assert {each["format"] for each in group["members"]} == {"text"}
 
 
-def test_a_long_text_file_is_plain_text_and_is_streamed(run, write, english, monkeypatch):
-    monkeypatch.setattr("simdup.files.read.WHOLE", 100)
+def test_a_long_text_file_is_plain_text_and_is_streamed(run, write, english, limited):
+    limited(whole_bytes=100)
     write("in/a.tex", makers.tex(english))
     write("in/b.tex", makers.tex(english) + b"\n")
 

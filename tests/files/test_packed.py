@@ -23,7 +23,7 @@ from simdup.extract import packed
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.packed import in_blocks, inner_name, packing_of, unpacked
 from simdup.extract.readers import Readers
-from simdup.files import fingerprint, read
+from simdup.files import fingerprint
 from simdup.files.read import SkipError, read_text
 from simdup.files.scan import scan
 from simdup.files.walk import walk
@@ -307,8 +307,8 @@ def test_hostile_files_cost_themselves_only(scanned, write, english, monkeypatch
     }
 
 
-def test_packed_files_are_within_the_bounds_of_documents(scanned, write, monkeypatch):
-    monkeypatch.setattr(read, "LARGEST_DOCUMENT", 50)
+def test_packed_files_are_within_the_bounds_of_documents(scanned, write, limited, monkeypatch):
+    limited(document_bytes=50)
     monkeypatch.setattr("simdup.extract.cleanup.LONGEST_TEXT", 2000)
     write("in/large.gz", gzip.compress(bytes(range(33, 127)) * 2))
     write("in/long.gz", gzip.compress(b"tea " * 600))

@@ -8,6 +8,7 @@ import json
 import sys
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from simdup.files.read import read_text
 from simdup.files.scan import scan
 from simdup.files.walk import listed
 from simdup.fingerprint.sketch import LEAST
+from simdup.limits import Limits
 from simdup.report.json_csv import render_csv, render_json, render_jsonl
 from simdup.report.load import load
 from simdup.report.order import View
@@ -217,9 +219,8 @@ def test_a_file_that_changes_before_it_is_read_again_is_no_part(book, monkeypatc
     assert [each.path for each in result.skipped] == ["in/chapter.txt"]
 
 
-def test_a_file_too_large_to_be_read_at_once_has_parts(book, monkeypatch):
-    monkeypatch.setattr("simdup.files.read.WHOLE", 10_000)
-    (part,) = scan(book, SETTINGS).parts
+def test_a_file_too_large_to_be_read_at_once_has_parts(book):
+    (part,) = scan(book, replace(SETTINGS, limits=Limits(whole_bytes=10_000))).parts
 
     text = Path(part.whole).read_text()
     assert text[part.start : part.end] == Path(part.path).read_text()

@@ -19,6 +19,7 @@ from simdup.errors import InterruptedScan
 from simdup.files import read as reading_room
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
+from simdup.limits import Limits
 from simdup.match.candidates import search_distance
 from simdup.recipe import Recipe
 from simdup.records import Kind, Reason
@@ -67,10 +68,9 @@ def test_a_text_with_nuls_at_its_end_is_identical_text(
     write("in/b-padded", simplified.encode("gbk") + bytes(count))
 
     whole = scan(["in"])
-    monkeypatch.setattr(reading_room, "WHOLE", 600)
     monkeypatch.setattr(reading_room, "HEAD", 100)
     monkeypatch.setattr(reading_room, "CHUNK", 100)
-    streamed = scan(["in"])
+    streamed = scan(["in"], Settings(limits=Limits(whole_bytes=600)))
 
     for result in (whole, streamed):
         assert sorted(grouped(result)) == [["in/a", "in/a-padded"], ["in/b", "in/b-padded"]]
@@ -188,12 +188,11 @@ def test_the_similarity_shown_is_the_exact_one(tree):
     assert group.members[1].similarity == pytest.approx((features - 2) / features)
 
 
-def test_any_order_of_paths_and_number_of_jobs_gives_the_same_groups(tree, monkeypatch):
-    monkeypatch.setattr("simdup.files.workers.TASK_FILES", 2)
+def test_any_order_of_paths_and_number_of_jobs_gives_the_same_groups(tree):
     files = [os.path.join(tree, name) for name in "abcde"]
 
     one = scan(files)
-    other = scan(reversed(files), jobs=2)
+    other = scan(reversed(files), Settings(limits=Limits(task_files=2)), jobs=2)
 
     assert one.groups == other.groups != ()
     assert one.documents == other.documents[::-1]
@@ -202,11 +201,10 @@ def test_any_order_of_paths_and_number_of_jobs_gives_the_same_groups(tree, monke
 
 def test_streamed_files_are_grouped_as_others(tree, monkeypatch):
     expected = scan([tree]).groups
-    monkeypatch.setattr(reading_room, "WHOLE", 500)
     monkeypatch.setattr(reading_room, "HEAD", 97)
     monkeypatch.setattr(reading_room, "CHUNK", 97)
 
-    found = scan([tree]).groups
+    found = scan([tree], Settings(limits=Limits(whole_bytes=500))).groups
 
     assert [sure(group) for group in found] == [sure(group) for group in expected]
 
@@ -397,11 +395,10 @@ def test_ctrl_c_while_sketches_go_to_a_temporary_file_ends_in_a_result(write, mo
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("simdup.fingerprint.sketch.BYTES_IN_MEMORY", 1)
     monkeypatch.setattr("simdup.fingerprint.sketch.mmap.mmap", interrupted)
 
     with pytest.raises(InterruptedScan) as caught:
-        scan(["in"])
+        scan(["in"], Settings(limits=Limits(sketch_bytes=1)))
 
     assert not caught.value.result.complete
     assert len(caught.value.result.documents) == 1

@@ -16,6 +16,7 @@ from simdup.files import workers as local
 from simdup.files.fingerprint import FingerprintOptions
 from simdup.files.walk import walk
 from simdup.files.workers import fingerprint_all, tasks
+from simdup.limits import USUAL, Limits
 from simdup.recipe import Recipe
 from simdup.records import Reason, Skipped, Source
 
@@ -28,8 +29,8 @@ def sized(*sizes):
     return [Source(str(index), size, 0, 0, 0, index) for index, size in enumerate(sizes)]
 
 
-def packed(sources):
-    return [[source.size for source in task] for task in tasks(sources)]
+def packed(sources, limits):
+    return [[source.size for source in task] for task in tasks(sources, limits)]
 
 
 def dies_at_bad_files(sources, *how):
@@ -56,11 +57,12 @@ def sources(write, english, simplified):
 # Tasks
 
 
-def test_tasks_worked_by_hand(monkeypatch):
-    monkeypatch.setattr(local, "TASK_BYTES", 10)
-    monkeypatch.setattr(local, "TASK_FILES", 3)
+def test_tasks_worked_by_hand():
+    sources = sized(4, 6, 1, 50, 1, 1, 1, 1, 9)
 
-    assert packed(sized(4, 6, 1, 50, 1, 1, 1, 1, 9)) == [[4, 6], [1], [50], [1, 1, 1], [1, 9]]
+    found = packed(sources, Limits(task_bytes=10, task_files=3))
+
+    assert found == [[4, 6], [1], [50], [1, 1, 1], [1, 9]]
 
 
 def test_every_source_is_in_one_task_in_order():
@@ -70,17 +72,17 @@ def test_every_source_is_in_one_task_in_order():
 
     assert [source for task in found for source in task] == sources
     assert all(found)
-    assert max(map(len, found)) == local.TASK_FILES
+    assert max(map(len, found)) == USUAL.task_files
 
 
 # Results
 
 
-def test_any_number_of_processes_gives_the_same(sources, monkeypatch):
-    monkeypatch.setattr(local, "TASK_FILES", 2)
-    alone = list(fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE), 1))
+def test_any_number_of_processes_gives_the_same(sources):
+    waiting, options = list(tasks(sources, Limits(task_files=2))), FingerprintOptions(RECIPE)
+    alone = list(fingerprint_all(deque(waiting), options, 1))
 
-    together = list(fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE), 2))
+    together = list(fingerprint_all(deque(waiting), options, 2))
 
     assert len(alone) == len(together) == 4
     for (task, a), (same, b) in zip(alone, together, strict=True):
@@ -90,10 +92,10 @@ def test_any_number_of_processes_gives_the_same(sources, monkeypatch):
     assert sum(len(each.documents) for _, each in together) == 6
 
 
-def test_a_document_of_a_worker_has_the_very_source_of_its_task(sources, monkeypatch):
-    monkeypatch.setattr(local, "TASK_FILES", 3)
+def test_a_document_of_a_worker_has_the_very_source_of_its_task(sources):
+    waiting = deque(tasks(sources, Limits(task_files=3)))
 
-    for task, made in fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE), 2):
+    for task, made in fingerprint_all(waiting, FingerprintOptions(RECIPE), 2):
         read = [each for each in made.found if not isinstance(each, Skipped)]
         assert {id(each.source) for each in read} <= {id(source) for source in task}
         assert [each.path for each in made.found] == [source.path for source in task]
@@ -136,10 +138,10 @@ def test_files_of_a_worker_that_dies_are_unreadable_and_the_rest_is_done(
 ):
     for name in ("a", "bad", "c", "d"):
         write(f"in/{name}", english)
-    monkeypatch.setattr(local, "TASK_FILES", 1)
     monkeypatch.setattr(local, "_sent", dies_at_bad_files)
+    waiting = deque(tasks(walk(["in"]), Limits(task_files=1)))
 
-    made = list(fingerprint_all(deque(tasks(walk(["in"]))), FingerprintOptions(RECIPE), 2))
+    made = list(fingerprint_all(waiting, FingerprintOptions(RECIPE), 2))
 
     assert [document.path for _, each in made for document in each.documents] == [
         "in/a",
@@ -155,10 +157,10 @@ def test_files_of_a_worker_that_dies_are_unreadable_and_the_rest_is_done(
 def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):
     for name in ("bad1", "bad2", "c"):
         write(f"in/{name}", english)
-    monkeypatch.setattr(local, "TASK_FILES", 1)
     monkeypatch.setattr(local, "_sent", dies_at_bad_files)
+    waiting = deque(tasks(walk(["in"]), Limits(task_files=1)))
 
-    made = list(fingerprint_all(deque(tasks(walk(["in"]))), FingerprintOptions(RECIPE), 2))
+    made = list(fingerprint_all(waiting, FingerprintOptions(RECIPE), 2))
 
     assert [[each.path for each in part.skipped] for _, part in made] == [
         ["in/bad1"],

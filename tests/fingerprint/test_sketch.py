@@ -27,6 +27,7 @@ from simdup.fingerprint.sketch import (
     sketches,
     thinned,
 )
+from simdup.limits import Limits
 
 
 def hashes(n, seed=0):
@@ -122,9 +123,8 @@ def test_sketches_that_leave_out_values_are_joined_without_them():
 
 
 @pytest.mark.parametrize("limit", [0, 20, 1 << 24])
-def test_sketches_are_collected_in_memory_or_in_a_file(monkeypatch, limit):
-    monkeypatch.setattr(sketch, "BYTES_IN_MEMORY", limit)
-    collected = Collected(is_sketched=True)
+def test_sketches_are_collected_in_memory_or_in_a_file(limit):
+    collected = Collected(is_sketched=True, limits=Limits(sketch_bytes=limit))
     for number in range(1, 6):
         collected.add(of_each([np.arange(number, dtype=np.uint32), np.uint32([7])]))
 

@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 import threading
 import unicodedata
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -27,13 +27,13 @@ from simdup.errors import InputError
 from simdup.files import workers as local
 from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
-from simdup.fingerprint import sketch
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.index import contents, ingest
 from simdup.index import index as room
 from simdup.index.index import Index
 from simdup.index.query import reach
 from simdup.index.records import Changes
+from simdup.limits import USUAL, Limits
 from simdup.match.own_share import least_similarity
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
@@ -61,6 +61,15 @@ def place(in_memory):
 def index(place):
     with Index.create(place) as made:
         yield made
+
+
+@pytest.fixture
+def limited(place):
+    """`limited(batch_documents=1)`: an index of a run with these limits."""
+    with ExitStack() as made:
+        yield lambda **limits: made.enter_context(
+            Index.create(place, Settings(limits=Limits(**limits)))
+        )
 
 
 @pytest.fixture
@@ -489,9 +498,8 @@ def test_a_file_that_could_not_be_reread_is_read_by_the_next_update(
     assert index.update().unchanged == 3
 
 
-def test_an_interrupted_reread_is_resumed(index, write, monkeypatch):
-    monkeypatch.setattr(ingest, "BATCH_DOCUMENTS", 1)
-    monkeypatch.setattr(local, "TASK_FILES", 1)
+def test_an_interrupted_reread_is_resumed(limited, write, monkeypatch):
+    index = limited(batch_documents=1, task_files=1)
     for name in "abc":
         write(f"in/{name}", words(ord(name)))
     index.add(["in"])
@@ -554,10 +562,9 @@ def test_the_index_does_not_contain_its_own_files(folder, write):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_batch_has_batch_documents_documents(index, write, monkeypatch, jobs):
-    monkeypatch.setattr(local, "TASK_FILES", 2)
-    monkeypatch.setattr(ingest, "BATCH_DOCUMENTS", 4)
-    monkeypatch.setattr(ingest, "BATCH_SECONDS", 1e9)  # a busy machine starts processes slowly
+def test_a_batch_has_batch_documents_documents(limited, write, jobs):
+    # A busy machine starts processes slowly.
+    index = limited(task_files=2, batch_documents=4, batch_seconds=1e9)
     for number in range(11):
         write(f"in/{number:02}", words(number))
 
@@ -567,9 +574,8 @@ def test_a_batch_has_batch_documents_documents(index, write, monkeypatch, jobs):
     assert whole(index)
 
 
-def test_a_slow_batch_is_written_after_some_seconds(index, write, monkeypatch):
-    monkeypatch.setattr(local, "TASK_FILES", 2)
-    monkeypatch.setattr(ingest, "BATCH_SECONDS", 0)
+def test_a_slow_batch_is_written_after_some_seconds(limited, write):
+    index = limited(task_files=2, batch_seconds=0)
     for number in range(6):
         write(f"in/{number}", words(number))
 
@@ -1092,10 +1098,10 @@ def test_index_scan_finds_the_groups_of_a_scan(index, write, chosen, linkage, si
     assert result.candidates == expected.candidates
 
 
-@pytest.mark.parametrize("limit", [sketch.BYTES_IN_MEMORY, 100])
-def test_index_scan_sets_texts_of_one_pattern_aside(index, write, monkeypatch, limit):
+@pytest.mark.parametrize("limit", [USUAL.sketch_bytes, 100])
+def test_index_scan_sets_texts_of_one_pattern_aside(limited, write, monkeypatch, limit):
     """The index keeps sketches of files, replaced files and texts of earlier batches."""
-    monkeypatch.setattr(sketch, "BYTES_IN_MEMORY", limit)
+    index = limited(sketch_bytes=limit)
     monkeypatch.setattr(contents, "NUMBERS_AT_ONCE", 5)
     form = words(0, count=100)
     for number in range(12):

@@ -15,6 +15,7 @@ import pytest
 
 from simdup.errors import InputError
 from simdup.index.index import Index
+from simdup.limits import Limits
 from simdup.settings import PARTS, Settings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "fixtures"))
@@ -51,27 +52,27 @@ def named(parts):
     return [(os.path.relpath(part.document.path), part.is_whole, part.share) for part in parts]
 
 
-def test_only_documents_that_are_still_there_are_too_many(library, write, monkeypatch):
+def test_only_documents_that_are_still_there_are_too_many(library, write):
     for turn in (0, 1):
         for number in range(4) if turn == 0 else (0, 1):
             write(f"in/edition-{number}.txt", f"{BOOK}\n\n{words(f'{turn}-{number}', 900)}")
         library.add("in")
-    monkeypatch.setattr("simdup.index.parts.MOST_CANDIDATES", 5)
+    few = replace(ASKED, limits=Limits(part_candidates=5))
 
-    (answer,) = library.query_many([" ".join(CHAPTERS[3].split()[70:120])], ASKED)
+    (answer,) = library.query_many([" ".join(CHAPTERS[3].split()[70:120])], few)
 
     assert (len(answer.parts), answer.unread) == (5, 0)
 
 
-def test_copies_of_a_question_take_the_place_of_no_larger_text(library, write, monkeypatch):
+def test_copies_of_a_question_take_the_place_of_no_larger_text(library, write):
     for number in range(3):
         write(f"in/copy-{number}.txt", CHAPTERS[3])
     library.add("in")
     write("in/late.txt", f"{BOOK}\n\n{words('e', 900)}")
     library.add("in")
-    monkeypatch.setattr("simdup.index.parts.MOST_CANDIDATES", 2)
+    few = replace(ASKED, limits=Limits(part_candidates=2))
 
-    (answer,) = library.query_many([CHAPTERS[3]], ASKED)
+    (answer,) = library.query_many([CHAPTERS[3]], few)
 
     assert [name for name, *_ in named(answer.parts)] == ["in/book.txt", "in/late.txt"]
     assert answer.unread == 3
@@ -265,13 +266,12 @@ def test_labelled_mails_are_found_in_their_digests_and_in_no_others(language, tm
             assert max(abs(at.start - start), abs(at.end - end)) <= 0.05 * (end - start)
 
 
-def test_long_texts_are_written_in_batches_of_bounded_size(library, write, monkeypatch):
-    monkeypatch.setattr("simdup.index.ingest.BATCH_VALUES", 1)
-    monkeypatch.setattr("simdup.files.workers.TASK_FILES", 1)
+def test_long_texts_are_written_in_batches_of_bounded_size(library, write):
     before = library.batches
     for number in range(3):
         write(f"in/{number}.txt", words(number, 300))
-    library.add("in")
+    with Index(library.path, Settings(limits=Limits(batch_values=1, task_files=1))) as same:
+        same.add("in")
 
     assert library.batches == before + 3
     assert len(parts_of(library, words(1, 200))) == 1

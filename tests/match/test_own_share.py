@@ -176,8 +176,7 @@ def test_sketches_in_a_file_are_compared_part_by_part(monkeypatch):
     texts = [draw.sample(range(2000), draw.randrange(1, 200)) for _ in range(30)]
     counts, family, pairs = counts_of(texts), np.arange(30), draw.sample(pairs_of(30).tolist(), 400)
     in_memory, pairs = sketched(texts), np.array(pairs)
-    monkeypatch.setattr("simdup.fingerprint.sketch.BYTES_IN_MEMORY", 0)
-    collected = Collected(is_sketched=True)
+    collected = Collected(is_sketched=True, limits=Limits(sketch_bytes=0))
     collected.add(in_memory)
     in_a_file = collected.sketches()
     expected = estimated_cosines(in_memory, counts, pairs).tolist()
