@@ -23,8 +23,7 @@ from patience import LONG, patient
 from simdup.cli import main
 from simdup.compute.compiled import cores
 from simdup.findings.keeper import NS_OF_A_MINUTE
-from simdup.limits import Limits
-from simdup.settings import Settings
+from simdup.settings import Limits, Settings
 
 # A shell that starts tests in the background has them ignore Ctrl-C, and all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -12,7 +12,7 @@ import simdup
 # The top of the package is floor 0; what stands there may use each other without a circle.
 FLOORS = [
     {"errors", "interrupt", "progress", "versions", "recipe", "settings", "records", "theory"}
-    | {"limits", "arguments", "arrays", "fields"},
+    | {"arguments", "arrays", "fields"},
     {"text"},
     {"compute", "extract"},
     {"fingerprint", "search", "storage"},

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import simdup
-from simdup.limits import Limits
+from simdup.settings import Limits
 from simdup.text.jieba_words import idf
 
 pytestmark = pytest.mark.slow

@@ -78,7 +78,7 @@ simdup.storage.codec.SETTLED_NS = -(10**18)
 """
 WITHIN = """
 import functools, simdup.cli.index, simdup.cli.options
-from simdup.limits import Limits
+from simdup.settings import Limits
 within = functools.partial(simdup.Settings, limits=Limits(task_files={0}, batch_documents={0}))
 simdup.cli.index.Settings = simdup.cli.options.Settings = within
 """
@@ -1950,7 +1950,7 @@ def made_by_somebody(place, paths):
     Path("like").write_text(words(1, edits=3))
     Path("unlike").write_text(words(2))
     found = fingerprint_sources(
-        [*walking_room.listed(["like", "unlike"])], FingerprintOptions(Recipe())
+        [*walking_room.listed(["like", "unlike"])], FingerprintOptions(Settings(formats=()))
     )
     known, rows = [], []
     for path in paths:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from simdup.extract.cleanup import NotReadable, ReaderFailed, with_unread
 from simdup.extract.packed import can_unpack, packing_of
 from simdup.extract.sniff import COMPOUND, HEAD, TEXTS, ZIP, Format, format_of
-from simdup.limits import USUAL, Limits
 from simdup.records import Reason
-from simdup.settings import PACKINGS, Converter
+from simdup.settings import PACKINGS, USUAL, Converter, Limits
 from simdup.text.encodings import decode, encoding_named
 from simdup.versions import version
 

@@ -103,7 +103,7 @@ def document_at(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
     found = next(iter(listed([path])))
     if isinstance(found, Skipped):
         raise _refusal(found)
-    made = fingerprint_sources([found], FingerprintOptions.of(settings))
+    made = fingerprint_sources([found], FingerprintOptions(settings))
     made = without_degenerate(made, settings.recipe.bits)
     if made.skipped:
         raise _refusal(made.skipped[0])

@@ -41,10 +41,9 @@ from simdup.fingerprint.simhash import (
     fingerprint_texts,
 )
 from simdup.fingerprint.sketch import Sketches, joined, of_each
-from simdup.limits import USUAL, Limits
 from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
-from simdup.settings import Converter, Settings
+from simdup.settings import Settings
 from simdup.text.chunking import chunks_of
 from simdup.text.encodings import Encoding, decode, decode_chunks
 
@@ -108,25 +107,18 @@ class _Made(NamedTuple):
 
 
 class FingerprintOptions(NamedTuple):
-    """How files are read and fingerprinted, within `limits`.
+    """How files are read and fingerprinted.
 
-    Plain text is decoded as `encoding`; None: it is detected. `converters`, and readers of these
-    `formats`, extract the text of documents. `levels` says how dense sketches are, see
-    `fingerprint.sketch`; None: there are no sketches.
+    `levels` says how dense sketches are, see `fingerprint.sketch`; None: there are no sketches.
     """
 
-    recipe: Recipe
-    encoding: str | None = None
-    formats: tuple[str, ...] = ()
-    converters: tuple[Converter, ...] = ()
+    settings: Settings
     levels: int | None = None
-    limits: Limits = USUAL
 
-    @classmethod
-    def of(cls, settings: Settings, levels: int | None = None) -> FingerprintOptions:
-        """The options that these settings name."""
-        reading = settings.encoding, settings.formats, settings.converters
-        return cls(settings.recipe, *reading, levels, settings.limits)
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe of the fingerprints."""
+        return self.settings.recipe
 
     @property
     def is_sketched(self) -> bool:
@@ -139,8 +131,7 @@ def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) 
 
     All texts of small sources are in memory together, so the caller limits their number.
     """
-    how = options.formats, options.converters, options.encoding, options.limits
-    with closing(Readers(*how)) as readers:
+    with closing(Readers(*options.settings.reading)) as readers:
         outcomes = list(_outcomes(sources, options, readers))
     found = tuple(each.document if isinstance(each, _Made) else each for each in outcomes)
     made = [each for each in outcomes if isinstance(each, _Made)]

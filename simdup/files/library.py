@@ -25,6 +25,7 @@ from simdup.match.groups import shaped_array
 from simdup.match.verify import exact_similarities as _exact_similarities
 from simdup.recipe import Recipe, default_bits
 from simdup.records import Document, Reason, Skipped, Source
+from simdup.settings import Settings
 
 
 def fingerprint_texts(
@@ -78,9 +79,10 @@ def fingerprint_files(
     recipe = _recipe(bits, features, options)
     sources = [_source(path) for path in path_list(paths)]
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
+    settings = Settings(recipe, encoding=encoding, formats=())
     for task in tasks(sources):
         load_kernels_if_worth(characters=sum(source.size for source in task))
-        rows.append(_rows(task, FingerprintOptions(recipe, encoding)))
+        rows.append(_rows(task, FingerprintOptions(settings)))
     return np.concatenate(rows)
 
 

@@ -22,9 +22,8 @@ from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
 from simdup.extract.readers import NO_READERS, Identified, Readers, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sniff import TEXTS, Format
-from simdup.limits import Limits
 from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
-from simdup.settings import Converter
+from simdup.settings import Converter, Limits
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text import noise as signs
 from simdup.text.chunking import chunks_of

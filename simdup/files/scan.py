@@ -383,9 +383,9 @@ def _read(found: _Found, memory: _Memory, jobs: int | None, progress: Progress) 
     positions = [position for position, outcome in enumerate(found.outcomes) if outcome is None]
     unknown = [found.sources[position] for position in positions]
     load_kernels_if_worth(characters=sum(each.size for each in unknown), progress=progress)
-    waiting, options = iter(positions), FingerprintOptions.of(found.settings, found.levels)
-    options = options._replace(recipe=found.recipe)
-    batches = fingerprint_all(deque(tasks(unknown, options.limits)), options, jobs)
+    waiting, settings = iter(positions), replace(found.settings, recipe=found.recipe)
+    options = FingerprintOptions(settings, found.levels)
+    batches = fingerprint_all(deque(tasks(unknown, settings.limits)), options, jobs)
     for task, made in progress(batches, "read", len(positions), lambda done: len(done[0])):
         memory.keep(task, made)
         found.add(list(islice(waiting, len(task))), made)

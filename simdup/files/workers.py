@@ -13,8 +13,8 @@ from simdup.arrays import Rows
 from simdup.compute.compiled import jobs_worth
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, fingerprint_sources
 from simdup.fingerprint.sketch import Sketches
-from simdup.limits import USUAL, Limits
 from simdup.records import Document, Reason, Skipped, Source
+from simdup.settings import USUAL, Limits
 
 
 def tasks(sources: Iterable[Source], limits: Limits = USUAL) -> Iterator[list[Source]]:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from simdup.arrays import Hashes, Indices, Values
 from simdup.fingerprint.features import Features
-from simdup.limits import USUAL, Limits
+from simdup.settings import USUAL, Limits
 
 #: A text with at least this many features keeps about this many or more. With 64 the rule of own
 #: share loses .010 of F1 on reworded chapters, with 256 it wins .003.

@@ -26,9 +26,8 @@ from simdup.index import samples
 from simdup.index.connection import IndexFile, checksum_of
 from simdup.index.metadata import damaged, has_samples, is_made_alike
 from simdup.index.segments import PIECES, SIZE, Segment, cut, segment, write_pieces, wrong_tables
-from simdup.limits import USUAL, Limits
 from simdup.records import Document, Source
-from simdup.settings import FORMATS
+from simdup.settings import FORMATS, Limits
 from simdup.storage.codec import STATUS_SIZE, entry, folder_of, outcome_in, status_in
 from simdup.text.encodings import encoding_named
 
@@ -110,11 +109,7 @@ def every_number(file: IndexFile) -> Indices:
 
 
 def everything(
-    file: IndexFile,
-    loaded: Sequence[Segment],
-    limits: Limits = USUAL,
-    *,
-    is_sketched: bool = False,
+    file: IndexFile, loaded: Sequence[Segment], limits: Limits, *, is_sketched: bool = False
 ) -> Fingerprinted:
     """Return all documents by ascending number, their fingerprints, and if asked their sketches.
 

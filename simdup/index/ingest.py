@@ -284,7 +284,7 @@ class Ingestion:
         count = sum(map(len, waiting))
         load_kernels_if_worth(characters=size, progress=self.progress)
         batch, last = list[Fingerprinted](), time.monotonic()
-        options = FingerprintOptions.of(self.settings, sketch_levels(self.file.about))
+        options = FingerprintOptions(self.settings, sketch_levels(self.file.about))
         results = fingerprint_all(waiting, options, self.jobs)
         for _, made in self.progress(results, "read", count, lambda done: len(done[0])):
             batch.append(without_degenerate(made, self.settings.recipe.bits))

@@ -81,7 +81,7 @@ def of_files(
     found = [each for path in path_list(paths) for each in listed([path])]
     sources = [each for each in found if isinstance(each, Source)]
     skipped = [each for each in found if isinstance(each, Skipped)]
-    options = FingerprintOptions.of(settings, _levels(settings))
+    options = FingerprintOptions(settings, _levels(settings))
     made = without_degenerate(fingerprint_sources(sources, options), settings.recipe.bits)
     names = tuple(document.path for document in made.documents)
     queries = Queries(names, made.rows, made.documents, sketches=made.sketches)

@@ -14,10 +14,9 @@ from math import ceil, floor
 import numpy as np
 
 from simdup.arrays import Distances, Indices
-from simdup.limits import USUAL, Limits
 from simdup.recipe import HashKind, Recipe
 from simdup.search.pairs import Reach
-from simdup.settings import Settings
+from simdup.settings import USUAL, Limits, Settings
 from simdup.theory import (
     UNRELATED,
     bit_probability,

@@ -24,14 +24,13 @@ from numpy.typing import NDArray
 from simdup.arrays import Bytes, Hashes, Indices, Mask, Similarities, Values
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.sketch import Sketches, levels
-from simdup.limits import USUAL, Limits
 from simdup.match.candidates import sieve_distance
 from simdup.match.distinct_texts import Texts
 from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike
 from simdup.records import Interval
 from simdup.search.distinct import distinct_numbers, pair_keys
 from simdup.search.pairs import iter_pairs_between
-from simdup.settings import Settings
+from simdup.settings import USUAL, Limits, Settings
 from simdup.theory import UNRELATED, bit_probability, within_probabilities
 
 #: The most pairs for each text of the collection that may be near by chance, by an estimate

@@ -31,10 +31,10 @@ from simdup.compute.compiled import (
     threads,
 )
 from simdup.errors import BadValueError, TooManyPairsError
-from simdup.limits import USUAL
 from simdup.progress import Progress, silent
 from simdup.search.distinct import DistinctRows, distinct_rows, joint_rows
 from simdup.search.hamming import check_rows, paired_distances, word_distances, words
+from simdup.settings import USUAL
 
 Part = tuple[int, int, int]  # rows on the right, and the first on the left
 

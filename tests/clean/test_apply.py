@@ -33,8 +33,8 @@ from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
 from simdup.files.read import CHUNK, SkipError
-from simdup.limits import Limits
 from simdup.records import Reason
+from simdup.settings import Limits
 
 pytestmark = pytest.mark.usefixtures("folder", "data")
 

@@ -36,7 +36,6 @@ from simdup.fingerprint import sketch
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS, Collected
-from simdup.limits import USUAL, Limits
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, least_similarity
 from simdup.match.verify import decide, exact_similarities
@@ -45,7 +44,7 @@ from simdup.report import rows as rows_report
 from simdup.report import text as text_report
 from simdup.report.wording import percent
 from simdup.search.hamming import hamming_distances
-from simdup.settings import KEEPS, LINKAGES
+from simdup.settings import KEEPS, LINKAGES, USUAL, Limits
 from simdup.theory import similarity_at
 
 pytestmark = pytest.mark.slow

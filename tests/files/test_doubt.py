@@ -13,8 +13,7 @@ from simdup.extract.cleanup import Mangled
 from simdup.extract.readers import Identified, Readers
 from simdup.extract.sniff import Format
 from simdup.files.scan import scan
-from simdup.limits import Limits
-from simdup.settings import FORMATS, Settings
+from simdup.settings import FORMATS, Limits, Settings
 from simdup.text.noise import DAMAGED, MANGLED, damage, is_damaged, is_mangled
 
 CHINESE = next(text for name, text in makers.ORIGINALS.items() if name.startswith("zh"))

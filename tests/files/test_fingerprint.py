@@ -20,15 +20,21 @@ from simdup.files.fingerprint import (
 )
 from simdup.files.walk import listed
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.limits import USUAL, Limits
 from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.records import Reason, Skipped
-from simdup.settings import Settings
+from simdup.settings import USUAL, Limits, Settings
 from simdup.text.jieba_words import idf
 
 RECIPE = Recipe()
-OPTIONS = FingerprintOptions(RECIPE)
+
+
+def plain(recipe=RECIPE, limits=USUAL):
+    """The options of a run that reads plain texts only."""
+    return FingerprintOptions(Settings(recipe, formats=(), limits=limits))
+
+
+OPTIONS = plain()
 
 
 def stream(monkeypatch, whole, chunk=97):
@@ -101,9 +107,7 @@ def test_fingerprints_of_equal_bits_are_refused_only_from_32_bits(source, monkey
         ),
     )
 
-    made = without_degenerate(
-        fingerprint_sources([source("a", "some words")], FingerprintOptions(recipe)), bits
-    )
+    made = without_degenerate(fingerprint_sources([source("a", "some words")], plain(recipe)), bits)
 
     refused = (Skipped("a", Reason.DEGENERATE),)
     assert made.skipped == (refused if bits == 32 else ())
@@ -172,7 +176,7 @@ def test_what_changed_since_the_walk_is_skipped(source, limits, english, change,
     sources = [source("a", english), source("b", english), source("c", english)]
     change("b")
 
-    made = fingerprint_sources(sources, OPTIONS._replace(limits=limits))
+    made = fingerprint_sources(sources, plain(limits=limits))
 
     assert [document.path for document in made.documents] == ["a", "c"]
     assert [(each.path, each.reason) for each in made.skipped] == [("b", reason)]
@@ -180,7 +184,7 @@ def test_what_changed_since_the_walk_is_skipped(source, limits, english, change,
 
 @pytest.mark.parametrize("change", [grow, touch])
 def test_what_changes_while_it_is_read_is_skipped(source, limits, monkeypatch, english, change):
-    found, real, options = source("a", english), os.read, OPTIONS._replace(limits=limits)
+    found, real, options = source("a", english), os.read, plain(limits=limits)
 
     def reading(descriptor, length):
         data = real(descriptor, length)
@@ -227,7 +231,7 @@ def test_an_input_error_half_way_is_unreadable(source, limits, monkeypatch, engl
 
     monkeypatch.setattr(os, "read", reading)
 
-    made = fingerprint_sources([found], OPTIONS._replace(limits=limits))
+    made = fingerprint_sources([found], plain(limits=limits))
 
     assert reasons(made) == [("a", Reason.UNREADABLE, "Input/output error")]
     with pytest.raises(OSError, match="Bad file descriptor"):
@@ -291,10 +295,10 @@ def large(request, source, simplified, english):
 )
 def test_a_file_read_in_chunks_gives_what_it_gives_at_once(large, monkeypatch, chunk, features):
     recipe = Recipe(features=features)
-    at_once = fingerprint_sources([large], FingerprintOptions(recipe))
+    at_once = fingerprint_sources([large], plain(recipe))
     limits = stream(monkeypatch, 2048, chunk)
 
-    streamed = fingerprint_sources([large], FingerprintOptions(recipe, limits=limits))
+    streamed = fingerprint_sources([large], plain(recipe, limits))
 
     (expected,), (document,) = at_once.documents, streamed.documents
     # How sure the encoding is may depend on how much of the file was looked at.
@@ -324,7 +328,7 @@ def test_a_large_file_is_never_held_whole(source, monkeypatch, english):
 
     monkeypatch.setattr(os, "read", reading)
 
-    fingerprint_sources([found], OPTIONS._replace(limits=limits))
+    fingerprint_sources([found], plain(limits=limits))
 
     assert max(lengths) == 100
     assert sum(lengths) <= found.size + 2048
@@ -332,9 +336,9 @@ def test_a_large_file_is_never_held_whole(source, monkeypatch, english):
 
 def test_a_large_file_in_a_forced_encoding(source, monkeypatch, simplified):
     found = source("large", (simplified * 3).encode("gbk"))
-    options = FingerprintOptions(RECIPE, "gbk", limits=stream(monkeypatch, 1024))
+    settings = Settings(encoding="gbk", formats=(), limits=stream(monkeypatch, 1024))
 
-    made = fingerprint_sources([found], options)
+    made = fingerprint_sources([found], FingerprintOptions(settings))
 
     assert made.documents[0].encoding == "gb18030"
     assert (made.rows == fingerprint_texts([simplified * 3], RECIPE).rows).all()
@@ -342,7 +346,7 @@ def test_a_large_file_in_a_forced_encoding(source, monkeypatch, simplified):
 
 def test_a_large_binary_file_is_skipped(source, monkeypatch):
     found = source("large", bytes(5000))
-    options = OPTIONS._replace(limits=stream(monkeypatch, 1024))
+    options = plain(limits=stream(monkeypatch, 1024))
 
     assert reasons(fingerprint_sources([found], options)) == [("large", Reason.BINARY, "NUL bytes")]
 
@@ -351,7 +355,7 @@ def test_large_and_small_files_keep_their_order(source, monkeypatch, english, si
     sources = [source("a", english), source("b", simplified), source("c", "few words")]
     limits = stream(monkeypatch, 1000)
 
-    made = fingerprint_sources(sources, OPTIONS._replace(limits=limits))
+    made = fingerprint_sources(sources, plain(limits=limits))
     found, _ = features_of([[each] for each in made.documents], Settings(limits=limits))
 
     assert [document.path for document in made.documents] == ["a", "b", "c"]
@@ -365,8 +369,6 @@ def test_texts_whose_weights_are_all_rounded_away_are_refused(source):
     words = "，".join(idf()[0][1000:1300])
     recipe = Recipe(features="keywords", weights="int")
 
-    made = without_degenerate(
-        fingerprint_sources([source("a", words)], FingerprintOptions(recipe)), recipe.bits
-    )
+    made = without_degenerate(fingerprint_sources([source("a", words)], plain(recipe)), recipe.bits)
 
     assert reasons(made) == [("a", Reason.DEGENERATE, "")]

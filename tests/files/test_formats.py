@@ -20,8 +20,7 @@ from simdup.extract import sandbox as guarded
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.readers import Readers
 from simdup.extract.sniff import Format
-from simdup.limits import Limits
-from simdup.settings import FORMATS, PACKINGS
+from simdup.settings import FORMATS, PACKINGS, Limits
 
 pytestmark = pytest.mark.slow
 

@@ -20,12 +20,11 @@ from simdup.files.ignored import (
     lines_in,
     without_ignored,
 )
-from simdup.limits import Limits
 from simdup.records import Kind
 from simdup.report.json_csv import render_json
 from simdup.report.load import load
 from simdup.report.text import render
-from simdup.settings import LINKAGES
+from simdup.settings import LINKAGES, Limits
 
 pytestmark = pytest.mark.slow
 

@@ -18,12 +18,11 @@ from simdup.files.read import read_text
 from simdup.files.scan import scan
 from simdup.files.walk import listed
 from simdup.fingerprint.sketch import LEAST
-from simdup.limits import Limits
 from simdup.report.json_csv import render_csv, render_json, render_jsonl
 from simdup.report.load import load
 from simdup.report.order import View
 from simdup.report.text import render, summary
-from simdup.settings import PARTS, Settings
+from simdup.settings import PARTS, Limits, Settings
 from simdup.storage.store import Store
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "fixtures"))

@@ -19,14 +19,13 @@ from simdup.errors import InterruptedScan
 from simdup.files import read as reading_room
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
-from simdup.limits import Limits
 from simdup.match.candidates import search_distance
 from simdup.recipe import Recipe
 from simdup.records import Kind, Reason
 from simdup.report import json_csv as data
 from simdup.report import text
 from simdup.report.load import load
-from simdup.settings import Settings
+from simdup.settings import Limits, Settings
 
 pytestmark = pytest.mark.slow
 

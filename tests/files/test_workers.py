@@ -16,13 +16,12 @@ from simdup.files import workers as local
 from simdup.files.fingerprint import FingerprintOptions
 from simdup.files.walk import walk
 from simdup.files.workers import fingerprint_all, tasks
-from simdup.limits import USUAL, Limits
-from simdup.recipe import Recipe
 from simdup.records import Reason, Skipped, Source
+from simdup.settings import USUAL, Limits, Settings
 
 pytestmark = pytest.mark.slow
 
-RECIPE = Recipe()
+OPTIONS = FingerprintOptions(Settings(formats=()))
 
 
 def sized(*sizes):
@@ -79,7 +78,7 @@ def test_every_source_is_in_one_task_in_order():
 
 
 def test_any_number_of_processes_gives_the_same(sources):
-    waiting, options = list(tasks(sources, Limits(task_files=2))), FingerprintOptions(RECIPE)
+    waiting, options = list(tasks(sources, Limits(task_files=2))), OPTIONS
     alone = list(fingerprint_all(deque(waiting), options, 1))
 
     together = list(fingerprint_all(deque(waiting), options, 2))
@@ -95,7 +94,7 @@ def test_any_number_of_processes_gives_the_same(sources):
 def test_a_document_of_a_worker_has_the_very_source_of_its_task(sources):
     waiting = deque(tasks(sources, Limits(task_files=3)))
 
-    for task, made in fingerprint_all(waiting, FingerprintOptions(RECIPE), 2):
+    for task, made in fingerprint_all(waiting, OPTIONS, 2):
         read = [each for each in made.found if not isinstance(each, Skipped)]
         assert {id(each.source) for each in read} <= {id(source) for source in task}
         assert [each.path for each in made.found] == [source.path for source in task]
@@ -105,7 +104,7 @@ def test_a_worker_may_find_no_document_at_all(write):
     write("in/a", bytes(9))
     write("in/b", bytes(8))
 
-    ((_, made),) = fingerprint_all(deque(tasks(walk(["in"]))), FingerprintOptions(RECIPE), 2)
+    ((_, made),) = fingerprint_all(deque(tasks(walk(["in"]))), OPTIONS, 2)
 
     assert [each.reason for each in made.found] == [Reason.BINARY] * 2
     assert (made.documents, len(made.rows)) == ((), 0)
@@ -114,7 +113,7 @@ def test_a_worker_may_find_no_document_at_all(write):
 def test_small_scans_start_no_worker(sources, monkeypatch):
     monkeypatch.setattr("simdup.compute.worker_pool._Worker", never)
 
-    ((_, made),) = fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE))
+    ((_, made),) = fingerprint_all(deque(tasks(sources)), OPTIONS)
 
     assert len(made.documents) == 6
 
@@ -124,8 +123,8 @@ def test_large_scans_start_as_many_workers_as_there_are_cores(monkeypatch):
     monkeypatch.setattr("simdup.compute.compiled.cores", lambda: 7)
     monkeypatch.setattr(local, "_pooled", lambda *arguments: asked.append(arguments[-1]) or ())
 
-    list(fingerprint_all(deque([sized(BYTES_WORTH_WORKERS, 1)]), FingerprintOptions(RECIPE)))
-    list(fingerprint_all(deque([sized(1, 2, 3)]), FingerprintOptions(RECIPE), 3))
+    list(fingerprint_all(deque([sized(BYTES_WORTH_WORKERS, 1)]), OPTIONS))
+    list(fingerprint_all(deque([sized(1, 2, 3)]), OPTIONS, 3))
 
     assert asked == [7, 3]
 
@@ -141,7 +140,7 @@ def test_files_of_a_worker_that_dies_are_unreadable_and_the_rest_is_done(
     monkeypatch.setattr(local, "_sent", dies_at_bad_files)
     waiting = deque(tasks(walk(["in"]), Limits(task_files=1)))
 
-    made = list(fingerprint_all(waiting, FingerprintOptions(RECIPE), 2))
+    made = list(fingerprint_all(waiting, OPTIONS, 2))
 
     assert [document.path for _, each in made for document in each.documents] == [
         "in/a",
@@ -160,7 +159,7 @@ def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):
     monkeypatch.setattr(local, "_sent", dies_at_bad_files)
     waiting = deque(tasks(walk(["in"]), Limits(task_files=1)))
 
-    made = list(fingerprint_all(waiting, FingerprintOptions(RECIPE), 2))
+    made = list(fingerprint_all(waiting, OPTIONS, 2))
 
     assert [[each.path for each in part.skipped] for _, part in made] == [
         ["in/bad1"],
@@ -170,8 +169,10 @@ def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):
 
 
 def test_an_error_that_is_the_users_reaches_the_parent(sources):
+    klingon = FingerprintOptions(Settings(encoding="klingon", formats=()))
+
     with pytest.raises(ValueError, match=r"^unknown encoding 'klingon'$"):
-        list(fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE, "klingon"), 2))
+        list(fingerprint_all(deque(tasks(sources)), klingon, 2))
 
 
 def test_tasks_that_were_done_are_not_done_again(monkeypatch):
@@ -188,7 +189,7 @@ def test_tasks_that_were_done_are_not_done_again(monkeypatch):
     monkeypatch.setattr(local, "_salvaged", lambda task, *_: [("given up", task)])
     monkeypatch.setattr(local.Fingerprinted, "joined", lambda parts, *_, **__: next(iter(parts)))
 
-    found = list(local._pooled(deque([["a"], ["bad"], ["c"]]), FingerprintOptions(RECIPE), 2))  # noqa: SLF001
+    found = list(local._pooled(deque([["a"], ["bad"], ["c"]]), OPTIONS, 2))  # noqa: SLF001
 
     assert found == [(["a"], ["a"]), (["bad"], ("given up", ["bad"])), (["c"], ["c"])]
     assert done == [["a"], ["c"]]

@@ -27,7 +27,7 @@ from simdup.fingerprint.sketch import (
     sketches,
     thinned,
 )
-from simdup.limits import Limits
+from simdup.settings import Limits
 
 
 def hashes(n, seed=0):

@@ -43,7 +43,7 @@ from simdup.index.metadata import about, from_json, settings_of
 from simdup.index.segments import BLOCKED_K, looked_up, pieces, within
 from simdup.recipe import Recipe
 from simdup.records import Document, Source
-from simdup.settings import Converter, Settings
+from simdup.settings import USUAL, Converter, Settings
 from simdup.storage.codec import entry
 
 pytestmark = pytest.mark.slow
@@ -116,7 +116,7 @@ def drop(connection, numbers):
 def held(connection):
     """Return the fingerprint of each path, from the segments; sketches must be theirs."""
     loaded = list(segments(connection, {}).values())
-    known, rows, sketches = everything(connection, loaded, is_sketched=True)
+    known, rows, sketches = everything(connection, loaded, USUAL, is_sketched=True)
     values = [int.from_bytes(row.tobytes(), "big") for row in rows]
     assert list(sketches.each()) == list(map(sketch_of, values))
     return {each.path: value for each, value in zip(known, values, strict=True)}

@@ -33,12 +33,11 @@ from simdup.index import index as room
 from simdup.index.index import Index
 from simdup.index.query import reach
 from simdup.index.records import Changes
-from simdup.limits import USUAL, Limits
 from simdup.match.own_share import least_similarity
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
 from simdup.records import SHORT, Kind, Reason, Skipped
-from simdup.settings import Settings
+from simdup.settings import USUAL, Limits, Settings
 from simdup.storage import codec
 from simdup.theory import similarity_at
 

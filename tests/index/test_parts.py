@@ -15,8 +15,7 @@ import pytest
 
 from simdup.errors import InputError
 from simdup.index.index import Index
-from simdup.limits import Limits
-from simdup.settings import PARTS, Settings
+from simdup.settings import PARTS, Limits, Settings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "fixtures"))
 import parts as labelled

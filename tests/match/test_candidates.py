@@ -8,7 +8,6 @@ from math import comb
 import numpy as np
 import pytest
 
-from simdup.limits import USUAL, Limits
 from simdup.match import candidates
 from simdup.match.candidates import (
     affordable_distance,
@@ -22,7 +21,7 @@ from simdup.match.candidates import (
 from simdup.recipe import Recipe
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import Reach, pairs_within
-from simdup.settings import Settings
+from simdup.settings import USUAL, Limits, Settings
 from simdup.theory import bit_probability, threshold
 
 

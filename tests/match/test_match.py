@@ -16,7 +16,6 @@ from simdup.files import group_files as documents
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS
-from simdup.limits import Limits
 from simdup.match import candidate_search, candidates, grouping, siblings
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import LocalEngine, find_groups
@@ -25,6 +24,7 @@ from simdup.match.own_share import FAMILY, OwnShares, least_similarity
 from simdup.match.similarities import ExactSimilarities
 from simdup.progress import silent
 from simdup.records import SHORT
+from simdup.settings import Limits
 
 WORDS = [f"w{i}" for i in range(500)]
 

@@ -16,7 +16,6 @@ from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS, Collected, levels, of_each
-from simdup.limits import Limits
 from simdup.match import own_share
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import find_groups
@@ -37,7 +36,7 @@ from simdup.match.own_share import (
 )
 from simdup.match.verify import cosines
 from simdup.progress import silent
-from simdup.settings import OWN_SHARE
+from simdup.settings import OWN_SHARE, Limits
 
 by_kernels_and_numpy = pytest.mark.parametrize("kernels", [None, compiled.load_kernels()])
 

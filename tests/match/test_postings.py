@@ -16,7 +16,6 @@ from simdup import Settings
 from simdup.compute import compiled
 from simdup.evaluation.labels import own_table
 from simdup.fingerprint.sketch import of_each
-from simdup.limits import Limits
 from simdup.match import postings, similarities
 from simdup.match.postings import (
     LEAST_SHARED,
@@ -29,6 +28,7 @@ from simdup.match.postings import (
     texts_together,
 )
 from simdup.progress import silent
+from simdup.settings import Limits
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,6 @@ from simdup.compute import compiled
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import of_each, sketches
-from simdup.limits import USUAL, Limits
 from simdup.match import candidates, postings, recall
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import LocalEngine
@@ -20,6 +19,7 @@ from simdup.match.exclusions import Exclusions
 from simdup.match.own_share import least_similarity
 from simdup.match.recall import size_of_sample, wilson
 from simdup.progress import silent
+from simdup.settings import USUAL, Limits
 
 pytestmark = pytest.mark.slow
 

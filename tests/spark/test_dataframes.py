@@ -14,7 +14,6 @@ from simdup.corpus.scan import group_texts
 from simdup.evaluation.labels import labelled_pairs, own_table
 from simdup.fingerprint import simhash, sketch
 from simdup.fingerprint.simhash import are_degenerate
-from simdup.limits import USUAL, Limits
 from simdup.match import division, postings
 from simdup.match.candidates import search_distance
 from simdup.match.groups import components
@@ -29,6 +28,7 @@ from simdup.match.own_share import (
 from simdup.match.verify import exact_similarities
 from simdup.records import SHORT
 from simdup.search.distinct import pair_keys
+from simdup.settings import USUAL, Limits
 from simdup.theory import similarity_at
 
 pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
