@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from simdup.errors import InputError
 from simdup.recipe import FeatureKind, Recipe
 
 
@@ -97,10 +96,3 @@ def test_a_dictionary_counts_by_what_it_holds_and_not_by_name(tmp_path):
 
     keys = [Recipe(features="words", user_dict=str(tmp_path / name)).key() for name in "ab"]
     assert keys[0] == keys[1]
-
-
-def test_the_error_for_a_missing_dictionary_names_the_file():
-    with pytest.raises(InputError) as caught:
-        Recipe(features="words", user_dict="no/such/file").key()
-
-    assert str(caught.value) == "'no/such/file': No such file or directory"

@@ -433,12 +433,7 @@ def test_many_files_want_their_number(run, write, english, trash):
     assert len([*(trash / "files").iterdir()]) == 29
 
 
-def test_deleting_for_good_asks_for_the_number(run, found, trash):
-    refused = run("clean", found, "--permanently", "--apply")
-    assert refused.code == 2
-    assert b"--permanently needs --yes-many 1" in refused.err
-    assert Path("docs/b (1).txt").exists()
-
+def test_deleting_for_good_asks_for_the_number(found, trash):
     for typed, code in ((b"no\n", 2), (b"1\n", 0)):
         parent, child = terminal()
         arguments = [sys.executable, "-m", "simdup", "clean", found, "--permanently", "--apply"]

@@ -366,16 +366,6 @@ def test_a_picture_without_matplotlib_is_refused_before_any_work(run, monkeypatc
 # Exits
 
 
-@pytest.mark.usefixtures("labels")
-def test_broken_labels_are_one_line_with_table_and_place(run, write):
-    write("broken.csv", "path,cluster\na,1\na,2")
-
-    ended = run("evaluate", "--all-pairs", "broken.csv")
-
-    assert (ended.code, ended.out) == (2, b"")
-    assert ended.err == b"simdup: 'broken.csv', line 3: 'a' stands in line 2 already\n"
-
-
 # The page
 
 

@@ -23,6 +23,7 @@ FILES = {
     "signs": "?!",
     "binary": "\0" * 99,
     "rows.jsonl": '{"text": "one two three"}\n',
+    "broken.csv": "path,cluster\na,1\na,2",
 }
 LARGE = "9" * 400
 # Each command line with options that do not go together, and what the line says that refuses it.
@@ -130,6 +131,10 @@ WRONG = {
     "evaluate --plot a.jpg": "'a.jpg': a picture's name ends in .png or .svg",
     "corpus scan a --text-field a,b --engine spark": "--text-field takes one field with --engine",
     "scan . --formats html,": "'' is none of ",
+    "scan . --formats docx,txt": "'txt' is none of ",
+    "undo gone": "'gone': No such file or directory",
+    "undo folder": "'folder': Is a directory",
+    "undo rows.jsonl": "'rows.jsonl', line 1: no journal: `simdup clean --apply` writes no",
     "scan gone": "'gone': No such file or directory",
     "scan . --against gone": "'gone': No such file or directory",
     "scan --files-from gone": "'gone': No such file or directory",
@@ -171,6 +176,7 @@ WRONG = {
     "evaluate -k 17 --bits 16": "k must be from 0 to the 16 bits, not 17",
     "evaluate --pairs gone.csv": "'gone.csv': not found (No such file or directory)",
     "evaluate --pairs .": "'.': not a regular file (folder)",
+    "evaluate --all-pairs broken.csv": "'broken.csv', line 3: 'a' stands in line 2 already",
     "index build": "Missing argument 'FILE'.",
     "index build new": "Missing argument 'PATH...'.",
     "index build new folder --max-size 1 --min-size 2": "--max-size is less than --min-size: no",
@@ -236,6 +242,7 @@ OF_RESULTS = {
     "clean found.json --review": "writes a plan: -o plan.jsonl",
     "clean found.json -o found.json": "--output and RESULT name the same file",
     "clean plan.jsonl --prefer newest": "--prefer needs a RESULT",
+    "clean found.json --permanently --apply": "--permanently needs --yes-many 2",
     "clean found.json --apply --yes-many 7": "--yes-many 7: the plan is about 2 files",
 }
 

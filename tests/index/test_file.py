@@ -632,13 +632,6 @@ def files_beside(place):
     return sorted(os.path.join(folder, name) for name in os.listdir(folder))
 
 
-def test_an_index_in_a_folder_that_is_not_there_is_refused_by_name(place):
-    with pytest.raises(InputError) as refused:
-        create_file(f"{place}/gone/index", about(Settings()))
-
-    assert str(refused.value) == f"'{place}/gone/index': No such file or directory"
-
-
 @pytest.mark.parametrize("name", [":memory:", "file:x?mode=memory", "a?b#c%41 d", "-x", "\udcff\n"])
 def test_the_file_has_the_name_that_was_given_whatever_sqlite_makes_of_it(
     tmp_path, monkeypatch, name
@@ -883,12 +876,6 @@ def test_settings_survive_being_noted_and_read():
     found = settings_of("x", about(settings), Settings(converters=converters))
 
     assert found == Settings(recipe, encoding="gbk", formats=("html", "pdf"), converters=converters)
-
-
-def test_converters_that_an_index_is_made_without_are_refused():
-    with pytest.raises(InputError) as refused:
-        settings_of("x", about(Settings()), Settings(converters=(Converter.of("doc=cat"),)))
-    assert str(refused.value) == "'x': made with no --convert; give the same"
 
 
 @pytest.mark.parametrize(

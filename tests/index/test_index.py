@@ -1006,13 +1006,6 @@ def test_fingerprints_are_matched_by_distance_alone(index, write, untouchable):
     ]
 
 
-def test_more_bits_than_the_index_has_are_refused_by_name(narrow, place):
-    with pytest.raises(InputError) as refused:
-        narrow.query(FIRST, Settings(Recipe(bits=128)))
-
-    assert str(refused.value) == f"{place!r}: made with 64 bits; 128 are more than it has"
-
-
 def rewritten(place, part, name, value):
     """Return the index with other metadata."""
     ((written,),) = by_sql(place, "SELECT value FROM about WHERE name = 'about'")

@@ -89,11 +89,6 @@ def test_the_idf_table_has_over_250000_positive_values():
     assert min(values) > 0
 
 
-def test_the_error_for_a_missing_dictionary_names_the_file():
-    with pytest.raises(InputError, match=r"^'no/dict': No such file or directory$"):
-        cutter("jieba", "no/dict")
-
-
 def test_the_error_for_a_malformed_dictionary_names_the_file(tmp_path):
     path = tmp_path / "dict"
     path.write_bytes("词 1\n".encode("utf-16"))
