@@ -107,6 +107,8 @@ class Limits:
         `readers.UNGUARDED`. The worst files take some seconds.
     task_bytes, task_files: The most bytes and files of a task: enough to outweigh sending it to a
         worker, few enough that workers end together and that its texts fit in memory several times.
+    text_characters: Texts are fingerprinted together until they have this many characters, so that
+        files that unpack to much are not all in memory at once.
     sketch_bytes: Sketches beyond this number of bytes lie in a temporary file.
     sieve_from: Collections of more texts also get fingerprints of `candidates.SIEVE_BITS`. These
         cost half as much again as the features, and drop nearly all pairs that are near by chance.
@@ -122,6 +124,11 @@ class Limits:
         for every text of the collection, where a scan takes over 100,000 ns.
     sampled_one_in: At most one text in so many is sampled.
     near_per_sampled: The most texts looked at of the ones that may be alike to a sampled text.
+    id_bytes: Bytes of ids of rows that are kept in memory. If there are more, files are read again
+        for them.
+    faulty_rows: A report lists at most this many flaws of each fault.
+    result_bytes: The most bytes of results that a store keeps in all; the least recently used ones
+        go first.
     batch_documents, batch_seconds, batch_values: What is added to an index is written when there
         are this many documents, after these seconds, or when sketches have this many values, which
         are 16 MB.
@@ -134,6 +141,7 @@ class Limits:
     unguarded_bytes: int = 1 << 20
     task_bytes: int = 1 << 22
     task_files: int = 512
+    text_characters: int = 1 << 25
     sketch_bytes: int = 1 << 24
     sieve_from: int = 1000
     by_distance: int = 10_000
@@ -144,6 +152,9 @@ class Limits:
     sampled: int = 250
     sampled_one_in: int = 20
     near_per_sampled: int = 16
+    id_bytes: int = 1 << 28
+    faulty_rows: int = 1000
+    result_bytes: int = 1 << 25
     batch_documents: int = 4096
     batch_seconds: float = 5.0
     batch_values: int = 1 << 22

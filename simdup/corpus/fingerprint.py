@@ -27,12 +27,6 @@ from simdup.progress import Progress
 from simdup.recipe import Recipe
 from simdup.settings import Settings
 
-# A report lists at most this many flaws of each fault.
-MOST_FAULTY = 1000
-
-# Bytes of ids that are kept in memory. If there are more, files are read again for them.
-MOST_OF_IDS = 1 << 28
-
 
 def _recipe(settings: Settings) -> Recipe:
     """The recipe by which a scan with these settings fingerprints rows."""
@@ -156,7 +150,8 @@ def fingerprint_tables(
     if jobs is None:
         jobs = jobs_worth(size)
     none = np.empty(0, np.int64)
-    collected, flaws, ids = new_prints(settings, none, none, none), _Flaws(tables), _KeptIds()
+    collected, limits = new_prints(settings, none, none, none), settings.limits
+    flaws, ids = _Flaws(tables, limits.faulty_rows), _KeptIds(limits.id_bytes)
     owners, sizes = list[int](), [0]
     with closing(_fingerprinted(tables, settings, jobs)) as chunks:
         for index, made in progress(chunks, "rows", None, _rows_in):
@@ -218,22 +213,22 @@ def _fingerprinted(
 class _KeptIds:
     """The ids of the rows of each chunk, as long as all of them together are small enough."""
 
-    def __init__(self) -> None:
-        self.kept, self.size = list[bytes](), 0
+    def __init__(self, most: int) -> None:
+        self.kept, self.size, self.most = list[bytes](), 0, most
 
     def add(self, ids: bytes | None) -> None:
         """Add the ids of the next chunk; None if they cannot be kept, and then none are."""
         self.kept.append(ids or b"")
-        self.size += MOST_OF_IDS + 1 if ids is None else len(ids)
-        if self.size > MOST_OF_IDS:
+        self.size += self.most + 1 if ids is None else len(ids)
+        if self.size > self.most:
             self.kept.clear()
 
 
 class _Flaws:
-    """Counts the rows that are not compared, and lists the first of them."""
+    """Counts the rows that are not compared, and lists the first `most` of each fault."""
 
-    def __init__(self, tables: tuple[Table, ...]) -> None:
-        self.tables = tables
+    def __init__(self, tables: tuple[Table, ...], most: int) -> None:
+        self.tables, self.most = tables, most
         self.faults: Counter[Fault] = Counter()
         self.shown: Counter[Fault] = Counter()
         self.faulty: list[Faulty] = []
@@ -247,7 +242,7 @@ class _Flaws:
             self.refused[index].append(np.concatenate(numbers))
         for flaw in flaws:
             self.faults[flaw.fault] += flaw.rows
-            if self.shown[flaw.fault] < MOST_FAULTY:
+            if self.shown[flaw.fault] < self.most:
                 self.shown[flaw.fault] += 1
                 self.faulty.append(Faulty(self.tables[index].path, flaw))
 

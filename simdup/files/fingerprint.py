@@ -47,10 +47,6 @@ from simdup.settings import Settings
 from simdup.text.chunking import chunks_of
 from simdup.text.encodings import Encoding, decode, decode_chunks
 
-# Texts are fingerprinted together until they have this many characters, so that files that unpack
-# to much are not all in memory at once.
-CHARACTERS_AT_ONCE = 1 << 25
-
 
 class Fingerprinted(NamedTuple):
     """The documents and fingerprints of some sources, and the sources that were skipped.
@@ -164,7 +160,7 @@ def _outcomes(
         outcome = _read(source, options, readers)
         waiting.append((source, outcome))
         size += len(outcome.text) if isinstance(outcome, Text) else 0
-        if size > CHARACTERS_AT_ONCE:
+        if size > options.settings.limits.text_characters:
             yield from _fingerprinted(waiting, options)
             waiting, size = [], 0
     yield from _fingerprinted(waiting, options)
@@ -232,7 +228,7 @@ def features_of(
             if isinstance(text, str):
                 waiting.append(text)
                 size += len(text)
-            if size > CHARACTERS_AT_ONCE or not isinstance(text, str):
+            if size > settings.limits.text_characters or not isinstance(text, str):
                 parts.append(all_features(waiting, recipe))
                 waiting, size = [], 0
             if not isinstance(text, str):

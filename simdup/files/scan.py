@@ -306,7 +306,7 @@ def _cache(store: Store, settings: Settings) -> RecipeCache:
     read = edition(settings.encoding, settings.formats, settings.converters)
     key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION}
     key |= {"noise": NOISE_EDITION, "words": WORDS_EDITION} | read
-    return RecipeCache(store, json.dumps(key), recipe.bits // 8)
+    return RecipeCache(store, json.dumps(key), recipe.bits // 8, settings.limits)
 
 
 def _unless_thin(known: Recalled) -> Recalled:

@@ -24,7 +24,6 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from simdup.corpus.fingerprint import MOST_FAULTY
 from simdup.corpus.flaws import Fault, Faulty, Flaw
 from simdup.corpus.records import Balance, RowGroup
 from simdup.errors import InputError
@@ -123,7 +122,7 @@ def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
         members,
         members - groups,
         {Fault(each["reason"]): each["rows"] for each in faults},
-        _faulty(found.rows, files.names) if faults else (),
+        _faulty(found.rows, files.names, settings.limits.faulty_rows) if faults else (),
         found.candidates,
         found.siblings,
         perf_counter() - began,
@@ -131,15 +130,15 @@ def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
     return Scanned(files, found, balance)
 
 
-def _faulty(rows: DataFrame, names: tuple[str, ...]) -> tuple[Faulty, ...]:
-    """The first rows with each fault, in the order of rows."""
+def _faulty(rows: DataFrame, names: tuple[str, ...], most: int) -> tuple[Faulty, ...]:
+    """The first `most` rows with each fault, in the order of rows."""
     empty = F.when(F.col("reason") == Fault.EMPTY.value, "no letter or digit").otherwise("")
     place = F.row_number().over(Window.partitionBy("reason").orderBy("id")).alias("place")
     wrong = rows.where("reason is not null").withColumn("detail", F.coalesce("detail", empty))
     first = wrong.select("id", "file", "position", "reason", "detail", place)
     return tuple(
         Faulty(names[row["file"]], Flaw(row["position"], 1, Fault(row["reason"]), row["detail"]))
-        for row in first.where(F.col("place") <= MOST_FAULTY).orderBy("id").collect()
+        for row in first.where(F.col("place") <= most).orderBy("id").collect()
     )
 
 

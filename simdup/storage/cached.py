@@ -21,6 +21,7 @@ import numpy as np
 from simdup.arrays import Digests, Indices, Rows, Similarities
 from simdup.compute.hashing import mix64
 from simdup.records import Document, Source
+from simdup.settings import USUAL, Limits
 from simdup.storage.codec import Outcome, entry, folder_of, is_settled, outcome_in, status
 
 if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
@@ -31,9 +32,6 @@ Recalled: TypeAlias = tuple[Source, Outcome | None, bytes | None, bytes]
 
 # Pairs looked up at once.
 KEYS_AT_ONCE = 1 << 14
-
-#: The most bytes of results that a store keeps in all; the least recently used ones go first.
-MOST_OF_RESULTS = 1 << 25
 
 # Stands for a missing record and its checksum.
 _NOTHING: tuple[bytes, int | None] = b"", None
@@ -47,10 +45,10 @@ _ARE_BYTES = "typeof(name) = 'blob' AND typeof(record) = 'blob'"
 class RecipeCache:
     """The entries of a store for one recipe, which one scan looks up and adds to."""
 
-    def __init__(self, store: Store, key: str, width: int) -> None:
+    def __init__(self, store: Store, key: str, width: int, limits: Limits = USUAL) -> None:
         """Look up the recipe of this key, with fingerprints of `width` bytes."""
         self.store, self.width, self.number = store, width, store.number_of_recipe(key)
-        self.began = time.time_ns()
+        self.began, self.limits = time.time_ns(), limits
         self.seed = crc32(key.encode())
         self.salt = np.frombuffer(blake2b(key.encode(), digest_size=16).digest(), np.uint64)
         self.folders: dict[bytes, int] = {}
@@ -180,11 +178,11 @@ class RecipeCache:
         return None
 
     def keep_result(self, key: bytes, data: bytes) -> None:
-        """Keep a result with its key, and drop old results beyond MOST_OF_RESULTS bytes.
+        """Keep a result with its key, and drop old results beyond `Limits.result_bytes`.
 
         Results whose last use was on the earliest day go first.
         """
-        if len(data) > MOST_OF_RESULTS:
+        if len(data) > self.limits.result_bytes:
             return
         key = self.result_key(key)
         with self.store.writing():
@@ -196,7 +194,7 @@ class RecipeCache:
                 "DELETE FROM results WHERE number IN (SELECT number FROM (SELECT number,"
                 " sum(length(entry)) OVER (ORDER BY used DESC, number DESC) AS size FROM results)"
                 " WHERE size > ?)",
-                MOST_OF_RESULTS,
+                self.limits.result_bytes,
             )
 
     def result_key(self, key: bytes) -> bytes:

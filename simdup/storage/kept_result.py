@@ -40,7 +40,7 @@ from simdup.records import (
     without_text,
 )
 from simdup.settings import Settings
-from simdup.storage.cached import MOST_OF_RESULTS, RecipeCache
+from simdup.storage.cached import RecipeCache
 from simdup.storage.codec import Outcome, is_settled
 
 # Makes a record in half the time of a call of its class.
@@ -131,7 +131,7 @@ class KeptResult:
 
     def keep(self, result: ScanResult, outcomes: Sequence[Outcome]) -> None:
         """Keep a result if the same files would give it again. Outcomes are one for each source."""
-        is_small = len(outcomes) * _BYTES_OF_A_DOCUMENT < MOST_OF_RESULTS
+        is_small = len(outcomes) * _BYTES_OF_A_DOCUMENT < self.cache.limits.result_bytes
         if is_small and is_lasting(self.walked, outcomes, result, self.cache.began):
             self.cache.keep_result(self.key, self.state + whole_as_bytes(result, outcomes))
             self.digest = self._digest()

@@ -518,10 +518,9 @@ def test_ids_of_a_packed_file_are_kept_from_its_first_reading(with_ids, monkeypa
 
 
 @pytest.mark.parametrize("field", ["id", "other"])
-def test_ids_that_were_not_kept_are_read_again(with_ids, monkeypatch, field):
+def test_ids_that_were_not_kept_are_read_again(with_ids, field):
     rows = with_ids("a.jsonl.gz", "b.jsonl")
-    monkeypatch.setattr(collect, "MOST_OF_IDS", 100)
-    result = scan_rows(["a.jsonl.gz"], id_field="id")
+    result = scan_rows(["a.jsonl.gz"], Settings(limits=Limits(id_bytes=100)), id_field="id")
     assert result.rows.ids == ()
 
     found = list(again.values(result.rows, np.arange(len(rows)), field))
@@ -637,11 +636,10 @@ def test_a_fingerprint_of_equal_bits_is_not_compared_and_stays(write):
     assert (result.balance.kept, len(result.groups)) == (3, 0)
 
 
-def test_all_flaws_are_counted_and_the_first_are_listed(write, monkeypatch):
-    monkeypatch.setattr(collect, "MOST_FAULTY", 3)
+def test_all_flaws_are_counted_and_the_first_are_listed(write):
     write("a.jsonl", "{\n" * 50 + as_json([""] * 20))
 
-    result = scan_rows(["a.jsonl"])
+    result = scan_rows(["a.jsonl"], Settings(limits=Limits(faulty_rows=3)))
     assert result.faults == {Fault.BROKEN: 50, Fault.EMPTY: 20}
     assert [each.flaw.row for each in result.faulty] == [1, 2, 3, 51, 52, 53]
     assert result.refused[0].tolist() == list(range(1, 51))

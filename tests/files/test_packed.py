@@ -28,7 +28,7 @@ from simdup.files.read import SkipError, read_text
 from simdup.files.scan import scan
 from simdup.files.walk import walk
 from simdup.records import Kind
-from simdup.settings import FORMATS, PACKINGS
+from simdup.settings import FORMATS, PACKINGS, Limits, Settings
 
 needs_zstd = pytest.mark.skipif(
     not packed.can_unpack("zst"), reason="zstandard needs the extra 'docs' before Python 3.14"
@@ -418,7 +418,6 @@ def test_an_index_knows_packed_files(run, write, english):
 def test_many_small_files_that_unpack_to_much_are_fingerprinted_in_parts(write, monkeypatch):
     sizes = []
     whole = fingerprint.fingerprint_texts
-    monkeypatch.setattr(fingerprint, "CHARACTERS_AT_ONCE", 100_000)
     monkeypatch.setattr(
         fingerprint,
         "fingerprint_texts",
@@ -429,7 +428,9 @@ def test_many_small_files_that_unpack_to_much_are_fingerprinted_in_parts(write, 
     for number in range(10):
         write(f"in/{number}.gz", gzip.compress(f"tea {number} ".encode() * 10_000))
 
-    assert scan("in").stats.fingerprinted == 10
+    found = scan("in", Settings(limits=Limits(text_characters=100_000)))
+
+    assert found.stats.fingerprinted == 10
     assert sum(sizes) == 600_000
     assert max(sizes) < 200_000
 

@@ -26,7 +26,7 @@ from simdup import (
 )
 from simdup.files import scan as scanning
 from simdup.records import Reason
-from simdup.settings import Converter
+from simdup.settings import Converter, Limits
 from simdup.storage import codec, kept_result
 from simdup.storage.cached import RecipeCache
 from simdup.storage.kept_result import Walked, is_lasting, state_of
@@ -393,11 +393,11 @@ def test_a_result_that_does_not_last_is_not_kept(place, tree, lookups, monkeypat
 def test_a_result_of_too_many_files_is_not_kept(place, tree, lookups, monkeypatch, more):
     found = scan([tree]).stats.found
     monkeypatch.setattr(kept_result, "_BYTES_OF_A_DOCUMENT", 1000)
-    monkeypatch.setattr(kept_result, "MOST_OF_RESULTS", 1000 * found + more)
-    scanned(place, tree)
+    settings = Settings(limits=Limits(result_bytes=1000 * found + more))
+    scanned(place, tree, settings=settings)
     lookups.clear()
 
-    scanned(place, tree)
+    scanned(place, tree, settings=settings)
 
     assert (not lookups) == bool(more)
 

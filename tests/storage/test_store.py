@@ -38,7 +38,7 @@ from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
 from simdup.recipe import Recipe
 from simdup.records import Document, Reason, Skipped, Source
-from simdup.settings import Settings
+from simdup.settings import USUAL, Limits, Settings
 from simdup.storage import cached
 from simdup.storage import codec as entries
 from simdup.storage import store as room
@@ -264,12 +264,12 @@ def test_similarities_are_those_of_a_dictionary(tmp_path_factory, kept):
         assert np.isnan(other.similarities(left, right)).all()
 
 
-def results(place, key="recipe"):
+def results(place, key="recipe", limits=USUAL):
     """Keep and recall results by the numbers of their keys, in a store that is opened each time."""
 
     def keep(number, data):
         with opened(place) as store:
-            RecipeCache(store, key, WIDTH).keep_result(bytes([number]) * 16, data)
+            RecipeCache(store, key, WIDTH, limits).keep_result(bytes([number]) * 16, data)
 
     def recall(*numbers):
         with opened(place) as store:
@@ -290,9 +290,8 @@ def test_a_result_is_recalled_by_its_key_and_recipe_only(place):
     assert recall(1) == [b"new"]
 
 
-def test_the_newest_results_stay_up_to_a_size_in_all(place, monkeypatch):
-    monkeypatch.setattr(cached, "MOST_OF_RESULTS", 10)
-    keep, recall = results(place)
+def test_the_newest_results_stay_up_to_a_size_in_all(place):
+    keep, recall = results(place, limits=Limits(result_bytes=10))
     for number, size in enumerate([2, 5, 3, 2]):
         keep(number, bytes(size))
     assert recall(*range(4)) == [None, bytes(5), bytes(3), bytes(2)]
@@ -322,9 +321,8 @@ def test_no_flipped_bit_of_a_result_is_believed(place):
         assert recall(1) == [None]
 
 
-def test_the_results_used_last_stay(place, monkeypatch):
-    monkeypatch.setattr(cached, "MOST_OF_RESULTS", 10)
-    keep, recall = results(place)
+def test_the_results_used_last_stay(place):
+    keep, recall = results(place, limits=Limits(result_bytes=10))
     for number in range(3):
         keep(number, bytes(3))
     changed_by_sql(place, "UPDATE results SET used = used - 9")
