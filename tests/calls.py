@@ -45,7 +45,7 @@ def lacking(patched, what):
     rename = system.renamer()
 
     def without_swap(*given):
-        if given[-1] != system.Flags.SWAP:
+        if given[-1] != system.SWAP:
             return rename(*given)
         system.ctypes.set_errno(errno.EINVAL)
         return -1

@@ -1,7 +1,7 @@
 """Files by folder and name, reached without symbolic links, and renames that overwrite nothing.
 
-Python's `os` has no renameat2 and no openat2 (Linux) and no renameatx_np (macOS). They are called
-by ctypes where the system has them; elsewhere a slower way gives the same answers.
+Python's `os` has no renameat2 (Linux) and no renameatx_np (macOS). They are called by ctypes where
+the system has them; elsewhere a slower way gives the same answers.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 #: Whether folders can be opened, so that a file is named within one that nobody can swap.
 HAS_FOLDERS = os.open in os.supports_dir_fd
 
-# Number of the system call in Linux, the same on all processors that Python supports there.
-_OPENAT2 = 437
-_RESOLVE_NO_SYMLINKS = 0x04
-
 # Errors by which a kernel or file system says that it lacks a system call or one of its flags.
-_LACKING = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
+_LACKING = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
+
+
+#: Flags of renameat2, or of renameatx_np of macOS.
+NEW, SWAP = (0x04, 0x02) if sys.platform == "darwin" else (0x01, 0x02)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,60 +130,23 @@ def parts_of(path: str) -> list[str]:
 def open_folder(path: str) -> int:
     """Return a descriptor of a folder whose absolute path has no symbolic link.
 
-    Raises OSError; ENOTDIR or ELOOP if a part of the path is a link or no folder.
+    Each part of the path is opened in the one before. Raises OSError; ENOTDIR or ELOOP if a part
+    is a link or no folder.
     """
-    if path == "/":
-        return os.open(path, _FOLDER)
-    parts = parts_of(path)
-    at_once = _open_at_once(path)
-    return open_by_steps(parts) if at_once is None else at_once
-
-
-def open_by_steps(parts: list[str]) -> int:
-    """Return a descriptor of a folder: each part of its path is opened in the one before."""
+    parts = [] if path == "/" else parts_of(path)
     here = os.open("/", _FOLDER)
-    last = len(parts) - 1
-    for place, part in enumerate(parts):
+    for place, part in enumerate(parts, 1):
         above = here
         try:
             # Folders on the way need not be readable.
-            passed = getattr(os, "O_PATH", 0) if place < last else 0
+            passed = getattr(os, "O_PATH", 0) if place < len(parts) else 0
             here = os.open(part, _FOLDER | _NO_LINK | passed, dir_fd=above)
+        except OSError as error:
+            error.filename = path
+            raise
         finally:
             os.close(above)
     return here
-
-
-class _How(ctypes.Structure):
-    """How openat2 opens: Linux's struct open_how."""
-
-    _fields_ = [
-        ("flags", ctypes.c_uint64),
-        ("mode", ctypes.c_uint64),
-        ("resolve", ctypes.c_uint64),
-    ]
-
-
-def _open_at_once(path: str) -> int | None:
-    """Return what `open_by_steps` does, by one call; None where the system has no such call."""
-    if not sys.platform.startswith("linux") or not _HAS_OPENAT2:
-        return None
-    how = _How(_FOLDER, 0, _RESOLVE_NO_SYMLINKS)
-    size = ctypes.c_size_t(ctypes.sizeof(how))
-    found = _library().syscall(
-        ctypes.c_long(_OPENAT2), ctypes.c_int(-1), os.fsencode(path), ctypes.byref(how), size
-    )
-    if found >= 0:
-        return int(found)
-    number = ctypes.get_errno()
-    if number in _LACKING:  # an old kernel, or a container that forbids what it does not know
-        _HAS_OPENAT2.clear()
-        return None
-    raise OSError(number, os.strerror(number), path)
-
-
-# Empty once the kernel has said that it lacks the call.
-_HAS_OPENAT2 = {_OPENAT2}
 
 
 def rename_new(source: Place, target: Place) -> None:
@@ -205,7 +168,7 @@ def rename_at_once(source: Place, target: Place) -> bool:
     if sys.platform == "win32":
         os.rename(source.name, target.name)  # Windows never overwrites
         return True
-    return _renamed(source, target, Flags.NEW)
+    return _renamed(source, target, NEW)
 
 
 def set_aside(source: Place, aside: Place) -> None:
@@ -219,13 +182,7 @@ def set_aside(source: Place, aside: Place) -> None:
 
 def exchange(one: Place, other: Place) -> bool:
     """Let two files swap names in one step; False where the system cannot. Raises OSError."""
-    return _renamed(one, other, Flags.SWAP)
-
-
-class Flags:
-    """Flags of renameat2, or of renameatx_np of macOS."""
-
-    NEW, SWAP = (0x04, 0x02) if sys.platform == "darwin" else (0x01, 0x02)
+    return _renamed(one, other, SWAP)
 
 
 def _renamed(source: Place, target: Place, flags: int) -> bool:
@@ -237,7 +194,7 @@ def _renamed(source: Place, target: Place, flags: int) -> bool:
     if rename(source.folder, names[0], target.folder, names[1], flags) == 0:
         return True
     number = ctypes.get_errno()
-    if number in _LACKING - {errno.EPERM}:
+    if number in _LACKING:
         return False
     raise OSError(number, os.strerror(number), source.path, None, target.path)
 
@@ -245,12 +202,13 @@ def _renamed(source: Place, target: Place, flags: int) -> bool:
 @cache
 def renamer() -> _Rename | None:
     """The C library's function that renames with flags, if there is one."""
+    if sys.platform == "win32":
+        return None
     name = "renameatx_np" if sys.platform == "darwin" else "renameat2"
-    function = getattr(_library(), name, None) if sys.platform != "win32" else None
+    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
     if function is not None:
-        function.argtypes = (
-            *(ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint),
-        )
+        folder, path = ctypes.c_int, ctypes.c_char_p
+        function.argtypes = folder, path, folder, path, ctypes.c_uint
     return function
 
 
@@ -258,11 +216,6 @@ def write_all(descriptor: int, data: bytes) -> None:
     """Write all the bytes, in as many calls as that takes. Raises OSError."""
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-@cache
-def _library() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
 
 
 def sync_folder(folder: int | None) -> None:

@@ -71,7 +71,7 @@ class Saver:
         Path(new).write_text(text)
         while True:
             # A rename that keeps what it overwrites, so that this can be noted.
-            if self._rename(-100, new.encode(), -100, path.encode(), system.Flags.SWAP) == 0:
+            if self._rename(-100, new.encode(), -100, path.encode(), system.SWAP) == 0:
                 over = Path(new).read_text()
                 break
             with suppress(FileExistsError):

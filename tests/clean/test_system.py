@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simdup.clean import system
-from simdup.clean.system import Place, exchange, open_by_steps, open_folder, parts_of, rename_new
+from simdup.clean.system import Place, exchange, open_folder, parts_of, rename_new
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -62,18 +62,13 @@ def test_two_files_swap_their_names():
     assert [Path(name).read_text() for name in "ab"] == ["two", "one"]
 
 
-def steps(path):
-    return open_by_steps(parts_of(path))
-
-
-@pytest.mark.parametrize("way", [open_folder, steps])
-def test_a_folder_is_reached_through_no_link(way):
+def test_a_folder_is_reached_through_no_link():
     here = os.path.realpath(".")
     Path("real/deep").mkdir(parents=True)
     Path("link").symlink_to("real")
     Path("file").touch()
 
-    descriptor = way(f"{here}/real/deep")
+    descriptor = open_folder(f"{here}/real/deep")
 
     try:
         assert os.fstat(descriptor).st_ino == os.stat("real/deep").st_ino
@@ -81,10 +76,10 @@ def test_a_folder_is_reached_through_no_link(way):
         os.close(descriptor)
     for path in ("link", "link/deep", "file", "file/deep"):
         with pytest.raises(OSError, match=r"directory|symbolic") as raised:
-            way(f"{here}/{path}")
+            open_folder(f"{here}/{path}")
         assert raised.value.errno in {errno.ENOTDIR, errno.ELOOP}
     with pytest.raises(FileNotFoundError):
-        way(f"{here}/missing/deep")
+        open_folder(f"{here}/missing/deep")
 
 
 def test_a_folder_on_the_way_with_the_name_of_the_last_one_is_only_passed_through(monkeypatch):
@@ -97,20 +92,9 @@ def test_a_folder_on_the_way_with_the_name_of_the_last_one_is_only_passed_throug
         return real(path, given, *others, **named)
 
     monkeypatch.setattr(os, "open", noting)
-    os.close(steps(f"{here}/a/b/a"))
+    os.close(open_folder(f"{here}/a/b/a"))
 
     assert flags[-3:] == [("a", True), ("b", True), ("a", False)]
-
-
-def test_without_openat2_folders_are_opened_step_by_step(monkeypatch):
-    monkeypatch.setattr(system, "_HAS_OPENAT2", set())
-    Path("in").mkdir()
-    Path("link").symlink_to("in")
-
-    os.close(open_folder(os.path.realpath("in")))
-
-    with pytest.raises(OSError, match="directory"):
-        open_folder(os.path.join(os.path.realpath("."), "link"))
 
 
 def test_no_descriptor_is_left_open():
@@ -118,7 +102,7 @@ def test_no_descriptor_is_left_open():
 
     for path in ("/etc/missing/deep", "/etc/passwd/deep"):
         with pytest.raises(OSError, match=r"directory"):
-            steps(path)
+            open_folder(path)
 
     assert len(os.listdir("/proc/self/fd")) == before
 
