@@ -16,7 +16,7 @@ import click
 from simdup.cli import options
 from simdup.cli.command import ORDER, TYPED, Command
 from simdup.cli.ignore import Ignored, remember
-from simdup.cli.output import look, progress, refuse, refuse_same_files, tell, writer
+from simdup.cli.output import look, progress, refuse, tell, writer
 from simdup.errors import InputError
 from simdup.report.wording import as_typed, count, printable
 
@@ -131,12 +131,17 @@ class Clean(NamedTuple):
     most: int = options.number("--most", default=20)
     most_files: int = options.number("--most-files", default=1000)
     yes_many: int | None = options.number("--yes-many", once=True)
-    target: str | None = options.file("-o", "--output", once=True)
-    script: str | None = options.file("--script", once=True)
+    target: str | None = options.file("-o", "--output", once=True, writes=True)
+    script: str | None = options.file("--script", once=True, writes=True)
     apply: bool = options.flag("--apply", once=True)
     skip_unconsented: bool = options.flag("--skip-unconsented", once=True, needs=("--apply",))
     journal: str | None = options.option(
-        "--journal", type=_Named(readable=False), metavar="FILE", once=True, needs=("--apply",)
+        "--journal",
+        type=_Named(readable=False),
+        metavar="FILE",
+        once=True,
+        writes=True,
+        needs=("--apply",),
     )
     review: bool = options.flag(
         "--review",
@@ -234,9 +239,7 @@ def clean_command(asked: Clean) -> int:
     if asked.resume is not None:
         return _resumed(asked.resume, asked)
     source = asked.source or ""
-    inputs = [("RESULT", source), ("the list of ignored pairs", asked.ignored.path())]
-    outputs = [("--output", asked.target), ("--script", asked.script)]
-    refuse_same_files([*outputs, ("--journal", asked.journal)], inputs)
+    options.refuse_overwriting(asked.ignored.named())
     if asked.review:
         return _reviewed(source, asked)
     whole = _plan(source, asked)
@@ -258,8 +261,7 @@ def clean_command(asked: Clean) -> int:
     if not asked.quiet:
         shape = look(asked.color, verbose=asked.verbose)
         writer(None, as_utf8=False)(text.render(plan, shape))
-        for line in (*text.closing(plan), *_next_step(asked, plan, whole)):
-            tell(line)
+        tell(*text.closing(plan), *_next_step(asked, plan, whole))
     return FOUND if asked.check and plan.actions else 0
 
 
@@ -444,8 +446,7 @@ def _reviewed(source: str, asked: Clean) -> int:
         encoding=asked.encoding,
     )
     if made is not None:
-        for line in (*closing(made), *_carries_out(made, target, asked)):
-            tell(line)
+        tell(*closing(made), *_carries_out(made, target, asked))
     return 0
 
 
@@ -463,8 +464,7 @@ def _applied(plan: Plan, asked: Clean) -> int:
         progress=progress(quiet=asked.quiet),
     )
     left = () if asked.quiet else left_lines(plan, "not planned")
-    for line in (*left, *outcome_lines(outcome)):
-        tell(line)
+    tell(*left, *outcome_lines(outcome))
     return outcome.code
 
 
@@ -480,8 +480,7 @@ def _resumed(journal: str, asked: Clean) -> int:
         _ask(len(going))
     bars = progress(quiet=asked.quiet)
     outcome = resume(journal, asked.consents(), to=asked.to, progress=bars)
-    for line in outcome_lines(outcome):
-        tell(line)
+    tell(*outcome_lines(outcome))
     return outcome.code
 
 
@@ -576,8 +575,7 @@ def _undone(asked: Undo) -> int:
     for each in reversed(asked.journals):
         bars = progress(quiet=asked.quiet)
         outcome = undo(each, apply=asked.apply, journal=asked.journal, progress=bars)
-        for line in undo_lines(outcome, is_applied=asked.apply):
-            tell(line)
+        tell(*undo_lines(outcome, is_applied=asked.apply))
         codes.append(outcome.code)
         if outcome.is_interrupted or outcome.trouble is not None:
             break
@@ -590,8 +588,7 @@ def _offered(asked: Undo) -> int:
     from simdup.report.clean import run_lines
 
     runs = last_runs(MOST_RUNS)
-    for line in run_lines(runs):
-        tell(line)
+    tell(*run_lines(runs))
     last = next((run.path for run, left in runs if left), None)
     if last is None:
         tell("nothing to undo")

@@ -12,7 +12,7 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Group
-from simdup.cli.output import Write, progress, refuse_same_files, tell, writer
+from simdup.cli.output import Write, progress, tell, writer
 from simdup.cli.shown import PAGE, Page, texts_option
 from simdup.progress import Progress
 from simdup.report.page import LARGEST_PAGE
@@ -89,10 +89,10 @@ class CorpusScan(NamedTuple):
         excludes=("--format", "--parts", *PAGE),
     )
     form: str = options.report_format(("jsonl", "csv", "text"))
-    target: str | None = options.file("-o", "--output", once=True)
+    target: str | None = options.file("-o", "--output", once=True, writes=True)
     page: Page = options.part(Page)
     html_texts: str | None = texts_option("groups")
-    dropped: str | None = options.file("--dropped", needs=("--keep",))
+    dropped: str | None = options.file("--dropped", needs=("--keep",), writes=True)
     engine: str = options.choice(
         "--engine",
         ("local", "spark"),
@@ -131,21 +131,15 @@ def scan_command(asked: CorpusScan) -> int:
     """
     from simdup.report import rows
 
-    if is_local := asked.engine == "local":  # on Spark --output is a new folder
-        inputs = [("FILE", path) for path in asked.files if path != "-"]
-        outputs = [("--html", asked.page.html), ("--dropped", asked.dropped)]
-        dictionaries = asked.matching.fingerprint.details.dictionaries.named()
-        refuse_same_files([*outputs, ("--output", asked.target)], [*inputs, *dictionaries])
+    options.refuse_overwriting()
     matching = asked.matching
     if asked.keep is not None and not options.is_set("similarity"):
         thresholds = matching.thresholds._replace(similarity=KEPT_FROM)
         matching = matching._replace(thresholds=thresholds)
     settings = matching.settings(linkage=asked.linkage, parts=asked.parts)
-    balance = (_scanned if is_local else _on_spark)(asked, settings)
+    balance = (_scanned if asked.engine == "local" else _on_spark)(asked, settings)
     if not asked.quiet:
-        warnings = [f"simdup: {each}" for each in rows.warnings(balance)]
-        for line in [*warnings, *rows.summary(balance)]:
-            tell(line)
+        tell(*(f"simdup: {each}" for each in rows.warnings(balance)), *rows.summary(balance))
     return options.exit_code(balance, fail_on_found=asked.fail_on_found)
 
 
@@ -162,7 +156,7 @@ def _scanned(asked: CorpusScan, settings: Settings) -> Balance:
         opened = tables(asked.files, names, asked.id_field, stdin or None)
         if asked.keep and asked.target:
             check_target(opened, asked.target)
-        write, write_page = writer(asked.target, as_utf8=asked.form == "jsonl"), asked.page.writer()
+        write = asked.page.writer(asked.target, as_utf8=asked.form == "jsonl")
         write_dropped = writer(asked.dropped, as_utf8=True) if asked.dropped is not None else None
         bar = progress(quiet=asked.quiet)
         result = scan_tables(opened, settings, asked.jobs, bar)
@@ -170,10 +164,7 @@ def _scanned(asked: CorpusScan, settings: Settings) -> Balance:
             return _kept(result, asked, write, write_dropped)
         renders = {"jsonl": rows.render_jsonl, "csv": rows.render_csv, "text": rows.render}
         ids = _ids(result, asked.id_field, quiet=asked.quiet)
-        try:
-            write(renders[asked.form](result, ids))
-        finally:  # whoever reads the output may have enough of it
-            write_page(_page(result, ids, asked, bar))
+        write(renders[asked.form](result, ids), _page(result, ids, asked, bar))
         return result.balance
 
 
@@ -192,8 +183,7 @@ def _kept(
         write_dropped(rows.render_dropped(result, gone, asked.id_field))
     write(without(result, gone.rows, target))
     if not asked.quiet and len(gone.rows):
-        for line in rows.losses(result, gone):
-            tell(line)
+        tell(*rows.losses(result, gone))
     return replace(result.balance, dropped=len(gone.rows))
 
 

@@ -12,7 +12,7 @@ import click
 import simdup
 from simdup.cli import options
 from simdup.cli.command import Command
-from simdup.cli.output import progress, refuse_same_files, tell, writer
+from simdup.cli.output import progress, tell, writer
 from simdup.cli.shown import Page
 from simdup.errors import BadValueError
 from simdup.recipe import MAX_STRING_HASH_BITS, SIZES, FeatureKind, HashKind, Recipe
@@ -61,7 +61,7 @@ class Evaluate(NamedTuple):
     precision: float = options.option(
         "--precision", type=options.SHARE, default=0.99, metavar="P", needs=("--recommend",)
     )
-    picture: str | None = options.file("--plot", once=True)
+    picture: str | None = options.file("--plot", once=True, writes=True)
     form: str = options.report_format(("table", "json", "csv"))
     target: str | None = options.output
     page: Page = options.part(Page)
@@ -84,13 +84,11 @@ def evaluate_command(asked: Evaluate) -> int:
     from simdup.evaluation.evaluate import evaluate
     from simdup.report import accuracy
 
-    inputs = [("--pairs", asked.pairs), ("--all-pairs", asked.all_pairs)]
-    outputs = [("--output", asked.target), ("--plot", asked.picture), ("--html", asked.page.html)]
-    refuse_same_files(outputs, [*inputs, *asked.details.dictionaries.named()])
+    options.refuse_overwriting()
     Recipe(bits=min(asked.bits))  # raises ValueError for a size that no fingerprint has
     sizes, recipes, left_out = _recipes(asked)
-    write = writer(asked.target, as_utf8=asked.form == "json")
-    draw, write_page = _drawer(asked.picture), asked.page.writer()
+    write = asked.page.writer(asked.target, as_utf8=asked.form == "json")
+    draw = _drawer(asked.picture)
     result = evaluate(
         asked.pairs,
         recipes,
@@ -104,11 +102,11 @@ def evaluate_command(asked: Evaluate) -> int:
         progress=progress(quiet=asked.quiet),
     )
     renders = {"json": accuracy.render_json, "csv": accuracy.render_csv}
+    lines = renders.get(asked.form, accuracy.render)(result, curve=asked.curve)
     try:
-        write(renders.get(asked.form, accuracy.render)(result, curve=asked.curve))
+        write(lines, accuracy.render_page(result, asked.page.lang, time.time()))
     finally:  # whoever reads the output may have enough of it
         draw(result)
-        write_page(accuracy.render_page(result, asked.page.lang, time.time()))
     if not asked.quiet:
         for reason in left_out:
             tell(f"left out: {reason}")

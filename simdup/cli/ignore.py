@@ -44,6 +44,10 @@ class Ignored(NamedTuple):
             return None
         return if_there_is_one(default_place) if self.ignored is None else self.ignored
 
+    def named(self) -> tuple[str, str | None]:
+        """Return the path of the list with its name for the user, see `refuse_overwriting`."""
+        return "the list of ignored pairs", self.path()
+
     def digests(self, *, quiet: bool) -> list[tuple[bytes, bytes]]:
         """Return the pairs of digests to leave out. Raises InputError.
 

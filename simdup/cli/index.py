@@ -228,8 +228,7 @@ def _change(
         tell(_summary(changes, len(index)))
         has_filters = isinstance(asked, Build | Add)
         option = "--noise" if has_filters else "simdup index add --noise"
-        for line in left_out(changes.skipped, option):
-            tell(line)
+        tell(*left_out(changes.skipped, option))
     has_trouble = any(each.reason.is_trouble for each in changes.skipped)
     return options.TROUBLE_WITH_INPUT if has_trouble else 0
 

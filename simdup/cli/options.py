@@ -39,8 +39,8 @@ import click
 from click.core import ParameterSource
 
 import simdup
-from simdup.cli.output import COLOR
-from simdup.cli.relations import Argument, Option
+from simdup.cli.output import COLOR, refuse_same_files
+from simdup.cli.relations import Argument, Option, values_of
 from simdup.errors import InputError
 from simdup.recipe import (  # noqa: F401  (the help names them)
     DEFAULT_BITS,
@@ -342,10 +342,6 @@ class Dictionaries(NamedTuple):
     user_dict: str | None = file("--user-dict", needs=_NEEDS["user_dict"])
     stop_words: str | None = file("--stop-words", needs=_NEEDS["stop_words"])
 
-    def named(self) -> list[tuple[str, str | None]]:
-        """Return the options with their files, for `output.refuse_same_files`."""
-        return [("--user-dict", self.user_dict), ("--stop-words", self.stop_words)]
-
 
 class Details(NamedTuple):
     """The details of a recipe.
@@ -584,7 +580,7 @@ linkage = choice(
 )
 
 #: Where the report goes; for `output.writer`.
-output = file("-o", "--output", "Write the report to this file.", once=True)
+output = file("-o", "--output", "Write the report to this file.", once=True, writes=True)
 
 #: Whether a text report has colours; for `terminal.look`.
 color = choice(
@@ -610,6 +606,22 @@ def is_set(name: str) -> bool:
     """Return whether the user typed an option, or a configuration file sets it."""
     source = click.get_current_context().get_parameter_source(name)
     return source is not ParameterSource.DEFAULT
+
+
+def refuse_overwriting(*others: tuple[str, str | None]) -> None:
+    """Raise UsageError if the current command would write a file that it also reads or writes.
+
+    `others` are files that it reads besides those named, see `output.refuse_same_files`.
+    """
+    context, inputs = click.get_current_context(), [*others]
+    outputs = list[tuple[str, str | None]]()
+    for each in context.command.params:
+        if isinstance(each, Option | Argument) and isinstance(each.type, click.Path):
+            paths = values_of(context.params[each.name or ""])
+            name = re.split(r"\W*$|[|]", each.typed)[0]  # of FILE... and RESULT|PLAN
+            named = [(name, path) for path in paths]
+            (outputs if each.writes else inputs).extend(named)
+    refuse_same_files(outputs, inputs)
 
 
 def exit_code(result: simdup.ScanResult | Balance, *, fail_on_found: bool) -> int:

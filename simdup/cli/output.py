@@ -72,11 +72,12 @@ def warn_of(skipped: tuple[Skipped, ...]) -> None:
         tell(f"simdup: and {len(trouble) - MOST_WARNINGS:,} more that could not be read")
 
 
-def tell(line: str) -> None:
-    """Print a line on stderr, unless that is closed; first clear any bar that was left there."""
+def tell(*lines: str) -> None:
+    """Print lines on stderr, unless that is closed; first clear any bar that was left there."""
     with suppress(OSError):
         clear_bars()
-        click.echo(line, err=True)
+        for line in lines:
+            click.echo(line, err=True)
 
 
 def clear_bars() -> None:

@@ -14,7 +14,7 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
-from simdup.cli.output import Lines, look, refuse_same_files, tell, writer
+from simdup.cli.output import Lines, look, tell
 from simdup.cli.shown import Page, text_again, texts_option
 from simdup.report.wording import count, percent
 from simdup.settings import Settings
@@ -108,36 +108,21 @@ def query_command(asked: Query) -> int:
       simdup query library.simdup page.txt --parts
     """
     from simdup.index.index import Index
+    from simdup.storage.sqlite import files_of
 
-    _refuse_same_files(asked)
+    options.refuse_overwriting(*(("INDEX", path) for path in files_of(asked.file)))
     is_json = asked.form.startswith("json") and not asked.null
-    write, write_page = writer(asked.target, as_utf8=is_json), asked.page.writer()
+    write = asked.page.writer(asked.target, as_utf8=is_json)
     companions, stdin = asked.companions.settings(), options.stdin_copied(asked.paths)
     with Index(asked.file, companions) as index, stdin as copy:
         # Standard input is copied, so that it is read as any file is.
         run = _ask(index, [copy or path if path == "-" else path for path in asked.paths], asked)
-        try:
-            write(_rendered(run, asked))
-        finally:  # whoever reads the output may have enough of it
-            write_page(_page(run, asked))
+        write(_rendered(run, asked), _page(run, asked))
     if not asked.quiet:
-        for line in [*(f"simdup: {each}" for each in run.skipped), *_summary(run)]:
-            tell(line)
+        tell(*(f"simdup: {each}" for each in run.skipped), *_summary(run))
     if run.skipped:
         return TROUBLE
     return 0 if any(answer.matches or answer.parts for answer in run.answers) else NOTHING
-
-
-def _refuse_same_files(asked: Query) -> None:
-    """Raise UsageError if an output would replace an input."""
-    from simdup.storage.sqlite import files_of
-
-    inputs: list[tuple[str, str | None]] = [
-        *(("INDEX", path) for path in files_of(asked.file)),
-        *(("FILE", path) for path in asked.paths),
-        *asked.companions.dictionaries.named(),
-    ]
-    refuse_same_files([("--html", asked.page.html), ("--output", asked.target)], inputs)
 
 
 def _rendered(run: _Run, asked: Query) -> Lines:

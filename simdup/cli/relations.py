@@ -29,7 +29,10 @@ TREE_FILE = "simdup.tree_file"
 
 
 class Related(click.Parameter):
-    """A parameter with relations to others; `once` keeps it out of configuration files."""
+    """A parameter with relations to others; `once` keeps it out of configuration files.
+
+    `writes` says of a path that a file is written there.
+    """
 
     def __init__(
         self,
@@ -38,11 +41,12 @@ class Related(click.Parameter):
         needs: Terms = (),
         replaces: Iterable[str] = (),
         once: bool = False,
+        writes: bool = False,
         **attributes: Any,
     ) -> None:
         super().__init__(*args, **attributes)
         self.excludes, self.needs = _by_value(excludes), _by_value(needs)
-        self.replaces, self.once = tuple(replaces), once
+        self.replaces, self.once, self.writes = tuple(replaces), once, writes
 
     @property
     def typed(self) -> str:
@@ -132,8 +136,8 @@ class _Given:
         found = self.named.get(name)
         if found is None or not value:
             return found if found in self.ranks else None
-        has = _several(self.context.params.get(found.name or ""))
-        wanted = _several(found.type(value, found, self.context))
+        has = values_of(self.context.params.get(found.name or ""))
+        wanted = values_of(found.type(value, found, self.context))
         return found if any(each in has for each in wanted) else None
 
     def of(self, term: str) -> Related | None:
@@ -201,7 +205,8 @@ def _either(terms: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def _several(value: Any) -> Any:
+def values_of(value: Any) -> Any:
+    """Return the values of a parameter as a tuple, also of one that takes only one value."""
     return value if isinstance(value, tuple) else (value,)
 
 

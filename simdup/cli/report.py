@@ -10,7 +10,7 @@ import click
 from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.ignore import Ignored
-from simdup.cli.output import progress, refuse_same_files, tell, writer
+from simdup.cli.output import progress, tell
 from simdup.cli.shown import Page, Shown, page_lines, texts_option
 
 if TYPE_CHECKING:  # this loads numpy
@@ -53,26 +53,21 @@ def report_command(asked: Report) -> int:
     from simdup.files.ignored import without_ignored
     from simdup.report.load import load
 
-    saved, shown, html = asked.saved, asked.shown, asked.page.html
-    inputs = [("RESULT", saved), ("the list of ignored pairs", asked.ignored.path())]
-    refuse_same_files([("--html", html), ("--output", asked.target)], inputs)
+    saved, shown = asked.saved, asked.shown
+    options.refuse_overwriting(asked.ignored.named())
     ignored = asked.ignored.digests(quiet=asked.quiet)
-    write_page, write = asked.page.writer(), writer(asked.target, as_utf8=False)
+    write = asked.page.writer(asked.target, as_utf8=False)
     result = without_ignored(load(_bytes(saved), saved), ignored)
     day = None if saved == "-" else os.stat(saved).st_mtime
-    is_page_alone = html is not None and asked.target is None and not shown.summary
-    try:
-        if not is_page_alone or options.is_set("form"):
-            write(shown.renderer(asked.form, asked.target, asked.color)(result))
-    finally:  # whoever reads the output may have enough of it
-        texts, show = asked.html_texts or "none", progress(quiet=asked.quiet)
-        how = asked.page.lang, texts, show
-        write_page(page_lines(result, *how, locate=_unchanged, day=day))
+    is_page_alone = asked.page.html is not None and asked.target is None and not shown.summary
+    is_report = not is_page_alone or options.is_set("form")
+    lines = shown.renderer(asked.form, asked.target, asked.color)(result) if is_report else ()
+    how = asked.page.lang, asked.html_texts or "none", progress(quiet=asked.quiet)
+    write(lines, page_lines(result, *how, locate=_unchanged, day=day))
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
     elif not (asked.quiet or shown.summary):
-        for line in shown.closing(result):
-            tell(line)
+        tell(*shown.closing(result))
     return 0
 
 

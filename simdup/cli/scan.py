@@ -16,7 +16,7 @@ from simdup.cli import options
 from simdup.cli.cache import open_store, store_files
 from simdup.cli.command import Command
 from simdup.cli.ignore import Ignored
-from simdup.cli.output import Lines, clear_bars, progress, refuse_same_files, tell, warn_of, writer
+from simdup.cli.output import Lines, clear_bars, progress, tell, warn_of
 from simdup.cli.shown import Page, Shown, page_lines, texts_option
 from simdup.errors import InputError, InterruptedScan
 from simdup.interrupt import INTERRUPTED
@@ -69,7 +69,7 @@ class Scan(NamedTuple):
     html_texts: str | None = texts_option("groups; with --index none")
     color: str = options.color
     jobs: int | None = options.jobs
-    cache: str | None = options.file("--cache", excludes=("--no-cache",))
+    cache: str | None = options.file("--cache", excludes=("--no-cache",), writes=True)
     no_cache: bool = options.flag("--no-cache")
     ignored: Ignored = options.part(Ignored)
     priorities: options.Priorities = options.part(options.Priorities)
@@ -91,10 +91,10 @@ def scan_command(asked: Scan) -> int:
     """
     from simdup.report.order import by_tier
 
-    _refuse_same_files(asked)
+    options.refuse_overwriting(*_other_files(asked))
     settings, show = _settings(asked), progress(quiet=asked.quiet)
-    render, write = _renderer(asked), writer(asked.target, as_utf8=asked.form in FORMATS_OF_PARTS)
-    write_page = asked.page.writer()
+    render = _renderer(asked)
+    write = asked.page.writer(asked.target, as_utf8=asked.form in FORMATS_OF_PARTS)
     find_groups, store = _work(asked, settings)
     try:
         result = find_groups(progress=show)
@@ -107,15 +107,11 @@ def scan_command(asked: Scan) -> int:
     finally:
         if store is not None:
             store.close()
-    try:
-        write(render(result))
-    finally:  # whoever reads the output may have enough of it
-        texts = asked.html_texts or ("groups" if asked.of_index is None else "none")
-        write_page(page_lines(result, asked.page.lang, texts, show, day=time.time()))
+    texts = asked.html_texts or ("groups" if asked.of_index is None else "none")
+    write(render(result), page_lines(result, asked.page.lang, texts, show, day=time.time()))
     if not asked.quiet:
         warn_of(result.skipped)
-        for line in () if asked.shown.summary else asked.shown.closing(result):
-            tell(line)
+        tell(*() if asked.shown.summary else asked.shown.closing(result))
     return options.exit_code(by_tier(result)[0], fail_on_found=asked.fail_on_found)
 
 
@@ -155,26 +151,17 @@ def _work(
     return find_groups, store
 
 
-def _refuse_same_files(asked: Scan) -> None:
-    """Raise UsageError if an output would replace something that the user named as an input.
+def _other_files(asked: Scan) -> list[tuple[str, str | None]]:
+    """Return the files besides those named that a scan uses, with their names for the user.
 
-    Files inside folders and in a list are not checked: the last report may well be among them.
+    Files inside folders and in a list are not among them: the last report may well be there.
     """
     from simdup.storage.sqlite import files_of
 
-    index = asked.of_index
-    inputs = [
-        *(("PATH", path) for path in asked.paths),
-        *(("REF", path) for path in asked.against),
-        ("--files-from", asked.files_from),
-        *(("--index", path) for path in (() if index is None else files_of(index))),
-        ("the list of ignored pairs", asked.ignored.path()),
-        *asked.matching.fingerprint.details.dictionaries.named(),
-    ]
-    refuse_same_files([("--cache", asked.cache)], inputs)
-    if index is None and not asked.no_cache:
-        inputs += [("the store", path) for path in store_files(asked.cache)]
-    refuse_same_files([("--html", asked.page.html), ("--output", asked.target)], inputs)
+    if asked.of_index is not None:
+        return [asked.ignored.named(), *(("--index", path) for path in files_of(asked.of_index))]
+    stores = [] if asked.no_cache else store_files(asked.cache)
+    return [asked.ignored.named(), *(("the store", path) for path in stores if path != asked.cache)]
 
 
 def _store(asked: Scan) -> simdup.Store | None:

@@ -117,29 +117,35 @@ class Page(NamedTuple):
     opens: Open the page in your browser; without --html it is written to a temporary folder.
     """
 
-    html: str | None = options.file("--html", once=True)
+    html: str | None = options.file("--html", once=True, writes=True)
     lang: str | None = options.option("--lang", type=click.Choice(LANGUAGES), needs=PAGE)
     opens: bool = options.flag("--open", once=True)
 
-    def writer(self) -> Callable[[Iterable[str]], None]:
-        """Return a function that writes the lines of a page, and opens it with `--open`.
+    def writer(self, target: str | None, *, as_utf8: bool) -> Callable[..., None]:
+        """Return a function that writes the lines of a report, and then those of a page.
 
-        Lines of a page that nobody wants are not asked for. Raises InputError now if the file
-        could not be written.
+        The report goes to `target`, see `output.writer`. A page is opened with `--open`; the lines
+        of one that nobody wants are not asked for. Raises InputError now if a file could not be
+        written.
         """
-        if self.html is None and not self.opens:
-            return lambda _: None
         from tempfile import mkdtemp
 
+        write_report = writer(target, as_utf8=as_utf8)
+        if self.html is None and not self.opens:
+            return lambda report, _=(): write_report(report)
         path = self.html or os.path.join(mkdtemp(prefix="simdup-"), "page.html")
-        write = writer(path, as_utf8=True)
+        write_page = writer(path, as_utf8=True)
 
-        def write_page(lines: Iterable[str]) -> None:
-            write(lines)
-            if self.opens:
-                _open(path)
+        def write(report: Lines, page: Iterable[str] = ()) -> None:
+            try:
+                write_report(report)
+            finally:  # whoever reads the report may have enough of it
+                if page:
+                    write_page(page)
+                    if self.opens:
+                        _open(path)
 
-        return write_page
+        return write
 
 
 def texts_option(default: str, note: str = "") -> Any:

@@ -193,7 +193,7 @@ WRONG = {
     "scan . -o ''": "'': a folder; name a file",
     "scan folder --html folder": "'folder': a folder; name a file",
     "scan folder --html gone/p.html": "'gone/p.html': cannot write there",
-    "scan folder --html p -o ./p": "--html and --output name the same file: './p'",
+    "scan folder --html p -o ./p": "--output and --html name the same file: 'p'",
 }
 
 
