@@ -45,7 +45,7 @@ class Clear(NamedTuple):
     """
 
     cache: str | None = _cache
-    older_than: int | None = options.option("--older-than", type=options.ParsedValue("days", _days))
+    older_than: int | None = options.option(type=options.ParsedValue("days", _days))
 
 
 def open_store(named: str | None, *, quiet: bool = False) -> Store:

@@ -56,10 +56,6 @@ class _Named(click.Path):
         return super().convert(value, param, ctx) or self.fail("'' names nothing", param, ctx)
 
 
-def _spelled(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def _rule(text: str) -> Rule:
     from simdup.clean.rules import rule_of
 
@@ -106,37 +102,35 @@ class Clean(NamedTuple):
         "RESULT|PLAN", options.PATH, required=False, instead=("--resume",)
     )
     prefer: tuple[Rule, ...] = options.option(
-        "--prefer", type=options.ParsedValue("rule", _rule), multiple=True
+        type=options.ParsedValue("rule", _rule), multiple=True
     )
-    prefer_under: tuple[str, ...] = options.file("--prefer-under", metavar="DIR", multiple=True)
+    prefer_under: tuple[str, ...] = options.file(metavar="DIR", multiple=True)
     priorities: options.Priorities = options.part(options.Priorities)
-    protect: tuple[str, ...] = options.file("--protect", metavar="PATH", multiple=True)
-    only_under: tuple[str, ...] = options.file("--only-under", metavar="DIR", multiple=True)
-    protect_name: tuple[str, ...] = options.option("--protect-name", metavar="GLOB", multiple=True)
-    text: bool = options.flag("--text", once=True)
-    formats_too: bool = options.flag("--formats-too", once=True)
-    near: float | None = options.option("--near", type=options.SHARE, metavar="FLOOR", once=True)
-    newest_too: bool = options.flag("--newest-too", once=True, needs=("--near",))
+    protect: tuple[str, ...] = options.file(metavar="PATH", multiple=True)
+    only_under: tuple[str, ...] = options.file(metavar="DIR", multiple=True)
+    protect_name: tuple[str, ...] = options.option(metavar="GLOB", multiple=True)
+    text: bool = options.flag(once=True)
+    formats_too: bool = options.flag(once=True)
+    near: float | None = options.option(type=options.SHARE, metavar="FLOOR", once=True)
+    newest_too: bool = options.flag(once=True, needs=("--near",))
     encoding: str | None = options.encoding
     to: str | None = options.option(
-        "--to",
         type=_Named(readable=False),
         metavar="DIR",
         once=True,
         excludes=("--link", "--reflink", "--permanently"),
     )
-    link: bool = options.flag("--link", once=True, excludes=("--reflink", "--permanently", *_WIDER))
-    reflink: bool = options.flag("--reflink", once=True, excludes=("--permanently", *_WIDER))
-    permanently: bool = options.flag("--permanently", once=True, excludes=_WIDER)
-    most: int = options.number("--most", default=20)
-    most_files: int = options.number("--most-files", default=1000)
-    yes_many: int | None = options.number("--yes-many", once=True)
+    link: bool = options.flag(once=True, excludes=("--reflink", "--permanently", *_WIDER))
+    reflink: bool = options.flag(once=True, excludes=("--permanently", *_WIDER))
+    permanently: bool = options.flag(once=True, excludes=_WIDER)
+    most: int = options.number(default=20)
+    most_files: int = options.number(default=1000)
+    yes_many: int | None = options.number(once=True)
     target: str | None = options.file("-o", "--output", once=True, writes=True)
-    script: str | None = options.file("--script", once=True, writes=True)
-    apply: bool = options.flag("--apply", once=True)
-    skip_unconsented: bool = options.flag("--skip-unconsented", once=True, needs=("--apply",))
+    script: str | None = options.file(once=True, writes=True)
+    apply: bool = options.flag(once=True)
+    skip_unconsented: bool = options.flag(once=True, needs=("--apply",))
     journal: str | None = options.option(
-        "--journal",
         type=_Named(readable=False),
         metavar="FILE",
         once=True,
@@ -144,12 +138,10 @@ class Clean(NamedTuple):
         needs=("--apply",),
     )
     review: bool = options.flag(
-        "--review",
         once=True,
         excludes=("--apply", "--check", "--script", "--link", "--reflink", "--permanently"),
     )
     resume: str | None = options.file(
-        "--resume",
         metavar="JOURNAL",
         once=True,
         needs=("--apply",),
@@ -159,7 +151,7 @@ class Clean(NamedTuple):
             *("--protect-name", "--output", "--script", "--journal", "--review", "--check"),
         ),
     )
-    check: bool = options.flag("--check", once=True, excludes=("--apply",))
+    check: bool = options.flag(once=True, excludes=("--apply",))
     verbose: bool = options.flag("-v", "--verbose")
     color: str = options.color
     ignored: Ignored = options.part(Ignored)
@@ -214,7 +206,7 @@ class Clean(NamedTuple):
             typed += ["--prefer-under" if rule.name == "under" else "--prefer", rule.typed]
         named = {name: getattr(self, name) for name in ("protect", "only_under", "protect_name")}
         for name, values in (self.priorities._asdict() | named).items():
-            typed += [word for each in values for word in (_spelled(name), each)]
+            typed += [word for each in values for word in (options.spelled(name), each)]
         act, shown = self.act() or Act.TRASH, tuple(map(printable, typed))
         return Wishes(Rules(rules), self.protection(), self.consents(), act, shown)
 
@@ -361,7 +353,7 @@ def _wrong_option(asked: Clean, *, is_plan: bool) -> str:
     if is_plan:
         # Only what was typed counts: a configuration may have rules for results.
         of_results = ("prefer", "prefer_under", *asked.priorities._fields)
-        typed = next((_spelled(name) for name in of_results if options.is_given(name)), "")
+        typed = next((options.spelled(name) for name in of_results if options.is_given(name)), "")
         return typed and f"{typed} needs a RESULT, not a PLAN"
     if asked.near is None or asked.near >= LEAST_FLOOR:
         return ""
@@ -536,8 +528,8 @@ class Undo(NamedTuple):
     """
 
     journals: tuple[str, ...] = options.argument("[JOURNAL]...", options.PATH, nargs=-1)
-    apply: bool = options.flag("--apply", once=True, needs=("JOURNAL...",))
-    journal: str | None = options.file("--journal", once=True, needs=("--apply",))
+    apply: bool = options.flag(once=True, needs=("JOURNAL...",))
+    journal: str | None = options.file(once=True, needs=("--apply",))
     quiet: bool = options.quiet
 
 

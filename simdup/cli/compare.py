@@ -26,7 +26,6 @@ class Compare(NamedTuple):
     matching: options.Matching = options.part(options.Matching)
     reading: options.Reading = options.part(options.Reading)
     among: tuple[str, ...] = options.file(
-        "--among",
         metavar="FOLDER",
         multiple=True,
         once=True,

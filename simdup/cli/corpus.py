@@ -76,13 +76,12 @@ class CorpusScan(NamedTuple):
     files: tuple[str, ...] = options.argument(
         "FILE...", options.PATH, nargs=-1, required=True, is_tree=True
     )
-    text_field: str = options.option("--text-field", default="text", metavar="NAME")
-    id_field: str | None = options.option("--id-field", metavar="NAME")
+    text_field: str = options.option(default="text", metavar="NAME")
+    id_field: str | None = options.option(metavar="NAME")
     matching: options.Matching = options.part(options.Matching)
     linkage: str = options.linkage
     parts: float | None = options.parts
     keep: str | None = options.option(
-        "--keep",
         type=click.Choice(KEEPS),
         once=True,
         needs=("--output",),
@@ -92,22 +91,20 @@ class CorpusScan(NamedTuple):
     target: str | None = options.file("-o", "--output", once=True, writes=True)
     page: Page = options.part(Page)
     html_texts: str | None = texts_option("groups")
-    dropped: str | None = options.file("--dropped", needs=("--keep",), writes=True)
+    dropped: str | None = options.file(needs=("--keep",), writes=True)
     engine: str = options.choice(
-        "--engine",
         ("local", "spark"),
         excludes={"spark": ("--jobs", "--parts", "--dropped", *PAGE, "--input-format tsv")},
     )
-    master: str | None = options.option("--master", metavar="URL", needs=_SPARK)
+    master: str | None = options.option(metavar="URL", needs=_SPARK)
     conf: tuple[tuple[str, str], ...] = options.option(
-        "--conf",
         type=options.ParsedValue("name=value", _setting),
         multiple=True,
         once=True,
         needs=_SPARK,
     )
     input_format: str | None = options.option(
-        "--input-format", type=click.Choice(ROW_FORMATS), needs=(*_SPARK, "FILE... -")
+        type=click.Choice(ROW_FORMATS), needs=(*_SPARK, "FILE... -")
     )
     jobs: int | None = options.jobs
     fail_on_found: bool = options.fail_on_found

@@ -40,26 +40,20 @@ class Evaluate(NamedTuple):
     picture: Also draw the accuracy as a .png or .svg file; needs the extra 'plot'.
     """
 
-    pairs: str | None = options.file("--pairs", metavar="CSV", once=True)
-    all_pairs: str | None = options.file(
-        "--all-pairs", metavar="CSV", once=True, excludes=("--pairs",)
-    )
-    bits: tuple[int, ...] = options.option(
-        "--bits", type=options.LENGTHS, default=",".join(map(str, SIZES))
-    )
-    features: tuple[str, ...] = options.several(
-        "--features", FeatureKind, "What fingerprints are made of"
-    )
-    hash: tuple[str, ...] = options.several("--hash", HashKind, "The hash functions")
+    pairs: str | None = options.file(metavar="CSV", once=True)
+    all_pairs: str | None = options.file(metavar="CSV", once=True, excludes=("--pairs",))
+    bits: tuple[int, ...] = options.option(type=options.LENGTHS, default=",".join(map(str, SIZES)))
+    features: tuple[str, ...] = options.several(FeatureKind, "What fingerprints are made of")
+    hash: tuple[str, ...] = options.several(HashKind, "The hash functions")
     similarity: float = options.similarity_option()
     own_share: float = options.own_share_option()
     k: int | None = options.option("-k", type=options.WholeNumber(min=0), metavar="BITS")
     details: options.Details = options.part(options.Details)
-    draws: int = options.option("--draws", type=options.WholeNumber(min=1), default=1)
-    curve: bool = options.flag("--curve")
-    recommend: bool = options.flag("--recommend")
+    draws: int = options.option(type=options.WholeNumber(min=1), default=1)
+    curve: bool = options.flag()
+    recommend: bool = options.flag()
     precision: float = options.option(
-        "--precision", type=options.SHARE, default=0.99, metavar="P", needs=("--recommend",)
+        type=options.SHARE, default=0.99, metavar="P", needs=("--recommend",)
     )
     picture: str | None = options.file("--plot", once=True, writes=True)
     form: str = options.report_format(("table", "json", "csv"))

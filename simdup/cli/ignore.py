@@ -32,8 +32,8 @@ class Ignored(NamedTuple):
     no_ignored: Leave out no pair.
     """
 
-    ignored: str | None = options.file("--ignored", excludes=("--no-ignored",))
-    no_ignored: bool = options.flag("--no-ignored")
+    ignored: str | None = options.file(excludes=("--no-ignored",))
+    no_ignored: bool = options.flag()
 
     def path(self) -> str | None:
         """Return the path of the list to leave out, None for no list."""
@@ -110,7 +110,7 @@ class Add(NamedTuple):
 
     files: tuple[str, ...] = options.argument("FILE|GLOB|NUMBER...", str, nargs=-1, required=True)
     ignored: str | None = _list
-    cache: str | None = options.file("--cache")
+    cache: str | None = options.file()
     reading: options.Reading = options.part(options.Reading)
 
 

@@ -39,7 +39,7 @@ class Build(NamedTuple):
     fingerprint: options.Fingerprint = options.part(options.Fingerprint)
     reading: options.Reading = options.part(options.Reading)
     filtering: options.Filtering = options.part(options.Filtering)
-    parts: bool = options.flag("--parts", needs=("--features shingles",))
+    parts: bool = options.flag(needs=("--features shingles",))
     jobs: int | None = options.jobs
     quiet: bool = options.quiet
 

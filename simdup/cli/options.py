@@ -261,14 +261,20 @@ def argument(metavar: str, kind: Any, **attributes: Any) -> Any:
 def option(*names: str, cls: Any = Option, **attributes: Any) -> Any:
     """Declare an option; its help shows the default if there is one.
 
-    The last of `names` may be the help, where the docstring of a record cannot have it.
+    It is called like its field unless `names` say otherwise. The last of them may be the help,
+    where the docstring of a record cannot have it.
     """
     shown = attributes.get("default") is not None
     typed = [name for name in names if name.startswith("-")]
     own = "".join(names[len(typed) :])
     return lambda name, text: cls(
-        [*typed, name], help=own or text, show_default=shown, **attributes
+        [*(typed or [spelled(name)]), name], help=own or text, show_default=shown, **attributes
     )
+
+
+def spelled(name: str) -> str:
+    """Return the usual spelling of the option that fills the field with this name."""
+    return f"--{name.replace('_', '-')}"
 
 
 def number(*names: str, default: int | None = None, **attributes: Any) -> Any:
@@ -286,24 +292,22 @@ def file(*names: str, metavar: str = "FILE", **attributes: Any) -> Any:
     return option(*names, type=PATH, metavar=metavar, **attributes)
 
 
-def choice(name: str, choices: Iterable[str], text: str = "", **attributes: Any) -> Any:
-    """Declare an option that takes one of `choices`; the first is the default."""
+def choice(choices: Iterable[str], *names: str, **attributes: Any) -> Any:
+    """Declare an option that takes one of `choices`, the first by default; see `option`."""
     kind = click.Choice([getattr(each, "value", each) for each in choices])
-    return option(name, text, type=kind, default=kind.choices[0], **attributes)
+    return option(*names, type=kind, default=kind.choices[0], **attributes)
 
 
-def several(name: str, kind: type[Enum], text: str) -> Any:
+def several(kind: type[Enum], text: str) -> Any:
     """Declare an option that takes one or more members of an enumeration, the first by default."""
     known = [each.value for each in kind]
     parsed = ParsedValue("name[,name...]", partial(_among, known))
-    return option(
-        name, f"{text}: one or more of {', '.join(known)}.", type=parsed, default=known[0]
-    )
+    return option(f"{text}: one or more of {', '.join(known)}.", type=parsed, default=known[0])
 
 
 def report_format(names: Iterable[str], text: str = "The format of the report.") -> Any:
     """Declare the option `--format`; the first name is the default."""
-    return choice("--format", names, text)
+    return choice(names, "--format", text)
 
 
 #: The path of a file. Whether it can be read shows when it is read, with one message everywhere.
@@ -339,8 +343,8 @@ class Dictionaries(NamedTuple):
     stop_words: Words to leave out, one a line.
     """
 
-    user_dict: str | None = file("--user-dict", needs=_NEEDS["user_dict"])
-    stop_words: str | None = file("--stop-words", needs=_NEEDS["stop_words"])
+    user_dict: str | None = file(needs=_NEEDS["user_dict"])
+    stop_words: str | None = file(needs=_NEEDS["stop_words"])
 
 
 class Details(NamedTuple):
@@ -355,14 +359,14 @@ class Details(NamedTuple):
     """
 
     ngram: tuple[int, ...] = option(
-        "--ngram", type=LENGTHS, default=",".join(map(str, _DEFAULT.ngram)), needs=_NEEDS["ngram"]
+        type=LENGTHS, default=",".join(map(str, _DEFAULT.ngram)), needs=_NEEDS["ngram"]
     )
-    top: int = option("--top", type=int, default=_DEFAULT.top, needs=_NEEDS["top"])
+    top: int = option(type=int, default=_DEFAULT.top, needs=_NEEDS["top"])
     weights: str = choice(
-        "--weights", WeightKind, needs=dict.fromkeys(("int", "int10", "float"), _NEEDS["weights"])
+        WeightKind, needs=dict.fromkeys(("int", "int10", "float"), _NEEDS["weights"])
     )
     dictionaries: Dictionaries = part(Dictionaries)
-    no_fold_variants: bool = flag("--no-fold-variants", needs=_NEEDS["no_fold_variants"])
+    no_fold_variants: bool = flag(needs=_NEEDS["no_fold_variants"])
 
     def of(self, features: str) -> dict[str, Any]:
         """Return the fields of a recipe that have a meaning for these features."""
@@ -384,9 +388,9 @@ class Fingerprint(NamedTuple):
         bits.
     """
 
-    bits: int | None = option("--bits", type=int)
-    features: str = choice("--features", FeatureKind)
-    hash: str = choice("--hash", HashKind)
+    bits: int | None = option(type=int)
+    features: str = choice(FeatureKind)
+    hash: str = choice(HashKind)
     details: Details = part(Details)
 
     def recipe(self) -> Recipe:
@@ -426,7 +430,7 @@ class Thresholds(NamedTuple):
 
     similarity: float = similarity_option(replaces=("--no-verify",))
     k: int | None = option("-k", type=WholeNumber(min=0), metavar="BITS", replaces=("--no-verify",))
-    no_verify: bool = flag("--no-verify", replaces=("--similarity", "-k"))
+    no_verify: bool = flag(replaces=("--similarity", "-k"))
 
 
 #: The least share of a larger text; its value may be left out.
@@ -466,9 +470,7 @@ class Reading(NamedTuple):
     """
 
     encoding: str | None = encoding
-    formats: tuple[str, ...] = option(
-        "--formats", type=ParsedValue("names", _formats), default="all"
-    )
+    formats: tuple[str, ...] = option(type=ParsedValue("names", _formats), default="all")
     converters: tuple[Converter, ...] = converters
 
 
@@ -529,12 +531,8 @@ class Priorities(NamedTuple):
     let_go_under: Rather let files under this folder go, such as ~/Downloads.
     """
 
-    keep_under: tuple[str, ...] = file(
-        "--keep-under", metavar="DIR", multiple=True, callback=_folders
-    )
-    let_go_under: tuple[str, ...] = file(
-        "--let-go-under", metavar="DIR", multiple=True, callback=_folders
-    )
+    keep_under: tuple[str, ...] = file(metavar="DIR", multiple=True, callback=_folders)
+    let_go_under: tuple[str, ...] = file(metavar="DIR", multiple=True, callback=_folders)
 
 
 class Filtering(NamedTuple):
@@ -554,16 +552,16 @@ class Filtering(NamedTuple):
     one_file_system: Enter no folder on another file system.
     """
 
-    include: tuple[str, ...] = option("--include", multiple=True, metavar="GLOB")
-    exclude: tuple[str, ...] = option("--exclude", multiple=True, metavar="GLOB")
-    hidden: bool = flag("--hidden")
-    noise: bool = flag("--noise")
-    gitignore: bool = flag("--gitignore")
-    max_depth: int | None = option("--max-depth", type=WholeNumber(min=0), metavar="N")
-    min_size: int = option("--min-size", type=_SIZE, default=0)
-    max_size: int | None = option("--max-size", type=_SIZE)
-    follow_symlinks: bool = flag("--follow-symlinks")
-    one_file_system: bool = flag("--one-file-system")
+    include: tuple[str, ...] = option(multiple=True, metavar="GLOB")
+    exclude: tuple[str, ...] = option(multiple=True, metavar="GLOB")
+    hidden: bool = flag()
+    noise: bool = flag()
+    gitignore: bool = flag()
+    max_depth: int | None = option(type=WholeNumber(min=0), metavar="N")
+    min_size: int = option(type=_SIZE, default=0)
+    max_size: int | None = option(type=_SIZE)
+    follow_symlinks: bool = flag()
+    one_file_system: bool = flag()
 
     def filters(self) -> simdup.Filters:
         """Return the filters. Raises UsageError if no file can pass them."""
@@ -573,7 +571,6 @@ class Filtering(NamedTuple):
 
 
 linkage = choice(
-    "--linkage",
     LINKAGES,
     "How pairs become groups. star: every member is like the representative of its group."
     " components: every member is like some other member, so that chains are one group.",
@@ -583,9 +580,7 @@ linkage = choice(
 output = file("-o", "--output", "Write the report to this file.", once=True, writes=True)
 
 #: Whether a text report has colours; for `terminal.look`.
-color = choice(
-    "--color", COLOR, "Colours in a text report; auto: on a terminal, unless NO_COLOR is set."
-)
+color = choice(COLOR, "Colours in a text report; auto: on a terminal, unless NO_COLOR is set.")
 
 jobs = number(
     "-j", "--jobs", "Number of processes.  [default: one per core, if there is enough work]"

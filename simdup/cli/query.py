@@ -77,9 +77,9 @@ class Query(NamedTuple):
         "--fingerprint", type=options.ParsedValue("hex", _row), multiple=True, once=True
     )
     thresholds: options.Thresholds = options.part(options.Thresholds)
-    top: int | None = options.number("--top", replaces=("--similarity",))
+    top: int | None = options.number(replaces=("--similarity",))
     parts: float | None = options.parts
-    bits: int | None = options.option("--bits", type=int)
+    bits: int | None = options.option(type=int)
     companions: options.Companions = options.part(options.Companions)
     null: bool = options.flag("-0", "--null", once=True, excludes=("--format",))
     form: str = options.report_format(("text", "json", "jsonl", "csv"))

@@ -57,10 +57,10 @@ class Scan(NamedTuple):
     of_index: str | None = options.file(
         "--index", once=True, excludes=_BESIDE_INDEX, replaces=options.OF_AN_INDEX
     )
-    against: tuple[str, ...] = options.file("--against", metavar="REF", multiple=True, once=True)
+    against: tuple[str, ...] = options.file(metavar="REF", multiple=True, once=True)
     filtering: options.Filtering = options.part(options.Filtering)
-    archives: bool = options.flag("--archives")
-    files_from: str | None = options.file("--files-from", once=True, excludes=("PATH...",))
+    archives: bool = options.flag()
+    files_from: str | None = options.file(once=True, excludes=("PATH...",))
     null: bool = options.flag("-0", "--null", once=True, replaces=("--format",))
     form: str = options.report_format(("text", *FORMATS_OF_PARTS, "csv", *_NAMES))
     shown: Shown = options.part(Shown)
@@ -69,8 +69,8 @@ class Scan(NamedTuple):
     html_texts: str | None = texts_option("groups; with --index none")
     color: str = options.color
     jobs: int | None = options.jobs
-    cache: str | None = options.file("--cache", excludes=("--no-cache",), writes=True)
-    no_cache: bool = options.flag("--no-cache")
+    cache: str | None = options.file(excludes=("--no-cache",), writes=True)
+    no_cache: bool = options.flag()
     ignored: Ignored = options.part(Ignored)
     priorities: options.Priorities = options.part(options.Priorities)
     fail_on_found: bool = options.fail_on_found

@@ -43,12 +43,12 @@ class Shown(NamedTuple):
         files.
     """
 
-    sort: str = options.choice("--sort", SORTS)
-    limit: int | None = options.number("--limit")
+    sort: str = options.choice(SORTS)
+    limit: int | None = options.number()
     everything: bool = options.flag("--all", excludes=("--limit",))
-    summary: bool = options.flag("--summary", needs=("--format text",), replaces=("--format",))
-    related: bool = options.flag("--related")
-    siblings: bool = options.flag("--siblings")
+    summary: bool = options.flag(needs=("--format text",), replaces=("--format",))
+    related: bool = options.flag()
+    siblings: bool = options.flag()
     verbose: bool = options.verbose
 
     def renderer(
@@ -117,8 +117,8 @@ class Page(NamedTuple):
     opens: Open the page in your browser; without --html it is written to a temporary folder.
     """
 
-    html: str | None = options.file("--html", once=True, writes=True)
-    lang: str | None = options.option("--lang", type=click.Choice(LANGUAGES), needs=PAGE)
+    html: str | None = options.file(once=True, writes=True)
+    lang: str | None = options.option(type=click.Choice(LANGUAGES), needs=PAGE)
     opens: bool = options.flag("--open", once=True)
 
     def writer(self, target: str | None, *, as_utf8: bool) -> Callable[..., None]:
