@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -335,14 +336,14 @@ def _located(rule: Rule) -> Rule:
 
 def _plan(source: str, asked: Clean) -> Plan:
     """Return a plan made from a result, or the plan in a plan file, whatever consents it wants."""
-    from simdup.clean.plan import Consents, parsed_plan, read_plan
+    from simdup.clean.plan import Consents, parsed_plan
     from simdup.clean.planning import narrowed
 
-    data = options.stdin_for("-").read() if source == "-" else None
-    is_plan = _is_plan(source, data)
+    data = options.saved(source)
+    is_plan = _is_plan(data)
     refuse(_wrong_option(asked, is_plan=is_plan))
     if is_plan:
-        plan = read_plan(source) if data is None else parsed_plan(data.splitlines(True), source)
+        plan = parsed_plan(BytesIO(data), source)
         every: dict[str, Any] = dict.fromkeys(_CONSENTS, True) | {"near": 0.0}
         return narrowed(plan, Consents(**every), asked.protection(), asked.act())
     return _plan_of_result(source, data, asked)
@@ -363,15 +364,12 @@ def _wrong_option(asked: Clean, *, is_plan: bool) -> str:
     )
 
 
-def _plan_of_result(source: str, data: bytes | None, asked: Clean) -> Plan:
+def _plan_of_result(source: str, data: bytes, asked: Clean) -> Plan:
     from simdup.clean.planning import make_plan, narrowed
     from simdup.files.ignored import without_ignored
     from simdup.files.read import digest
     from simdup.report.load import load
 
-    if data is None:
-        with open(source, "rb") as file:
-            data = file.read()
     if data.startswith(b'{"type": "corpus"'):
         raise InputError(f"{source!r}: rows of a corpus; `simdup corpus scan --keep` drops them")
     result = without_ignored(load(data, source), asked.ignored.digests(quiet=asked.quiet))
@@ -394,16 +392,10 @@ def _allowed(whole: Plan, asked: Clean) -> Plan:
     return narrowed(whole, asked.consents(), Protection(), is_dry=not asked.apply)
 
 
-def _is_plan(source: str, data: bytes | None) -> bool:
-    """Return whether a file is a plan, by its first line. Raises InputError for a device."""
-    if data is None:
-        options.check_saved(source)
-        with open(source, "rb") as file:
-            first = file.readline()
-    else:
-        first = data.partition(b"\n")[0]
+def _is_plan(data: bytes) -> bool:
+    """Return whether the content of a file is a plan, by its first line."""
     try:
-        header = json.loads(first)
+        header = json.loads(data.partition(b"\n")[0])
     except (ValueError, RecursionError):
         return False
     return isinstance(header, dict) and "simdup" in header
@@ -416,7 +408,7 @@ def _reviewed(source: str, asked: Clean) -> int:
     from simdup.cli.review import review
     from simdup.report.clean import closing
 
-    target = asked.target or (source if source != "-" and _is_plan(source, None) else None)
+    target = asked.target or (source if source != "-" and _is_plan(options.saved(source)) else None)
     if target is None or source == "-":
         raise click.UsageError("--review reads a file and writes a plan: -o plan.jsonl")
     plan = _plan(source, asked)

@@ -238,13 +238,20 @@ def _encoding(text: str) -> str:
     return text
 
 
-def check_saved(path: str) -> None:
-    """Raise InputError if a path that should name the result of a scan is a folder or a device."""
+def saved(path: str) -> bytes:
+    """Return the content of a file with the result of a scan, or of stdin for -.
+
+    Raises InputError for a folder or a device.
+    """
+    if path == "-":
+        return stdin_for(path).read()
     if os.path.isdir(path):
         how = "name a result, which `simdup scan FOLDER --format json --output FILE` saves"
         raise InputError(f"{path!r}: a folder; {how}")
     if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"{path!r}: not a regular file")
+    with open(path, "rb") as file:
+        return file.read()
 
 
 class WholeNumber(click.IntRange):

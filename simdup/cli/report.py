@@ -57,7 +57,7 @@ def report_command(asked: Report) -> int:
     options.refuse_overwriting(asked.ignored.named())
     ignored = asked.ignored.digests(quiet=asked.quiet)
     write = asked.page.writer(asked.target, as_utf8=False)
-    result = without_ignored(load(_bytes(saved), saved), ignored)
+    result = without_ignored(load(options.saved(saved), saved), ignored)
     day = None if saved == "-" else os.stat(saved).st_mtime
     is_page_alone = asked.page.html is not None and asked.target is None and not shown.summary
     is_report = not is_page_alone or options.is_set("form")
@@ -69,15 +69,6 @@ def report_command(asked: Report) -> int:
     elif not (asked.quiet or shown.summary):
         tell(*shown.closing(result))
     return 0
-
-
-def _bytes(saved: str) -> bytes:
-    """Return the content of the file, or of stdin."""
-    if saved == "-":
-        return options.stdin_for("-").read()
-    options.check_saved(saved)
-    with open(saved, "rb") as file:
-        return file.read()
 
 
 def _unchanged(document: Document) -> Document | Skipped:
