@@ -6,11 +6,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 from simdup.clean.plan import FileId, Left
 from simdup.clean.protection import NOISE, OUTSIDE, as_it_is, changed_since, is_noise
-from simdup.clean.rules import Ranked, Rules
+from simdup.clean.rules import Placed, Rules
 from simdup.errors import InputError
 from simdup.findings.keeper import Key, is_newest, is_under, keys_of
 from simdup.match.tiers import are_related
@@ -96,22 +95,6 @@ def _real(path: str) -> str:
     return os.path.join(os.path.realpath(folder), name)
 
 
-class Placed(NamedTuple):
-    """A member of a group, where its file really is.
-
-    scanned: The path in the result.
-    document: With an absolute path, with no symbolic link among its folders.
-    root: The place of the root that the file lies under; the number of roots if under none.
-    unfit: Why the file can be neither kept nor dropped; "" if it can.
-    """
-
-    scanned: str
-    document: Document
-    reasons: Key
-    root: int
-    unfit: str
-
-
 def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:
     """Yield the files of each group where they really are; `roots` are the roots of the result."""
     base, real = result.base or os.curdir, cache(os.path.realpath)
@@ -126,7 +109,8 @@ def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:
             root = next(inside, len(roots))
             unfit = (NOISE if is_noisy(real(folder)) else "") or OUTSIDE * (root == len(roots))
             document = _at(member.document, path)
-            found.append(Placed(scanned, document, reasons, root, document.untouchable or unfit))
+            unfit = document.untouchable or unfit
+            found.append(Placed(scanned, document, not found, reasons, root, unfit))
         yield found
 
 
@@ -157,7 +141,7 @@ def candidates(
                 continue
             is_changed = bool(changed_since(file))
             file = file if is_changed else as_it_is(file)
-            key = rules.key(Ranked(document, each.root, not place, each.reasons))
+            key = rules.key(each)
             stay = AGAINST * document.source.is_reference or stays(document.path)
             how = is_changed, is_newest(group, each.reasons), related[place]
             others = different[document.text_digest]

@@ -21,19 +21,23 @@ from simdup.records import Document
 from simdup.settings import FORMATS
 
 
-class Ranked(NamedTuple):
-    """The facts about a file that the rules use.
+class Placed(NamedTuple):
+    """A member of a group, where its file really is, with the facts that the rules use.
 
-    document: With an absolute path.
-    root: The place of the folder it was found in, among the folders that were scanned.
+    scanned: The path in the result.
+    document: With an absolute path, with no symbolic link among its folders.
     is_representative: Whether its group has it as the representative.
     reasons: Its key among the files of its group: see `findings.keeper`.
+    root: The place of the root that the file lies under; the number of roots if under none.
+    unfit: Why the file can be neither kept nor dropped; "" if it can.
     """
 
+    scanned: str
     document: Document
-    root: int
     is_representative: bool
     reasons: Key
+    root: int
+    unfit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Rule:
     name: str
     value: tuple[str, ...] = ()
 
-    def place(self, file: Ranked) -> int:
+    def place(self, file: Placed) -> int:
         """The place of a file by this rule; of two files the one with the lower place is kept."""
         return _TAKING[self.name](file, self.value) if self.value else _PLAIN[self.name](file)
 
@@ -58,7 +62,7 @@ class Rule:
         return f"{self.name} {', '.join(self.value)}" if self.value else self.name
 
 
-_PLAIN: dict[str, Callable[[Ranked], int]] = {
+_PLAIN: dict[str, Callable[[Placed], int]] = {
     "newest": lambda file: -file.document.source.mtime_ns,
     "oldest": lambda file: file.document.source.mtime_ns,
     "longest": lambda file: -file.document.features,
@@ -72,7 +76,7 @@ _PLAIN: dict[str, Callable[[Ranked], int]] = {
     "format": lambda file: file.document.format_place,
 }
 
-_TAKING: dict[str, Callable[[Ranked, Sequence[str]], int]] = {
+_TAKING: dict[str, Callable[[Placed, Sequence[str]], int]] = {
     "format": lambda file, names: _among(file.document.format, names),
     "encoding": lambda file, names: _among(file.document.encoding, names),
     "name": lambda file, globs: (
@@ -113,7 +117,7 @@ class Rules:
     def __init__(self, given: Sequence[Rule] = ()) -> None:
         self.rules = tuple(given)
 
-    def key(self, file: Ranked) -> Key:
+    def key(self, file: Placed) -> Key:
         """The key of a file: of several files the one with the smallest key is kept."""
         return (*(rule.place(file) for rule in self.rules), *file.reasons)
 

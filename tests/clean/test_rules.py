@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simdup.clean.rules import NAMES, Ranked, Rules, is_under, rule_of
+from simdup.clean.rules import NAMES, Placed, Rules, is_under, rule_of
 from simdup.findings.keeper import WORDS
 from simdup.records import Document, Source
 
@@ -27,7 +27,7 @@ def ranked(fields):
     source = Source(given["path"], given["size"], given["mtime_ns"], 0, 0, 0)
     encoding = given["encoding"] if given["format"] == "text" else given["format"]
     document = Document(source, encoding, 1, 0, given["features"], b"", b"", b"")
-    return Ranked(document, given["root"], given["representative"], key)
+    return Placed("", document, given["representative"], key, given["root"], "")
 
 
 def test_there_is_a_vector_for_every_rule():

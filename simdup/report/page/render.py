@@ -14,8 +14,9 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import Any
 
-from simdup.clean.candidates import AGAINST, Placed, check_result, placed, roots_of
+from simdup.clean.candidates import AGAINST, check_result, placed, roots_of
 from simdup.clean.plan import Header, Plan, plan_lines
+from simdup.clean.rules import Placed
 from simdup.errors import InputError
 from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
