@@ -100,7 +100,7 @@ def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:
     base, real = result.base or os.curdir, cache(os.path.realpath)
     is_noisy = cache(lambda folder: is_noise(os.path.join(folder, "")))
     for group, keys in zip(result.groups, keys_of(result), strict=True):
-        found = []
+        found = list[Placed]()
         for member, reasons in zip(group.members, keys, strict=True):
             scanned = member.document.path
             folder, name = os.path.split(os.path.join(base, scanned))
