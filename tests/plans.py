@@ -66,7 +66,7 @@ def seen(path):
 def action(keep, file, act=Act.TRASH, line=2, group=1):
     """What happens to one file; files are named or `seen`."""
     keep, file = (each if isinstance(each, FileId) else seen(each) for each in (keep, file))
-    return Action(line, group, keep, act, file, file.kind_with(keep), None, "of a test")
+    return Action(line, group, keep, act, file, None, "of a test")
 
 
 def plan(*pairs, act=Act.TRASH, roots=(".",)):

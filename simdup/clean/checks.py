@@ -242,7 +242,7 @@ def check_same(
     The planner's own functions decide, by the texts as they are now. Of the plan only the digests
     count: they choose what is asked, and those of bytes must be the ones that were read.
     """
-    kind = action.file.kind_with(action.keep)
+    kind = action.kind
     if kind is Kind.IDENTICAL_BYTES:
         _check_bytes(*files)
         return

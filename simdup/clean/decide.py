@@ -45,11 +45,10 @@ RELATED = "only related: perhaps two texts of one series, and not versions of on
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gone:
-    """A file that goes, the one that is kept for it, and how they are the same."""
+    """A file that goes, the one that is kept for it, and their similarity if it was computed."""
 
     file: Candidate
     keep: Candidate
-    kind: Kind
     similarity: float | None = None
 
 
@@ -78,7 +77,7 @@ def needed(action: Action) -> dict[str, str]:
 
     The act and the digests of the plan tell; the texts decide when the file goes.
     """
-    act, kind = action.act, action.file.kind_with(action.keep)
+    act, kind = action.act, action.kind
     found = {act.option: f"{act.value}: needs --{act.option}"} if act.option else {}
     if kind is Kind.IDENTICAL_BYTES or act.is_of_bytes:
         return found
@@ -100,7 +99,7 @@ def consent_refusal(action: Action, consents: Consents) -> str:
     """
     if whys := [why for name, why in needed(action).items() if consents.lack(name)]:
         return whys[0]
-    is_same = action.file.kind_with(action.keep) is Kind.IDENTICAL_BYTES
+    is_same = action.kind is Kind.IDENTICAL_BYTES
     return BYTES_ONLY if action.act.is_of_bytes and not is_same else ""
 
 
@@ -210,7 +209,7 @@ class _Group:
             refusal = SAME_FILE
         why = file.stays or refusal
         if other is not None and not why:
-            self.gone[file.id.path] = Gone(file, other, file.id.kind_with(other.id))
+            self.gone[file.id.path] = Gone(file, other)
             return
         if other is not None:
             self.left[file.id.path] = file, why
@@ -266,10 +265,10 @@ class _Group:
                 continue
             top = tops[refusals.index("")]
             self.left.pop(file.id.path, None)
-            self.gone[file.id.path] = Gone(file, top, Kind.NEAR, similarity)
+            self.gone[file.id.path] = Gone(file, top, similarity)
             for path, each in self.gone.items():
                 if each.keep is file:
-                    self.gone[path] = Gone(each.file, top, Kind.NEAR, similarity)
+                    self.gone[path] = Gone(each.file, top, similarity)
 
 
 Copies = list[tuple[Candidate, Candidate]]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from heapq import merge
 from typing import Any
@@ -116,7 +116,7 @@ class Action:
 
     line: The line in the plan file; the header is line 1.
     group: The number of the group in the result.
-    kind: How the file is the same as the kept one, which need not be the group's representative.
+    keep: The file that stays, which need not be the group's representative.
     similarity: The exact similarity to the kept file; None unless `kind` is NEAR.
     why: The rule or reason that chose the kept file, for people.
     is_newest: Whether the newest version of a chain goes for an older one. A plan that does not say
@@ -128,10 +128,14 @@ class Action:
     keep: FileId
     act: Act
     file: FileId
-    kind: Kind
     similarity: float | None
     why: str
     is_newest: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """How the file is the same as the kept one, by their digests."""
+        return self.file.kind_with(self.keep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +226,6 @@ VERSION = 1
 _LONGEST_LINE = 1 << 24
 
 _FILE = ("path", "path_base64", "id", "bytes", "text", "words", "whole", "packed", "links")
-_KINDS = {*Kind} - {Kind.SAME_PATTERN}
 _FIELD = 2**64 - 1
 _TIME = 2**63 - 1
 
@@ -373,22 +376,14 @@ def _header(fields: Fields) -> Header:
 def action_of(fields: Fields, line: int) -> Action:
     """The action in one line of a plan. Raises WrongFieldError."""
     fields.only("group", "keep", "act", "file", "kind", "similarity", "why", "newest")
-    kind = fields.choice("kind", Kind)
-    if kind not in _KINDS:
+    if fields.choice("kind", Kind) is Kind.SAME_PATTERN:
         raise fields.wrong("kind", "is none that may be acted on")
     file, keep = _file(fields.inner("file")), _file(fields.inner("keep"))
-    kind = file.kind_with(keep)
-    return Action(
-        line,
-        fields.count("group"),
-        keep,
-        fields.choice("act", Act),
-        file,
-        kind,
-        fields.maybe("similarity", fields.share),
-        printable(fields.text("why")),
-        fields.truth("newest") if fields.has("newest") else kind is Kind.NEAR,
-    )
+    act, similarity = fields.choice("act", Act), fields.maybe("similarity", fields.share)
+    group, why = fields.count("group"), printable(fields.text("why"))
+    made = Action(line, group, keep, act, file, similarity, why)
+    newest = fields.truth("newest") if fields.has("newest") else made.kind is Kind.NEAR
+    return replace(made, is_newest=newest)
 
 
 def _left(fields: Fields, line: int) -> Left:

@@ -142,9 +142,8 @@ def _action(gone: Gone, group: int, wishes: Wishes) -> Action:
     why = wishes.rules.deciding(keep.key, file.key)
     if keep.stays and file.key < keep.key:
         why = f"the kept file is {keep.stays}"
-    about = gone.kind, gone.similarity, why
-    is_newest = file.is_newest and gone.kind is Kind.NEAR
-    return Action(0, group, keep.id, wishes.act, file.id, *about, is_newest)
+    made = Action(0, group, keep.id, wishes.act, file.id, gone.similarity, why)
+    return replace(made, is_newest=file.is_newest and made.kind is Kind.NEAR)
 
 
 LINKED = "reached through a symbolic link"

@@ -191,12 +191,11 @@ class Review:
 
         Whoever was shown the two needs no other word to let the newest version go.
         """
-        kind, similarity = file.kind_with(keep), None
-        if kind is Kind.NEAR:
-            similarity = self._alike(keep, file)
-            if similarity is None:
-                return None
-        return Action(0, group, keep, self._act, file, kind, similarity, DROPPED)
+        made = Action(0, group, keep, self._act, file, None, DROPPED)
+        if made.kind is not Kind.NEAR:
+            return made
+        similarity = self._alike(keep, file)
+        return None if similarity is None else replace(made, similarity=similarity)
 
 
 def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], str]) -> _Group:

@@ -128,11 +128,11 @@ class Page(NamedTuple):
         of one that nobody wants are not asked for. Raises InputError now if a file could not be
         written.
         """
-        from tempfile import mkdtemp
-
         write_report = writer(target, as_utf8=as_utf8)
         if self.html is None and not self.opens:
             return lambda report, _=(): write_report(report)
+        from tempfile import mkdtemp
+
         path = self.html or os.path.join(mkdtemp(prefix="simdup-"), "page.html")
         write_page = writer(path, as_utf8=True)
 

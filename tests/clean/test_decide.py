@@ -43,7 +43,10 @@ def decided(*pool, alike=None, copy_of=None, **consents):
     """What goes, for what and how; and what is left, and why."""
     values = {text.encode(): value for text, value in (alike or {}).items()}
     found = decide_group(pool, copy_of or {}, values, Consents(**consents))
-    gone = {each.file.id.path[1:]: (each.keep.id.path[1:], each.kind) for each in found.gone}
+    gone = {
+        each.file.id.path[1:]: (each.keep.id.path[1:], each.file.id.kind_with(each.keep.id))
+        for each in found.gone
+    }
     return gone, {each.id.path[1:]: why for each, why in found.left}
 
 

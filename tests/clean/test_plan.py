@@ -42,7 +42,7 @@ def seen(name, letters=b"bt"):
 
 def action(line, name, keep="kept", kind=Kind.IDENTICAL_BYTES, similarity=None):
     file = seen(name, b"bt" if kind is Kind.IDENTICAL_BYTES else b"cd")
-    return Action(line, 7, seen(keep), Act.TRASH, file, kind, similarity, "newest")
+    return Action(line, 7, seen(keep), Act.TRASH, file, similarity, "newest")
 
 
 PLAN = Plan(

@@ -727,7 +727,7 @@ def test_a_member_of_an_archive_and_a_doubtful_text_are_never_acted_on(tree):
 # Plans larger than anybody means
 
 SEEN = FileId("/f", 1, 2, 3, 4, 5, b"b" * 16, b"t" * 16)
-ACTION = Action(2, 1, SEEN, Act.TRASH, SEEN, Kind.IDENTICAL_BYTES, None, "")
+ACTION = Action(2, 1, SEEN, Act.TRASH, SEEN, None, "")
 
 
 def losing(groups, found=0):

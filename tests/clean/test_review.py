@@ -28,7 +28,7 @@ def left(group, name, why=NEAR_ASKS):
 
 
 def copy(group, name, keep):
-    return Action(0, group, seen(keep), Act.TRASH, seen(name), Kind.IDENTICAL_BYTES, None, "oldest")
+    return Action(0, group, seen(keep), Act.TRASH, seen(name), None, "oldest")
 
 
 # Group 1: a is kept, b and c are near. Group 2: d is kept, e is near, and f2 is a copy of f, which
