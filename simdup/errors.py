@@ -35,15 +35,11 @@ class BadValueError(SimdupError, ValueError):
 
 
 class ExtraMissingError(SimdupError, ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is needed and not installed: for what, and the extra that has it."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional package: pip install 'simdup[{extra}]'")
-        self._given = what, extra
-
-    def __reduce__(self) -> tuple[type[ExtraMissingError], tuple[str, str]]:
-        """Return how to rebuild the error, so that a worker can send it to another process."""
-        return type(self), self._given
+    def __str__(self) -> str:
+        """What to install; the arguments stay as they are, so that a worker can send the error."""
+        return "{} needs an optional package: pip install 'simdup[{}]'".format(*self.args)
 
 
 class InterruptedScan(KeyboardInterrupt):
