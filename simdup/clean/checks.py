@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from errno import ELOOP, ENOENT, ENOTDIR
@@ -21,7 +21,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simdup.clean.decide import SHORT, UNCERTAIN, consent_refusal, near_refusal, text_refusal
 from simdup.clean.outcome import Refusal, RefusedError
@@ -32,7 +31,7 @@ from simdup.extract.readers import Readers
 from simdup.files.read import SkipError, StreamedText, is_streamed, read_open, read_text
 from simdup.findings.keeper import is_under
 from simdup.fingerprint.features import Features, all_features, concatenated, merged, segments
-from simdup.match.verify import cosines, decide
+from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.records import Document, Kind, Reason, Source
 from simdup.settings import FORMATS
@@ -64,44 +63,19 @@ class Reading:
         words = b"" if features.words is None else features.words[0].tobytes()
         return text.document(source, int(features.counts[0]), of_words=words), features
 
+    def again(self, known: Document) -> tuple[Document, Features] | None:
+        """A document and its features now; None if its file changed or is unreadable."""
+        try:
+            found = self.document(known.source)
+        except SkipError:
+            return None
+        return found if found[0].bytes_digest == known.bytes_digest else None
+
 
 def similarity(one: Features, other: Features) -> float:
     """The exact cosine of two texts."""
     found = cosines(concatenated([one, other]), np.array([0]), np.array([1]))
     return float(found[0])
-
-
-def similarities(
-    pairs: Sequence[tuple[Document, Document]], encoding: str | None
-) -> tuple[list[float], dict[str, Document]]:
-    """The exact cosine of the texts of each pair, and each document as it is now, by its path.
-
-    A file that changed or cannot be read has the similarity 0, and is not among the documents.
-    """
-    documents = {each.path: each for pair in pairs for each in pair}
-    listed, place = list(documents.values()), {path: n for n, path in enumerate(documents)}
-    now: dict[str, Document] = {}
-
-    def features(known: Document) -> Features:
-        try:
-            found, features = reading.document(known.source)
-        except SkipError:
-            return all_features([""], _RECIPE)
-        if found.bytes_digest != known.bytes_digest:
-            return all_features([""], _RECIPE)
-        now[known.path] = found
-        return features
-
-    def load(asked: NDArray[np.int64]) -> Features:
-        return concatenated([features(listed[index]) for index in asked.tolist()])
-
-    places = np.array([[place[one.path], place[two.path]] for one, two in pairs], np.int64)
-    counts = np.array([each.features for each in listed], np.int64)
-    values = np.zeros(len(pairs))
-    with closing(Reading(encoding)) as reading:
-        for part, found in decide(places.reshape(-1, 2), counts, load) if pairs else ():
-            values[part] = found
-    return values.tolist(), now
 
 
 @dataclass(slots=True)

@@ -154,8 +154,8 @@ def _sort(file: Candidate) -> object:
 
 def decide_group(
     pool: Sequence[Candidate],
-    copy_of: Mapping[str, str],
     alike: Mapping[object, float],
+    copy_of: Mapping[str, str],
     consents: Consents,
     act: Act = Act.TRASH,
 ) -> Decided:

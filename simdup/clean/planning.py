@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
-from simdup.clean.checks import similarities
+from simdup.clean.checks import Reading, similarity
 from simdup.clean.decide import (
     Gone,
     consent_refusal,
@@ -65,11 +66,11 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     consents, act = wishes.consents, wishes.act
     whole = whole_folders(result, pools, consents, act)
     copy_of = {path: copy for path, (copy, _) in whole.items()}
-    pools, alike = _compared(pools, consents, act)
-    for group, pool, near in zip(result.groups, pools, alike, strict=True):
-        decided = decide_group(pool, copy_of, near, consents, act)
-        actions += (_action(each, group.id, wishes) for each in decided.gone)
-        left += (Left(0, group.id, file.id, why) for file, why in decided.left)
+    with closing(Reading(consents.encoding)) as reading:
+        for group, pool in zip(result.groups, pools, strict=True):
+            decided = decide_group(*_compared(pool, consents, act, reading), copy_of, consents, act)
+            actions += (_action(each, group.id, wishes) for each in decided.gone)
+            left += (Left(0, group.id, file.id, why) for file, why in decided.left)
     return numbered(explained(actions, whole), left, header)
 
 
@@ -108,33 +109,34 @@ def numbered(actions: Iterable[Action], left: Iterable[Left], header: Header) ->
 
 
 def _compared(
-    pools: Sequence[Sequence[Candidate]], consents: Consents, act: Act
-) -> tuple[list[list[Candidate]], list[dict[object, float]]]:
-    """For each group its files, and the similarities of its texts to its first file.
+    pool: Sequence[Candidate], consents: Consents, act: Act, reading: Reading
+) -> tuple[list[Candidate], dict[object, float]]:
+    """The files of a group, and the similarities of its texts to its first file.
 
-    Only files are compared for which it may matter; these have the documents that they are now.
+    The compared files have the documents that they are now. One that changed or cannot be read is
+    similar to none.
     """
-    asked = list[tuple[int, Candidate, Candidate]]()
-    for place, pool in enumerate(pools):
-        texts, tops = set[object](), copies_of(pool[0].id, pool) if pool else []
-        for file in pool:
-            is_copy = file.id.kind_with(pool[0].id) is not Kind.NEAR
-            is_related = file.is_related or pool[0].is_related
-            if is_copy or is_related or file.is_changed or file.id.content.words in texts:
-                continue
-            if any(not near_refusal(file.document, t.document, consents, act) for t in tops):
-                texts.add(file.id.content.words)
-                asked.append((place, pool[0], file))
-    pairs = [(one.document, two.document) for _, one, two in asked]
-    values, now = similarities(pairs, consents.encoding)
-    found: list[dict[object, float]] = [{} for _ in pools]
-    for (place, _, file), value in zip(asked, values, strict=True):
-        found[place][file.id.content.words] = value
-    read = [
-        [replace(each, document=now.get(each.document.path, each.document)) for each in pool]
-        for pool in pools
-    ]
-    return read, found
+    asked, alike = _asked(pool, consents, act), dict[object, float]()
+    first = reading.again(pool[0].document) if asked else None
+    now = {pool[0].id.path: first[0]} if first else {}
+    for file in asked:
+        other = reading.again(file.document)
+        alike[file.id.content.words] = similarity(first[1], other[1]) if first and other else 0.0
+        if other:
+            now[file.id.path] = other[0]
+    return [replace(each, document=now.get(each.id.path, each.document)) for each in pool], alike
+
+
+def _asked(pool: Sequence[Candidate], consents: Consents, act: Act) -> Iterable[Candidate]:
+    """A file of each text that may go for being similar to the first file of its group."""
+    found, tops = dict[object, Candidate](), copies_of(pool[0].id, pool) if pool else []
+    for file in pool:
+        is_copy = file.id.kind_with(pool[0].id) is not Kind.NEAR
+        if is_copy or file.is_related or pool[0].is_related or file.is_changed:
+            continue
+        if any(not near_refusal(file.document, t.document, consents, act) for t in tops):
+            found.setdefault(file.id.content.words, file)
+    return found.values()
 
 
 def _action(gone: Gone, group: int, wishes: Wishes) -> Action:
