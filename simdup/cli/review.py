@@ -18,7 +18,7 @@ import click
 from simdup.clean.plan import Act, FileId, Plan, plan_lines, read_plan
 from simdup.clean.protection import changed_since
 from simdup.clean.review import Answer, Question, Review
-from simdup.cli.output import tell, writer
+from simdup.cli.output import Write, tell, writer
 from simdup.errors import InputError
 from simdup.files.compare import compare
 from simdup.records import Comparison, Kind
@@ -48,30 +48,6 @@ q   stop without a plan; the answers are kept for the next review
 ?   this help"""
 
 
-class _Pairs:
-    """The comparisons that were made, so that no pair is read twice."""
-
-    def __init__(self, encoding: str | None) -> None:
-        self._settings = Settings(encoding=encoding)
-        self.comparison = lru_cache(1)(self._comparison)  # it has both texts
-        self.alike = cache(self._alike)
-
-    def _comparison(self, keep: FileId, file: FileId) -> Comparison | InputError:
-        """The comparison of both files as they are now, or why they cannot be compared."""
-        for each in (keep, file):
-            if why := changed_since(each):
-                return InputError(f"{each.path!r}: {why}")
-        try:
-            return compare(keep.path, file.path, self._settings)
-        except InputError as trouble:
-            return trouble
-
-    def _alike(self, keep: FileId, file: FileId) -> float | None:
-        """The similarity of two files; None if they cannot be compared now."""
-        found = self.comparison(keep, file)
-        return None if isinstance(found, InputError) else found.similarity
-
-
 def review(
     plan: Plan,
     target: str,
@@ -90,11 +66,10 @@ def review(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError("--review asks at a terminal, and this is none")
     part = f"{target}.part"
-    pairs = _Pairs(encoding)
-    answers = Review(_begun(plan, part), pairs.alike, stays, act)
-    save = writer(part, as_utf8=True)
-    session = _Session(answers, pairs, ignore, look, lambda made: save(plan_lines(made)))
-    if not session.run():
+    begun, save = _begun(plan, part), writer(part, as_utf8=True)
+    session = _Session(Settings(encoding=encoding), ignore, look, save)
+    answers = Review(begun, session.alike, stays, act)
+    if not session.run(answers):
         kept = f"; the answers are in {printable(part)}, and the same command goes on"
         tell("no plan written" + (kept if os.path.exists(part) else ""))
         return None
@@ -118,53 +93,100 @@ def _begun(plan: Plan, part: str) -> Plan:
 
 @dataclass
 class _Session:
-    """The questions at the terminal."""
+    """The questions at the terminal; no pair of files is read twice."""
 
-    answers: Review
-    pairs: _Pairs
+    settings: Settings
     ignore: Callable[[FileId, FileId], None]
     look: TerminalStyle
-    save: Callable[[Plan], None]
+    save: Write
 
-    def run(self) -> bool:
+    def __post_init__(self) -> None:
+        """Keep what was compared."""
+        self.comparison = lru_cache(1)(self._comparison)  # it has both texts
+        self.alike = cache(self._alike)
+
+    def _comparison(self, keep: FileId, file: FileId) -> Comparison | InputError:
+        """The comparison of both files as they are now, or why they cannot be compared."""
+        for each in (keep, file):
+            if why := changed_since(each):
+                return InputError(f"{each.path!r}: {why}")
+        try:
+            return compare(keep.path, file.path, self.settings)
+        except InputError as trouble:
+            return trouble
+
+    def _alike(self, keep: FileId, file: FileId) -> float | None:
+        """The similarity of two files; None if they cannot be compared now."""
+        found = self.comparison(keep, file)
+        return None if isinstance(found, InputError) else found.similarity
+
+    def run(self, answers: Review) -> bool:
         """Ask until nothing is open or the user stops; return whether to write the plan."""
         shown = None
-        while question := self.answers.question():
+        while question := answers.question():
             if question != shown:
-                for line in _shown(question, self.answers.waiting, self.pairs, self.look):
+                for line in self._shown(question, answers.waiting):
                     click.echo(line)
                 shown = question
             letter = _letter(question)
             if letter in {"w", "q", ""}:
                 return letter == "w"
             if letter in {each.value for each in Answer}:
-                self._take(Answer(letter), question)
+                self._take(answers, Answer(letter), question)
             elif letter == "b":
-                if not self.answers.back():
+                if not answers.back():
                     click.echo("there is no file before")
             else:
                 self._help(letter, question)
         return True
 
-    def _take(self, answer: Answer, question: Question) -> None:
+    def _take(self, answers: Review, answer: Answer, question: Question) -> None:
         """Take an answer, and save the plan so far."""
-        if trouble := self.answers.answer(answer):
+        if trouble := answers.answer(answer):
             click.echo(trouble)
             return
         if answer is Answer.IGNORE:
             self.ignore(question.keep, question.file)
-        self.save(self.answers.plan())
+        self.save(plan_lines(answers.plan()))
 
     def _help(self, letter: str, question: Question) -> None:
         """Show the difference, open both files, or show the help, as the letter asks."""
         if letter == "v":
-            lines = _difference(question, self.pairs, self.look)
-            click.echo_via_pager("\n".join(lines) + "\n")
+            click.echo_via_pager("\n".join(self._difference(question)) + "\n")
         elif letter == "o":
             for each in (question.keep, question.file):
                 click.launch(each.path)
         else:
             click.echo(_HELP)
+
+    def _shown(self, question: Question, waiting: int) -> Iterator[str]:
+        """Yield the lines that a question begins with: both files, and how they differ."""
+        found = self.comparison(question.keep, question.file)
+        yield ""
+        yield self.look.painted(f"Group {question.group}; {count(waiting, 'file')} open", "1")
+        yield f"  keep  {_about(question.keep)}"
+        yield f"  this  {_about(question.file)}"
+        if question.copies:
+            yield f"        and {count(question.copies, 'identical copy')} of it"
+        if isinstance(found, InputError):
+            yield f"  these cannot be compared: {printable(str(found))}"
+            return
+        kind = found.left.kind_with(found.right)
+        alike = f"{percent(found.similarity)} alike" if kind is Kind.NEAR else kind.value
+        yield f"        {alike}"
+        lines = self._difference(question)
+        yield from lines[:_MOST_LINES]
+        if len(lines) > _MOST_LINES:
+            yield f"... {count(len(lines) - _MOST_LINES, 'more line')}; v shows them"
+
+    def _difference(self, question: Question) -> list[str]:
+        """Return the difference between two files, by sentence."""
+        found = self.comparison(question.keep, question.file)
+        if isinstance(found, InputError):
+            return []
+        names = question.keep.path, question.file.path
+        by_line = found.kind is Kind.SAME_WORDS
+        return list(diff.render(*found.texts, names, self.look, by_line=by_line))
 
 
 def _letter(question: Question) -> str:
@@ -179,36 +201,5 @@ def _letter(question: Question) -> str:
     return line.strip().lower() or "?"
 
 
-def _shown(question: Question, waiting: int, pairs: _Pairs, look: TerminalStyle) -> Iterator[str]:
-    """Yield the lines that a question begins with: both files, and how they differ."""
-    found = pairs.comparison(question.keep, question.file)
-    yield ""
-    yield look.painted(f"Group {question.group}; {count(waiting, 'file')} open", "1")
-    yield f"  keep  {_about(question.keep)}"
-    yield f"  this  {_about(question.file)}"
-    if question.copies:
-        yield f"        and {count(question.copies, 'identical copy')} of it"
-    if isinstance(found, InputError):
-        yield f"  these cannot be compared: {printable(str(found))}"
-        return
-    kind = found.left.kind_with(found.right)
-    alike = f"{percent(found.similarity)} alike" if kind is Kind.NEAR else kind.value
-    yield f"        {alike}"
-    lines = _difference(question, pairs, look)
-    yield from lines[:_MOST_LINES]
-    if len(lines) > _MOST_LINES:
-        yield f"... {count(len(lines) - _MOST_LINES, 'more line')}; v shows them"
-
-
 def _about(file: FileId) -> str:
     return f"{printable(file.path)}  {size(file.size)}, {date(file.mtime_ns)}"
-
-
-def _difference(question: Question, pairs: _Pairs, look: TerminalStyle) -> list[str]:
-    """Return the difference between two files, by sentence."""
-    found = pairs.comparison(question.keep, question.file)
-    if isinstance(found, InputError):
-        return []
-    names = question.keep.path, question.file.path
-    by_line = found.kind is Kind.SAME_WORDS
-    return list(diff.render(*found.texts, names, look, by_line=by_line))
