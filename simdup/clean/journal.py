@@ -155,8 +155,7 @@ def default_folder() -> Path:
 
     Raises NoHomeError.
     """
-    folders = {"mac": "Application Support", "xdg": "XDG_DATA_HOME", "unix": ".local/share"}
-    return Path(usual_place("SIMDUP_JOURNALS", "journals", **folders))
+    return Path(usual_place("data", "journals", "SIMDUP_JOURNALS"))
 
 
 class Journal:

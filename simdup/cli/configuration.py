@@ -21,7 +21,7 @@ import click
 
 from simdup.cli.relations import OF_TREE, TREE_FILE, Argument, Option, contexts_below
 from simdup.errors import InputError
-from simdup.storage.home import home, if_there_is_one
+from simdup.storage.home import if_there_is_one, usual_place
 
 #: The name of the configuration file in a scanned tree.
 NAME = ".simdup.toml"
@@ -166,13 +166,7 @@ def configured(context: click.Context, typed: Mapping[str, Any]) -> dict[str, An
 
 def user_file() -> str:
     """Return where the user's own configuration file is expected. Raises NoHomeError."""
-    if sys.platform == "win32":
-        base = os.environ.get("APPDATA") or os.path.join(home(), "AppData", "Roaming")
-    elif sys.platform == "darwin":
-        base = os.path.join(home(), "Library", "Application Support")
-    else:
-        base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home(), ".config")
-    return os.path.join(base, "simdup", "config.toml")
+    return usual_place("configuration", "config.toml")
 
 
 def _tree_files(context: click.Context, typed: Mapping[str, Any]) -> list[str]:

@@ -58,8 +58,7 @@ def default_place() -> str:
 
     Raises NoHomeError.
     """
-    folders = {"mac": "Application Support", "xdg": "XDG_DATA_HOME", "unix": ".local/share"}
-    return usual_place("SIMDUP_IGNORED", "ignored.jsonl", **folders)
+    return usual_place("data", "ignored.jsonl", "SIMDUP_IGNORED")
 
 
 def is_place_named() -> bool:

@@ -8,6 +8,15 @@ from collections.abc import Callable
 
 from simdup.errors import InputError
 
+# Where each kind of file lies: on Windows, by a variable or in AppData; in Library on macOS; and
+# elsewhere, by a variable or in the home folder.
+_LOCAL, _SUPPORT = ("LOCALAPPDATA", "Local"), "Application Support"
+_PLACES = {
+    "cache": (_LOCAL, "Caches", "XDG_CACHE_HOME", ".cache"),
+    "data": (_LOCAL, _SUPPORT, "XDG_DATA_HOME", ".local/share"),
+    "configuration": (("APPDATA", "Roaming"), _SUPPORT, "XDG_CONFIG_HOME", ".config"),
+}
+
 
 class NoHomeError(InputError):
     """Neither HOME nor the list of users says where a home folder is."""
@@ -21,20 +30,20 @@ def home() -> str:
     return found
 
 
-def usual_place(variable: str, name: str, *, mac: str, xdg: str, unix: str) -> str:
+def usual_place(kind: str, name: str, variable: str = "") -> str:
     """Return the path of a file of simdup: the value of `variable`, or the system's usual place.
 
-    `mac` is a folder in ~/Library; elsewhere the variable `xdg` names the place, or `unix` is
-    a folder in the home folder. Raises NoHomeError.
+    `kind` is one of the kinds of files in _PLACES. Raises NoHomeError.
     """
     if named := os.environ.get(variable):
         return named
+    (by_windows, windows), mac, by_xdg, unix = _PLACES[kind]
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.join(home(), "AppData", "Local")
+        base = os.environ.get(by_windows) or os.path.join(home(), "AppData", windows)
     elif sys.platform == "darwin":
         base = os.path.join(home(), "Library", mac)
     else:
-        base = os.environ.get(xdg) or os.path.join(home(), unix)
+        base = os.environ.get(by_xdg) or os.path.join(home(), unix)
     return os.path.join(base, "simdup", name)
 
 

@@ -47,8 +47,7 @@ def default_place() -> str:
 
     Raises NoHomeError.
     """
-    folders = {"mac": "Caches", "xdg": "XDG_CACHE_HOME", "unix": ".cache"}
-    return usual_place("SIMDUP_CACHE", "store.sqlite3", **folders)
+    return usual_place("cache", "store.sqlite3", "SIMDUP_CACHE")
 
 
 def is_place_named() -> bool:
