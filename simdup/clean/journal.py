@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from simdup.clean.plan import Action, Header, Plan, action_line, action_of, parsed_plan, plan_lines
+from simdup.clean.plan import Action, Header, action_fields, action_of, header_fields, parsed_plan
 from simdup.clean.system import sync_folder, write_all
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
@@ -144,10 +144,16 @@ class History:
     whole: int = 0
 
     @property
-    def acted(self) -> list[Action]:
-        """The actions that changed a file, or may have if the run was killed."""
+    def acted(self) -> list[Story]:
+        """What is told of the actions that changed a file, or may have if the run was killed."""
         told = self.stories.values()
-        return [each.action for each in told if each.intent is not None and each.refused is None]
+        return [each for each in told if each.intent is not None and each.refused is None]
+
+    @property
+    def waiting(self) -> list[Story]:
+        """What is told of the actions that are neither done nor refused."""
+        told = self.stories.values()
+        return [each for each in told if each.done is None and each.refused is None]
 
 
 def default_folder() -> Path:
@@ -168,8 +174,7 @@ class Journal:
 
     def planned(self, action: Action) -> None:
         """Add an action of the plan."""
-        event = f'"event": "planned", "line": {action.line}, "plan": {action_line(action)}}}'
-        self._waiting.append(_line(event))
+        self._add("planned", {"line": action.line, "plan": action_fields(action)})
         if len(self._waiting) >= 1024:
             self._write()
 
@@ -236,7 +241,6 @@ def begun(
     """
     actions = list(actions)
     journal = _created(place, "-undo" if undoes else "")
-    plan = json.loads(next(iter(plan_lines(Plan((), (), header)))))
     journal._add(  # noqa: SLF001  (the functions that make one)
         "begin",
         {
@@ -245,7 +249,7 @@ def begun(
             "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "user": _user(),
             "actions": len(actions),
-            "plan": plan,
+            "plan": header_fields(header),
         }
         | ({} if to is None else path_fields(to, "to"))
         | ({} if undoes is None else path_fields(undoes, "undoes")),
@@ -396,17 +400,13 @@ def last_runs(most: int) -> list[tuple[History, list[Action]]]:
                 found.append(history)
         if len(found) == most:
             break
-    return [
-        (
-            run,
-            [
-                each
-                for each in run.acted
-                if each.act.can_come_back and each.line not in undone[run.path]
-            ],
-        )
-        for run in found
-    ]
+    return [(run, list(_undoable(run, undone[run.path]))) for run in found]
+
+
+def _undoable(run: History, undone: set[int]) -> Iterator[Action]:
+    for action in (story.action for story in run.acted):
+        if action.act.can_come_back and action.line not in undone:
+            yield action
 
 
 def _history(lines: Iterable[bytes], path: str) -> History:

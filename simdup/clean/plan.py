@@ -232,39 +232,37 @@ _TIME = 2**63 - 1
 
 def plan_lines(plan: Plan) -> Iterator[str]:
     """The lines of a plan file, in the order of `line`; `read_plan` reads them back."""
-    header = plan.header
-    yield _json(
-        {
-            "simdup": "plan",
-            "version": VERSION,
-            "made": printable(header.made),
-            **path_fields(header.of, "of"),
-            "of_digest": header.of_digest,
-            "rules": [*map(printable, header.rules)],
-            "roots": [path_fields(root) for root in header.roots],
-            "protected": [path_fields(each) for each in header.protected],
-            **_protection_fields(header),
-            "found": header.found,
-            "actions": len(plan.actions),
-        }
-    )
+    yield _json(header_fields(plan.header, len(plan.actions)))
     rows: Iterable[Action | Left] = merge(plan.actions, plan.left, key=lambda each: each.line)
     for each in rows:
-        yield _json(_action_fields(each) if isinstance(each, Action) else _left_fields(each))
+        yield _json(action_fields(each) if isinstance(each, Action) else _left_fields(each))
 
 
-def _protection_fields(header: Header) -> dict[str, Any]:
-    """The fields for protections besides `protected` paths, if there are any."""
+def header_fields(header: Header, actions: int = 0) -> dict[str, Any]:
+    """The fields of the first line of a plan with so many actions."""
     named = {"only_under": header.only_under, "protected_names": header.protected_names}
-    return {key: [path_fields(each) for each in paths] for key, paths in named.items() if paths}
+    return {
+        "simdup": "plan",
+        "version": VERSION,
+        "made": printable(header.made),
+        **path_fields(header.of, "of"),
+        "of_digest": header.of_digest,
+        "rules": [*map(printable, header.rules)],
+        "roots": [path_fields(root) for root in header.roots],
+        "protected": [path_fields(each) for each in header.protected],
+        **{key: [path_fields(each) for each in paths] for key, paths in named.items() if paths},
+        "found": header.found,
+        "actions": actions,
+    }
 
 
 def action_line(action: Action) -> str:
     """The line of a plan file that holds this action."""
-    return _json(_action_fields(action))
+    return _json(action_fields(action))
 
 
-def _action_fields(action: Action) -> dict[str, Any]:
+def action_fields(action: Action) -> dict[str, Any]:
+    """The fields of this line."""
     return {
         "group": action.group,
         "keep": _file_fields(action.keep),

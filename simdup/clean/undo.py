@@ -44,8 +44,7 @@ def undo(
     cannot be read or is of another user.
     """
     history = _history(path)
-    stories = [each for each in reversed(history.stories.values()) if each.intent is not None]
-    stories = [each for each in stories if each.refused is None]
+    stories = history.acted[::-1]
     outcome = Outcome(len(stories), notes=_damage(history))
     with closing(Settler(history)) as settler:
         if not apply:
@@ -155,8 +154,7 @@ def _restore_time(folder: str, mtime_ns: int) -> None:
 
 def remaining(path: str | os.PathLike[str]) -> list[Action]:
     """Return the actions of a journal that are neither done nor refused. Raises InputError."""
-    stories = _history(path).stories.values()
-    return [each.action for each in stories if each.done is None and each.refused is None]
+    return [each.action for each in _history(path).waiting]
 
 
 def resume(
@@ -174,7 +172,7 @@ def resume(
     history = _history(path)
     with locked(history.path, history.header.roots):
         history = _history(path)  # nobody adds to it now
-        stories = [s for s in history.stories.values() if s.done is None and s.refused is None]
+        stories = history.waiting
         folder = prepared([each.action for each in stories], to)
         if folder not in {None, history.to}:
             raise InputError(f"{history.path!r}: moves files to {history.to!r}, not to {folder!r}")
@@ -186,7 +184,7 @@ def resume(
                 outcome.trouble = str(failed)
                 return outcome
             every = [each.action for each in history.stories.values()]
-            rest = [each.action for each in stories if each.done is None and each.refused is None]
+            rest = [each.action for each in history.waiting]
             consents = replace(consents, to=folder is not None)
             roots = history.header.roots
             with closing(Run(every, roots, consents, outcome, journal, folder)) as run:

@@ -36,16 +36,13 @@ MOST_RUNS = 5
 # The least similarity from which files may go in bulk, whatever the user asks for.
 LEAST_FLOOR = 0.8
 
-# The options that say what to do with the files.
-_ACTS = {"to": "move", "link": "link", "reflink": "reflink", "permanently": "delete"}
-
 # The consents to more than identical bytes, which most acts do not go with.
 _WIDER = ("--text", "--formats-too", "--near")
 
-# The options that consent, by the name of the consent.
+# The options that consent, by the name of the consent; the last ones say what to do with the files.
 _CONSENTS = dict(zip(("text", "formats", "near"), _WIDER, strict=True)) | {
     "newest": "--newest-too",
-    **{name: f"--{name}" for name in _ACTS},
+    **{name: f"--{name}" for name in ("to", "link", "reflink", "permanently")},
 }
 
 
@@ -162,20 +159,14 @@ class Clean(NamedTuple):
         """Return what is done with the files; None unless an option says it."""
         from simdup.clean.plan import Act
 
-        return next((Act(act) for name, act in _ACTS.items() if getattr(self, name)), None)
+        return next((act for act in Act if act.option and getattr(self, act.option)), None)
 
     def consents(self) -> Consents:
         """Return which files may go."""
         from simdup.clean.plan import Consents
 
-        return Consents(
-            text=self.text,
-            formats=self.formats_too,
-            near=self.near,
-            newest=self.newest_too,
-            encoding=self.encoding,
-            **{name: bool(getattr(self, name)) for name in _ACTS},
-        )
+        kinds = self.text, self.formats_too, self.near, self.newest_too, self.encoding
+        return Consents(*kinds, bool(self.to), self.link, self.reflink, self.permanently)
 
     def protection(self) -> Protection:
         """Return which files must stay. Raises InputError for a folder that does not exist."""
@@ -365,7 +356,7 @@ def _wrong_option(asked: Clean, *, is_plan: bool) -> str:
 
 
 def _plan_of_result(source: str, data: bytes, asked: Clean) -> Plan:
-    from simdup.clean.planning import make_plan, narrowed
+    from simdup.clean.planning import make_plan
     from simdup.files.ignored import without_ignored
     from simdup.files.read import digest
     from simdup.report.load import load
@@ -379,9 +370,7 @@ def _plan_of_result(source: str, data: bytes, asked: Clean) -> Plan:
         keep_under=(*keep, *result.keep_under),
         let_go_under=(*let_go, *result.let_go_under),
     )
-    wishes = asked.wishes()
-    plan = make_plan(result, wishes, source, digest(data).hex())
-    return narrowed(plan, wishes.consents, wishes.protection)
+    return make_plan(result, asked.wishes(), source, digest(data).hex())
 
 
 def _allowed(whole: Plan, asked: Clean) -> Plan:

@@ -188,8 +188,8 @@ def run_lines(runs: Iterable[tuple[History, Sequence[Action]]]) -> Iterator[str]
     """
     for run, left in runs:
         acted, where = run.acted, printable(common_folder(run.header.roots))
-        acts = ", ".join(sorted({_WORDS[each.act][1] for each in acted}))
-        could = sum(each.act.can_come_back for each in acted)
+        acts = ", ".join(sorted({_WORDS[each.action.act][1] for each in acted}))
+        could = sum(each.action.act.can_come_back for each in acted)
         end = " (undone)" if could else " (cannot be undone)"
         if left:
             end = f" ({could - len(left):,} undone)" * (len(left) < could)

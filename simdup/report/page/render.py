@@ -6,7 +6,6 @@ nothing by itself: it exports a plan for `simdup clean`, which checks every line
 
 from __future__ import annotations
 
-import json
 import os
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from simdup.clean.candidates import AGAINST, check_result, placed, roots_of
-from simdup.clean.plan import Header, Plan, plan_lines
+from simdup.clean.plan import Header, header_fields
 from simdup.clean.rules import Placed
 from simdup.errors import InputError
 from simdup.files.read import digest
@@ -175,8 +174,7 @@ def _plan(result: ScanResult, digest: str) -> dict[str, Any] | None:
         result.stats.found,
     )
     files = [[_file(each, folders) for each in group] for group in placed(result, roots)]
-    (line,) = plan_lines(Plan((), (), header))
-    about = {"header": json.loads(line), "folders": list(folders), "sep": os.sep}
+    about = {"header": header_fields(header), "folders": list(folders), "sep": os.sep}
     return about | {"files": files, "reasons": WORDS[:-1]}
 
 
