@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -289,25 +290,17 @@ def _created(place: str | os.PathLike[str] | None, tail: str) -> Journal:
         folder = os.path.dirname(os.path.abspath(place)) if place else str(default_folder())
         if place is None:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-        for path in (os.fspath(place),) if place else _names(folder, tail):
-            with suppress(*() if place else (FileExistsError,)):
-                descriptor = os.open(path, flags, 0o600)
-                _sync_path(folder)
-                return Journal(os.path.abspath(path), descriptor)
+        stem = f"{datetime.now().astimezone():%Y-%m-%dT%H%M%S}-{os.getpid()}"
+        names = (f"{stem}-{number}" if number > 1 else stem for number in count(1))
+        paths = (os.path.join(folder, f"{name}{tail}.jsonl") for name in names)
+        path = os.fspath(place or next(each for each in paths if not os.path.lexists(each)))
+        descriptor = os.open(path, flags, 0o600)
+        _sync_path(folder)
     except (OSError, ValueError) as error:
         raise InputError(
             f"cannot make the journal {os.fspath(place or folder)!r}: {reason_of(error)}"
         ) from None
-    raise AssertionError("names never end")
-
-
-def _names(folder: str, tail: str) -> Iterator[str]:
-    stem = f"{datetime.now().astimezone():%Y-%m-%dT%H%M%S}-{os.getpid()}"
-    number = 1
-    while True:
-        again = "" if number == 1 else f"-{number}"
-        yield os.path.join(folder, f"{stem}{again}{tail}.jsonl")
-        number += 1
+    return Journal(os.path.abspath(path), descriptor)
 
 
 def _sync_path(folder: str) -> None:

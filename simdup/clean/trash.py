@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -62,19 +62,14 @@ class Trash:
 
         It leaves out the next `leap` numbers.
         """
-        for number, each in self._names(name, leap):
+        stem, ending = os.path.splitext(name)
+        number = self._taken.get(name, 0) + leap
+        while True:
+            number += 1
+            each = _shortened(stem, ending if number == 1 else f".{number}{ending}")
             if not (self.place(each).exists() or self.info_place(each).exists()):
                 self._taken[name] = number
                 return each
-        raise AssertionError("names never end")
-
-    def _names(self, name: str, leap: int) -> Iterator[tuple[int, str]]:
-        number = self._taken.get(name, 0) + leap
-        stem, ending = os.path.splitext(name)
-        while True:
-            number += 1
-            tail = ending if number == 1 else f".{number}{ending}"
-            yield number, _shortened(stem, tail)
 
     def note(self, name: str, path: str) -> None:
         """Write the note of a file before it is moved in. Raises FileExistsError and OSError."""
@@ -138,19 +133,14 @@ class Trashes:
         """
         mount = mount_of(os.path.dirname(path))
         if mount not in self._of_mount:
-            self._of_mount[mount] = self._keep(_found(path, mount))
+            self._of_mount[mount] = _found(path, mount, self.trash_at)
         return self._of_mount[mount]
 
     def trash_at(self, path: str, top: str | None) -> Trash:
         """Return the trash at this path, where a folder must be. Raises OSError."""
-        return self._of_path.get(path) or self._keep(_opened(path, top))
-
-    def _keep(self, trash: Trash) -> Trash:
-        if (known := self._of_path.get(trash.path)) is not None:
-            trash.close()
-            return known
-        self._of_path[trash.path] = trash
-        return trash
+        if path not in self._of_path:
+            self._of_path[path] = _opened(path, top)
+        return self._of_path[path]
 
     def close(self) -> None:
         """Close all of them."""
@@ -158,21 +148,27 @@ class Trashes:
             trash.close()
 
 
-def _found(path: str, mount: tuple[int, int]) -> Trash:
-    """Return the trash for a file in this mount, made if missing. Raises RefusedError."""
+_Open = Callable[[str, str | None], Trash]
+
+
+def _found(path: str, mount: tuple[int, int], opened: _Open) -> Trash:
+    """Return the trash for a file in this mount, made if missing. Raises RefusedError.
+
+    `opened` gives the trash at a path.
+    """
     problems: list[str] = []
     with suppress(NoHomeError):
         try:
             own = home_trash()
             if _mount_above(own) == mount:
                 os.makedirs(own, mode=0o700, exist_ok=True)
-                return _opened(os.path.realpath(own), None)
+                return opened(os.path.realpath(own), None)
         except OSError as error:
             problems.append(_trouble(error))
     top = top_folder(path, mount)
     for name in (os.path.join(".Trash", str(os.getuid())), f".Trash-{os.getuid()}"):
         try:
-            return _opened_at_top(top, name, mount)
+            return _opened_at_top(top, name, mount, opened)
         except OSError as error:
             problems.append(_trouble(error))
     raise RefusedError(Refusal.NO_TRASH, "; ".join(problems))
@@ -202,7 +198,7 @@ def top_folder(path: str, mount: tuple[int, int]) -> str:
     return here
 
 
-def _opened_at_top(top: str, name: str, mount: tuple[int, int]) -> Trash:
+def _opened_at_top(top: str, name: str, mount: tuple[int, int], opened: _Open) -> Trash:
     """Return a trash at the top of a mount, made if missing. Raises OSError.
 
     A folder that all users share must be sticky, so that they cannot take each other's files.
@@ -219,7 +215,7 @@ def _opened_at_top(top: str, name: str, mount: tuple[int, int]) -> Trash:
         made = folders_of(path)
     if os.lstat(path).st_uid != os.getuid() or mount_of(path) != mount:
         raise OSError(EEXIST, "of another user or device", path)
-    trash = _opened(path, top)
+    trash = opened(path, top)
     trash.made, trash.above_ns = made, above_ns
     return trash
 
