@@ -52,18 +52,6 @@ class Gone:
     similarity: float | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Decided:
-    """The files of a group that go, and the files that are left.
-
-    gone: Files that go for the file which the rules prefer come first.
-    left: The other files, if nothing goes for them, and why they stay; the preferred one first.
-    """
-
-    gone: tuple[Gone, ...]
-    left: tuple[tuple[Candidate, str], ...]
-
-
 # Why a file stays for lack of --formats-too, by how it is the same as the kept file.
 _OF_FORMATS = {
     Kind.IDENTICAL_TEXT: FORMATS_ASKS,
@@ -158,8 +146,11 @@ def decide_group(
     copy_of: Mapping[str, str],
     consents: Consents,
     act: Act = Act.TRASH,
-) -> Decided:
-    """Decide about the files of a group; the first one is the one that the rules prefer.
+) -> tuple[list[Gone], list[tuple[Candidate, str]]]:
+    """Return the files of a group that go, and the files that are left, each with why it stays.
+
+    The first file of `pool` is the one that the rules prefer: files that go for it come first, and
+    it comes first if it is left. Files for which others go are in neither list.
 
     `copy_of` has the files whose whole folder goes, each with its copy in the folder that stays.
     `alike` has, for the words of all files that are no copies of the first one and that no
@@ -167,7 +158,7 @@ def decide_group(
     to go, and will be refused by name.
     """
     if len(pool) < 2:
-        return Decided((), ())
+        return [], []
     first, group = pool[0], _Group(consents, act)
     for file in sorted(
         pool, key=lambda each: (each.is_changed, not each.stays, each.id.path in copy_of)
@@ -179,10 +170,8 @@ def decide_group(
         left = {first.id.path: (first, PREFERRED), **left}
     keeps = {each.keep.id.path for each in gone.values()}
     place = {each.id.path: place for place, each in enumerate(pool)}
-    return Decided(
-        tuple(sorted(gone.values(), key=lambda each: place[each.keep.id.path])),
-        tuple(each for path, each in left.items() if path not in keeps),
-    )
+    in_order = sorted(gone.values(), key=lambda each: place[each.keep.id.path])
+    return in_order, [each for path, each in left.items() if path not in keeps]
 
 
 class _Group:

@@ -363,17 +363,12 @@ def read_journal(path: str) -> History:
     A line that is damaged is noted in `damaged`, and the others count without it.
     """
     try:
-        descriptor = open_to_read(path)
-        file = open(descriptor, "rb")  # noqa: SIM115  (a folder raises here)
+        with open(open_to_read(path), "rb") as file:
+            if hasattr(os, "getuid") and os.fstat(file.fileno()).st_uid != os.getuid():
+                raise InputError(f"{path!r} is the journal of another user")
+            return _history(file, path)
     except (OSError, ValueError) as error:
         raise InputError(f"{path!r}: {reason_of(error)}") from None
-    with file:
-        if hasattr(os, "getuid") and os.fstat(descriptor).st_uid != os.getuid():
-            raise InputError(f"{path!r} is the journal of another user")
-        try:
-            return _history(file, path)
-        except OSError as error:
-            raise InputError(f"{path!r}: {reason_of(error)}") from None
 
 
 def last_runs(most: int) -> list[tuple[History, list[Action]]]:

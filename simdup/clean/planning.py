@@ -68,9 +68,10 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     copy_of = {path: copy for path, (copy, _) in whole.items()}
     with closing(Reading(consents.encoding)) as reading:
         for group, pool in zip(result.groups, pools, strict=True):
-            decided = decide_group(*_compared(pool, consents, act, reading), copy_of, consents, act)
-            actions += (_action(each, group.id, wishes) for each in decided.gone)
-            left += (Left(0, group.id, file.id, why) for file, why in decided.left)
+            files, alike = _compared(pool, consents, act, reading)
+            gone, stay = decide_group(files, alike, copy_of, consents, act)
+            actions += (_action(each, group.id, wishes) for each in gone)
+            left += (Left(0, group.id, file.id, why) for file, why in stay)
     return numbered(explained(actions, whole), left, header)
 
 

@@ -48,15 +48,18 @@ class Clear(NamedTuple):
     older_than: int | None = options.option(type=options.ParsedValue("days", _days))
 
 
-def open_store(named: str | None, *, quiet: bool = False) -> Store:
+def open_store(named: str | None, *, quiet: bool = False, must_exist: bool = False) -> Store:
     """Open or make the store at the path of an option, or at SIMDUP_CACHE or the default place.
 
-    Raises InputError if the user named something that is not a store.
+    Raises InputError if the user named something that is not a store, or if there is none although
+    it `must_exist`.
     """
     from simdup.storage.store import Store, default_place, is_place_named
 
     path = default_place() if named is None else named
-    is_named = named is not None or is_place_named()
+    if must_exist and not os.path.exists(path):
+        raise InputError(f"{path!r}: there is no store; a scan makes one")
+    is_named = must_exist or named is not None or is_place_named()
     return Store(path, (lambda _: None) if quiet else _warn, is_named=is_named)
 
 
@@ -94,7 +97,7 @@ def info_command(asked: CacheInfo) -> int:
       simdup cache info
       simdup cache info --cache project.store
     """
-    with closing(_existing(asked.cache)) as store:
+    with closing(open_store(asked.cache, must_exist=True)) as store:
         lines = _lines(store.info())
         _check_open(store, "it cannot be read now")
     click.echo("\n".join(lines))
@@ -110,7 +113,7 @@ def clear_command(asked: Clear) -> int:
       simdup cache clear
       simdup cache clear --older-than 90d
     """
-    with closing(_existing(asked.cache)) as store:
+    with closing(open_store(asked.cache, must_exist=True)) as store:
         before = store.info()
         store.clear(asked.older_than)
         after = store.info()
@@ -121,16 +124,6 @@ def clear_command(asked: Clear) -> int:
         f" the store has {size(after.bytes)}, it had {size(before.bytes)}"
     )
     return 0
-
-
-def _existing(named: str | None) -> Store:
-    """Open a store without making one. Raises InputError if there is none."""
-    from simdup.storage.store import Store, default_place
-
-    path = default_place() if named is None else named
-    if not os.path.exists(path):
-        raise InputError(f"{path!r}: there is no store; a scan makes one")
-    return Store(path, _warn, is_named=True)
 
 
 def _check_open(store: Store, problem: str) -> None:

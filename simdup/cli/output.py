@@ -162,10 +162,7 @@ def _is_stream(path: str) -> bool:
 
 
 def _append(path: str, lines: Lines) -> None:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
-    except OSError as error:
-        raise InputError(f"{path!r}: {error.strerror}") from None
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
     _write(descriptor, lines, "utf-8", repr(path))
 
 

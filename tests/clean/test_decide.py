@@ -42,12 +42,12 @@ def file(place, text="t", content="", encoding="utf-8", stays="", **fields):
 def decided(*pool, alike=None, copy_of=None, **consents):
     """What goes, for what and how; and what is left, and why."""
     values = {text.encode(): value for text, value in (alike or {}).items()}
-    found = decide_group(pool, values, copy_of or {}, Consents(**consents))
+    going, left = decide_group(pool, values, copy_of or {}, Consents(**consents))
     gone = {
         each.file.id.path[1:]: (each.keep.id.path[1:], each.file.id.kind_with(each.keep.id))
-        for each in found.gone
+        for each in going
     }
-    return gone, {each.id.path[1:]: why for each, why in found.left}
+    return gone, {each.id.path[1:]: why for each, why in left}
 
 
 @pytest.mark.parametrize("refusal", [text_refusal, near_refusal])
