@@ -33,9 +33,6 @@ from simdup.clean.system import (
 from simdup.clean.trash import Trashes, is_bin_used, throw_away
 from simdup.storage.opening import identity_of
 
-#: Device and inode of a file where it is now, and the mtime of a copy; 0 if it is no copy.
-_Made = tuple[int, int, int]
-
 
 class AstrayError(RefusedError):
     """A moved file, the planned one or another, cannot be put back; the message says where."""
@@ -101,7 +98,7 @@ class Acting:
         Raises FileExistsError if the target has been taken, RefusedError and OSError. After any
         error but an AstrayError the file still has its name.
         """
-        device, inode, mtime_ns = {
+        made = {
             Act.TRASH: self._trash,
             Act.MOVE: self._move,
             Act.LINK: self._link,
@@ -116,12 +113,16 @@ class Acting:
             if file.place.folder is not None:
                 folder_ns = os.fstat(file.place.folder).st_mtime_ns
             there_ns = os.lstat(intent.there).st_mtime_ns
-        return Done(intent.line, device, inode, ctime_ns, folder_ns, there_ns, mtime_ns)
+        mtime_ns = made.st_mtime_ns if made and action.act is Act.MOVE else 0
+        identity = identity_of(made or file.status)
+        return Done(intent.line, *identity, ctime_ns, folder_ns, there_ns, mtime_ns)
 
-    def _trash(self, intent: Intent, file: Held, kept: Held) -> _Made:
+    # Each act returns the status of the file that is there now if it is another one.
+
+    def _trash(self, intent: Intent, file: Held, kept: Held) -> None:
         if intent.trash is None:
             throw_away(file, kept)
-            return *file.identity, 0
+            return
         trash = self._trashes.trash_at(intent.trash, intent.top)
         name = os.path.basename(intent.target)
         trash.note(name, file.file.path)
@@ -134,16 +135,15 @@ class Acting:
             raise
         self._touch(os.path.join(trash.path, "info"), trash.info)
         self._touch(os.path.join(trash.path, "files"), trash.files)
-        return *file.identity, 0
 
-    def _move(self, intent: Intent, file: Held, kept: Held) -> _Made:
+    def _move(self, intent: Intent, file: Held, kept: Held) -> os.stat_result | None:
+        made = None
         try:
             for each in intent.made:
                 make_folder(each)
             with closing(Place.of(intent.target)) as target:
                 try:
                     _rename(file, kept, target, file.place.beside(intent.aside))
-                    made = *file.identity, 0
                 except OSError as error:
                     if error.errno != errno.EXDEV:
                         raise
@@ -154,18 +154,16 @@ class Acting:
             raise
         return made
 
-    def _copied(self, intent: Intent, file: Held, kept: Held, target: Place) -> _Made:
+    def _copied(self, intent: Intent, file: Held, kept: Held, target: Place) -> os.stat_result:
         if file.status.st_nlink > 1:
             raise RefusedError(Refusal.OTHER_NAMES, "another file system would part them")
         aside = file.place.beside(intent.aside)
-        made = moved_by_copy(file, target, aside, partial(_has_bytes, file, kept))
-        return *identity_of(made), made.st_mtime_ns
+        return moved_by_copy(file, target, aside, partial(_has_bytes, file, kept))
 
-    def _delete(self, intent: Intent, file: Held, kept: Held) -> _Made:
+    def _delete(self, intent: Intent, file: Held, kept: Held) -> None:
         remove(file, kept, file.place.beside(intent.aside))
-        return *file.identity, 0
 
-    def _link(self, intent: Intent, file: Held, kept: Held) -> _Made:
+    def _link(self, intent: Intent, file: Held, kept: Held) -> os.stat_result:
         check_linkable(file, kept, self._names[file.identity])
         self._names[file.identity] -= 1
         made = file.place.beside(intent.aside)
@@ -182,11 +180,10 @@ class Acting:
         finally:
             with suppress(OSError):
                 kept.look_again()
-        return *kept.identity, 0
+        return kept.status
 
-    def _reflink(self, intent: Intent, file: Held, kept: Held) -> _Made:  # noqa: ARG002
+    def _reflink(self, intent: Intent, file: Held, kept: Held) -> None:  # noqa: ARG002
         share_blocks(kept.descriptor, file.descriptor, file.status.st_size)
-        return *file.identity, 0
 
     def _touch(self, path: str, folder: int | None) -> None:
         """Have a folder synced by the next `sync`."""

@@ -108,7 +108,8 @@ def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:
             inside = (place for place, root in enumerate(roots) if is_under(path, root))
             root = next(inside, len(roots))
             unfit = (NOISE if is_noisy(real(folder)) else "") or OUTSIDE * (root == len(roots))
-            document = _at(member.document, path)
+            source = member.document.source._replace(path=path)
+            document = member.document._replace(source=source)
             unfit = document.untouchable or unfit
             found.append(Placed(scanned, document, not found, reasons, root, unfit))
         yield found
@@ -147,10 +148,6 @@ def candidates(
             others = different[document.text_digest]
             found.append(Candidate(document, file, key, stay, each.scanned, *how, others))
         yield sorted(found, key=lambda each: (each.is_changed, each.key))
-
-
-def _at(document: Document, path: str) -> Document:
-    return document._replace(source=document.source._replace(path=path))
 
 
 def _id(document: Document) -> FileId:

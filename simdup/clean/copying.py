@@ -6,8 +6,7 @@ import errno
 import os
 import stat
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from hashlib import blake2b
 
 from simdup.clean.outcome import Refusal, RefusedError
@@ -71,27 +70,18 @@ def copy_metadata(source: int, target: int, mode: int) -> None:
 
     What a file system forbids or lacks is left out: `_check_metadata` finds it.
     """
-    status, given = os.fstat(source), _given(source)
-    with _passing_over_what_is_lacking():
-        if _owner(os.fstat(target)) != _owner(status):
-            os.fchown(target, *_owner(status))
-    for name in _given(target).keys() - given.keys():  # from the folder
-        with _passing_over_what_is_lacking():
-            os.removexattr(target, name)
-    for name, value in given.items():
-        with _passing_over_what_is_lacking():
-            os.setxattr(target, name, value)
-    with _passing_over_what_is_lacking():
-        os.fchmod(target, mode)
-
-
-@contextmanager
-def _passing_over_what_is_lacking() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL}:
-            raise
+    owner, given = _owner(os.fstat(source)), _given(source)
+    is_own = _owner(os.fstat(target)) == owner
+    steps = [] if is_own else [partial(os.fchown, target, *owner)]
+    from_folder = _given(target).keys() - given.keys()
+    steps += [partial(os.removexattr, target, name) for name in from_folder]
+    steps += [partial(os.setxattr, target, name, value) for name, value in given.items()]
+    for step in (*steps, partial(os.fchmod, target, mode)):
+        try:
+            step()
+        except OSError as error:
+            if error.errno not in {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL}:
+                raise
 
 
 def _check_metadata(source: int, made: int, mode: int) -> None:

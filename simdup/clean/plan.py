@@ -396,9 +396,8 @@ def _file(fields: Fields) -> FileId:
     if len(numbers) != 5:
         raise fields.wrong("id", "must be device, inode, size, mtime_ns, ctime_ns")
     device, inode, size, mtime_ns, ctime_ns = numbers
-    if not (0 <= device <= _FIELD and 0 <= inode <= _FIELD and 0 <= size <= _TIME):
-        raise fields.wrong("id", "is out of range")
-    if not (abs(mtime_ns) <= _TIME and abs(ctime_ns) <= _TIME):
+    are_fit = 0 <= device <= _FIELD and 0 <= inode <= _FIELD and 0 <= size <= _TIME
+    if not (are_fit and abs(mtime_ns) <= _TIME and abs(ctime_ns) <= _TIME):
         raise fields.wrong("id", "is out of range")
     digests = fields.digest("bytes"), fields.digest("text")
     if not all(digests):
