@@ -8,8 +8,10 @@ other error, whatever the bytes are. If the file holds more than this text, the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeAlias
 
 from simdup.records import Reason, Unread
@@ -32,10 +34,14 @@ UNSPACED = r"\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U
 _WRAPPED = rf"(?<=[{UNSPACED}])[ \t]*\n[ \t]*(?=[{UNSPACED}])"  # slow to compile
 
 
-class Extracted(str):  # noqa: SLOT000  (an attribute)
-    """A text, and what the document holds besides it."""
+class Extracted(str):  # noqa: SLOT000  (attributes)
+    """A text, and what the document holds besides it.
+
+    others: The kind and digest of each other content, unless the text comes from another process.
+    """
 
     unread: tuple[Unread, ...] = ()
+    others: Sequence[tuple[str, bytes]] = ()
 
 
 class Mangled(Extracted):
@@ -48,21 +54,29 @@ Others: TypeAlias = Iterable[tuple[str, str | bytes]]
 
 def with_unread(text: str, others: Others) -> Extracted:
     """The text with other content; the order of things of one kind does not count."""
-    found: dict[str, list[bytes]] = {}
-    for kind, content in others:
-        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-        found.setdefault(kind, []).append(blake2b(data, digest_size=8).digest())
     made = type(text)(text) if isinstance(text, Extracted) else Extracted(text)
+    made.others = sorted((kind, _digest(content).digest()) for kind, content in others)
+    by_kind = groupby(made.others, itemgetter(0))
+    digests = ((kind, [digest for _, digest in group]) for kind, group in by_kind)
     made.unread = tuple(
-        Unread(kind, len(each), blake2b(b"".join(sorted(each)), digest_size=8).hexdigest())
-        for kind, each in sorted(found.items())
+        Unread(kind, len(each), _digest(b"".join(each)).hexdigest()) for kind, each in digests
     )
     return made
+
+
+def _digest(content: str | bytes) -> blake2b:
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return blake2b(data, digest_size=8)
 
 
 def unread_of(text: str) -> tuple[Unread, ...]:
     """What a document holds besides its text, as its reader says."""
     return text.unread if isinstance(text, Extracted) else ()
+
+
+def others_of(text: str) -> Sequence[tuple[str, bytes]]:
+    """What a part of a document holds besides its text, for `with_unread` of the document."""
+    return text.others if isinstance(text, Extracted) else ()
 
 
 class NotReadable(Exception):  # noqa: N818  (a property of one file, not a fault)

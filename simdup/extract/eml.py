@@ -94,7 +94,7 @@ def mbox(data: bytes) -> str:
             others.append(("mails without text", data[place]))
             continue
         texts.add(f"{found}\n")
-        others += [(each.kind, repr(each).encode()) for each in cleanup.unread_of(found)]
+        others += cleanup.others_of(found)
     return cleanup.with_unread(cleanup.unless_empty(str(texts)), others)
 
 
@@ -179,7 +179,7 @@ def _shown(part: Message, *, attached: bool = False) -> _Shown:
         if kind == "multipart/alternative":
             return reduce(_richer, found, [])
         return [piece for each in found for piece in each]
-    return [(part, cleanup.tidied(_text(part)))] if part.get_content_maintype() == "text" else []
+    return [(part, _text(part))] if part.get_content_maintype() == "text" else []
 
 
 def _richer(one: _Shown, other: _Shown) -> _Shown:
@@ -201,12 +201,12 @@ def _others(message: Message, pieces: _Pieces) -> Iterator[tuple[str, str | byte
     known = [f"{name}: {message[name]}" for name in _HEADERS if message[name] is not None]
     if known:
         yield "mail headers", "\n".join(known)
+    for _, piece in pieces:
+        yield from cleanup.others_of(piece)
     read = {id(part) for part, _ in pieces}
     for part in message.walk():
         if part is not message and part.get("Subject") is not None:
             yield "attachments", f"{part['From']} {part['Subject']}"
-        if id(part) in read and part.get_content_type().endswith("html"):
-            yield from html_text.others(_characters(part))
         if part.is_multipart() or id(part) in read:
             continue
         about = f"{part.get_filename()} {part.get_content_type()}\n"
@@ -228,18 +228,15 @@ def _inner(part: Message) -> list[Message]:
 
 
 def _text(part: Message) -> str:
-    """The text of a part without parts of its own."""
-    found, kind = _characters(part), part.get_content_type()
+    """The tidied text of a part without parts of its own."""
+    data, kind = _content(part), part.get_content_type()
+    found = decode(data, declared_or_likely(data, part.get_content_charset()))
     if kind.endswith("html"):
-        return "\n".join(html_text.title_and_body(found))
+        page = html_text.page(found)
+        return cleanup.with_unread(cleanup.tidied(f"{page.title}\n{page.body}"), page.others)
     if kind in _MARKED_UP:
-        return _ENRICHED.sub(lambda tag: "<" if tag.group() == "<<" else "", found)
-    return found
-
-
-def _characters(part: Message) -> str:
-    data = _content(part)
-    return decode(data, declared_or_likely(data, part.get_content_charset()))
+        found = _ENRICHED.sub(lambda tag: "<" if tag.group() == "<<" else "", found)
+    return cleanup.tidied(found)
 
 
 def _content(part: Message) -> bytes:

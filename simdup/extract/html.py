@@ -14,33 +14,31 @@ import codecs
 import re
 from collections.abc import Iterator
 from html import escape, unescape
-from typing import Any, TypeAlias
+from typing import NamedTuple
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, unwrapped, with_unread
 from simdup.extract.frames import Frames
 from simdup.extract.text_formats import by_word, tables
 from simdup.text.encodings import NotText, declared_or_detected, decode, xml_label
 
-# Characters, and the groups of `_MARKUP` after them.
-_Cut: TypeAlias = "tuple[str, str | None, str | None, str | None, str | None]"
-
 # The most names and values in a tag; anything further is taken for text, since `re` keeps some
 # hundred bytes for each.
 _PARTS = 1000
 
-# A comment, an element whose contents are not markup, a reading above characters, another
-# declaration, or a tag, whose name may begin with a slash. Markup that is not closed goes on to the
+# A comment, a reading above characters, another declaration, or a tag, whose name may begin with a
+# slash; the contents of a raw element are not markup. Markup that is not closed goes on to the
 # end of the page, so that no alternative fails after it has begun, and is tried again further on.
-# (`[^<>]*` ends where the next markup may begin.)
 _MARKUP = re.compile(
     rf"""
     <!--(?:-?>|.*?(?:--!?>|\Z))
-  | <(?P<raw>title|textarea|xmp|script|style|noscript|template|iframe|noembed|noframes
-       |annotation(?:-xml)?)(?=[\s/>])[^<>]*(?<!/)>
-    (?P<contents>.*?)(?:</(?P=raw)(?=[\s/>])[^>]*>?|\Z)
   | <r[tp](?=[\s/>]).*?(?=</?r(?:t|p|b|uby)\b|\Z)
   | <[!?][^>]*>?
-  | <(?P<name>/?[a-z][^\s/>]*)((?:[^=>]+|=\s*(?:"[^"]*"|'[^']*')?){{0,{_PARTS}}}>?)
+  | <(?P<name>
+         (?P<raw>title|textarea|xmp|script|style|noscript|template|iframe|noembed|noframes
+           |annotation(?:-xml)?)(?=[\s/>])
+       | /?[a-z][^\s/>]*)
+    (?P<attributes>(?:[^=>]+|=\s*(?:"[^"]*"|'[^']*')?){{0,{_PARTS}}}>?)
+    (?(raw)(?:(?<=/>)|(?P<contents>.*?)(?:</(?P=raw)(?=[\s/>])[^>]*>?|\Z)))
     """,
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
@@ -92,47 +90,74 @@ def text(data: bytes) -> str:
     'Tea\nWarm the pot & wait.\nPour.'
     """
     markup = decoded(data)
-    frames = Frames(markup)
-    title, pieces = _title_and_pieces(markup, frames)
-    body, whole = "".join(frames.content()), "".join(pieces)
-    text = unless_empty(f"{_characters(title)}\n{_characters(body)}")
-    return with_unread(
-        text, [*others(markup), *([("page frames", _bytes(whole))] * (body != whole))]
-    )
+    title, body, others = page(markup, Frames(markup))
+    return with_unread(unless_empty(f"{title}\n{body}"), others)
 
 
-def others(markup: str) -> Iterator[tuple[str, bytes]]:
-    """What a page holds besides its visible text."""
+class Page(NamedTuple):
+    """The title of a page and its visible text, both still to be tidied, and all else it holds."""
+
+    title: str
+    body: str
+    others: list[tuple[str, str]]
+
+
+def page(markup: str, frames: Frames | None = None) -> Page:
+    """The page with this markup, without its frame if `frames` is told of its tags."""
+    frames = frames or Frames("")
+    title, others = _read(markup, frames)
+    body, whole = "".join(frames.content()), "".join(frames.pieces)
+    if body != whole:
+        others.append(("page frames", whole))
+    return Page(_characters(title), _characters(body), others)
+
+
+def _read(markup: str, frames: Frames) -> tuple[str, list[tuple[str, str]]]:
+    """The title of a page and what is not visible text, the pieces of which go to `frames`."""
+    titles, others, end = list[str](), list[tuple[str, str]](), 0
+    markup = markup.replace(_LINE, " ")
     for found in _MARKUP.finditer(markup):
-        raw = (found["raw"] or "").lower()
-        if raw == "style":
-            words = words_of_styles(found.group())
-            yield from [("styles", _bytes(words))] if words else []
-        elif raw and raw not in (*_SHOWN, "title"):
-            yield ("scripts" if raw == "script" else "hidden text"), _bytes(found.group())
-        elif _HIDING.match(found.group()):
-            yield "hidden text", _bytes(found.group())
-        elif _READING.match(found.group()):
-            yield from others(_READING.sub("<p", found.group(), count=1))
-        else:
-            end = found.start("contents") if raw else found.end()
-            yield from _attributes(markup[found.start() : end])
+        name, contents = (found["name"] or "").lower(), found["contents"]
+        frames.pieces.append(markup[end : found.start()])
+        end = found.end()
+        if name and contents is None:
+            frames.pieces.append(_GAPS.get(name, ""))
+            if frames.is_marked:
+                frames.note(name, found["attributes"])
+        elif name == "title":
+            titles.append(contents)
+        elif name in _SHOWN:
+            frames.pieces.append(contents)
+        others += _others(found, name)
+    frames.pieces.append(markup[end:])
+    return titles[0] if titles else "", others + [("hidden text", each) for each in titles[1:]]
 
 
-def _attributes(tag: str) -> Iterator[tuple[str, bytes]]:
+def _others(found: re.Match[str], name: str) -> Iterator[tuple[str, str]]:
+    """What a piece of markup holds besides visible text and titles."""
+    whole = found.group()
+    if found["contents"] is not None and name not in (*_SHOWN, "title"):
+        kind = {"script": "scripts", "style": "styles"}.get(name, "hidden text")
+        if content := words_of_styles(whole) if name == "style" else whole:
+            yield kind, content
+    elif name:
+        yield from _attributes(found["attributes"])
+    elif _HIDING.match(whole):
+        yield "hidden text", whole
+    elif _READING.match(whole):
+        yield from page(_READING.sub("<p", whole, count=1)).others
+
+
+def _attributes(tag: str) -> Iterator[tuple[str, str]]:
     """The attributes of a tag that are content."""
     for found in _ATTRIBUTE.finditer(tag):
         name, value = found["name"] or found["flag"], found["value"] or ""
-        yield _KINDS.get(name.lower(), "scripts"), _bytes(value.strip("'\""))
+        yield _KINDS.get(name.lower(), "scripts"), value.strip("'\"")
 
 
 def words_of_styles(css: str) -> str:
     """The texts that a style sheet adds to a page; all else in it is formatting."""
     return "\n".join(_OF_STYLES.findall(css))
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def decoded(data: bytes) -> str:
@@ -183,36 +208,6 @@ def _label(data: bytes) -> str | None:
     head = _COMMENT.sub(b"", head[:end]) + head[end:]
     declared = _META.search(head)
     return xml_label(head) or (declared.group(1).decode("ascii") if declared else None)
-
-
-def title_and_body(markup: str) -> tuple[str, str]:
-    """The title of a page and all its visible text, both still to be tidied."""
-    title, body = _title_and_pieces(markup, Frames(""))
-    return _characters(title), _characters("".join(body))
-
-
-def _title_and_pieces(markup: str, frames: Frames) -> tuple[str, list[str]]:
-    """The title of a page and the pieces of its visible text, which `frames` has too."""
-    title: str | None = None
-    pieces = frames.pieces
-    for piece, raw, contents, name, attributes in _cut(markup):
-        pieces.append(piece)
-        if name:
-            lower = name.lower()
-            pieces.append(_GAPS.get(lower, ""))
-            if frames.is_marked:
-                frames.note(lower, attributes or "")
-        elif raw and raw.lower() in _SHOWN:
-            pieces.append(contents or "")
-        elif raw and raw.lower() == "title" and title is None:
-            title = contents
-    return title or "", pieces
-
-
-def _cut(markup: str) -> Iterator[_Cut]:
-    """The characters before each piece of markup, and the groups of `_MARKUP` in that piece."""
-    parts: Iterator[Any] = iter([*_MARKUP.split(markup.replace(_LINE, " ")), *[None] * 4])
-    return zip(parts, parts, parts, parts, parts)  # noqa: B905  (nothing is left)
 
 
 def _characters(source: str) -> str:

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from simdup.extract import eml, rtf
 from simdup.extract import html as html_text
-from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, unread_of, with_unread
+from simdup.extract.cleanup import NotReadable, TextBuilder, others_of, unless_empty, with_unread
 from simdup.extract.sniff import TEXTS, Format, format_of
 from simdup.extract.text_formats import by_word, tables
 from simdup.extract.zip_xml import Handler, Package, elements, inside, members
@@ -54,26 +54,22 @@ def _chunk(
     if name not in package:
         return ""
     data = package.read(name)
-    found = format_of(data, name, lambda: members(data))
+    read = readers.get(format_of(data, name, lambda: members(data)))
     with suppress(NotReadable):
-        if found in readers:
-            return readers[found](data)
-        if found is None or found in TEXTS:
-            return html_text.decoded(data)
+        if read:
+            return read(data)
     return with_unread("", [("unknown parts", data)])
 
 
 def _page(data: bytes) -> str:
-    """The text of a page without its title, which a Word document does not show."""
-    markup = html_text.decoded(data)
-    title, body = html_text.title_and_body(markup)
-    return with_unread(
-        body, [*html_text.others(markup), ("metadata", title.encode("utf-8", "replace"))]
-    )
+    """The text of a page without its title, which is not shown as part of a larger document."""
+    title, body, others = html_text.page(html_text.decoded(data))
+    return with_unread(body, [*others, ("metadata", title)])
 
 
 # A document in a document may not take in documents, which could be the same one.
 _PAGES: dict[Format | None, Callable[[bytes], str]] = {
+    **dict.fromkeys((None, *TEXTS), html_text.decoded),
     Format.HTML: _page,
     Format.EML: eml.eml,
     Format.RTF: rtf.text,
@@ -124,26 +120,19 @@ def epub(data: bytes) -> str:
         raise NotReadable("encrypted")
     text, others = TextBuilder(), list[tuple[str, bytes]]()
     for name in chapters:
-        text.add(_chapter(package.read(name), others) + "\n")
+        chapter = _chapter(package.read(name))
+        text.add(f"{chapter}\n")
+        others += [each for each in others_of(chapter) if each[0] != "pictures"]
     return _document(package, str(text), others)
 
 
-def _chapter(data: bytes, others: list[tuple[str, bytes]]) -> str:
-    """The text of a chapter: a page, or plain text without any tag; empty for a picture.
-
-    What is not read is added to `others`.
-    """
+def _chapter(data: bytes) -> str:
+    """The text of a chapter: a page, or plain text without any tag; empty for a picture."""
     try:
         markup = html_text.decoded(data)
     except NotReadable:
-        others.append(("unknown parts", data))
-        return ""
-    if not _TAG.search(markup):
-        return markup
-    title, body = html_text.title_and_body(markup)
-    others += [each for each in html_text.others(markup) if each[0] != "pictures"]
-    others.append(("metadata", title.encode("utf-8", "replace")))
-    return body
+        return with_unread("", [("unknown parts", data)])
+    return _page(data) if _TAG.search(markup) else markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +244,7 @@ class _Flow(Handler):
         if name == "altChunk" and self._chunk:
             chunk = self._chunk(self.targets.get(_identifier(attributes), ""))
             self._add(f"{chunk}\n")
-            self.others += [(each.kind, repr(each).encode()) for each in unread_of(chunk)]
+            self.others += others_of(chunk)
         self._note_attributes(name, attributes)
 
     def end(self, name: str) -> None:

@@ -60,7 +60,7 @@ def doc(data: bytes) -> str:
         raise NotReadable("damaged: it is cut short") from None
     body, notes, headers, _, comments, end_notes, boxes, others = parts
     hidden = (("headers and footers", headers + others), ("comments", comments))
-    unread = ((kind, text.encode("utf-8", "replace")) for kind, text in hidden if text.strip())
+    unread = ((kind, text) for kind, text in hidden if text.strip())
     shown = unless_empty(f"{body}\n{notes}\n{end_notes}\n{boxes}")
     return with_unread(shown, [*unread, *file.unread()])
 
@@ -132,11 +132,12 @@ def msg(data: bytes) -> str:
     properties = file.read("__properties_version1.0")[32:]
     pages = dict(struct.iter_unpack("<I4xI4x", properties[: len(properties) // 16 * 16]))
     label = f"cp{pages.get(_BODY_PAGE) or pages.get(_PAGE)}"
-    body, read, unseen = _property(file, "1000", label), ["0037", "1000"], list[tuple[str, bytes]]()
+    body, read, unseen = _property(file, "1000", label), ["0037", "1000"], list[tuple[str, str]]()
     if not body.strip():
         html = file.read(f"{_PROPERTY}10130102")
         markup = html_text.decoded(html) if html else _property(file, "1013", label)
-        body, unseen = "\n".join(html_text.title_and_body(markup)), [*html_text.others(markup)]
+        title, body, unseen = html_text.page(markup)
+        body = f"{title}\n{body}"
         read.append("1013")
     shown = unless_empty(f"{_property(file, '0037', label)}\n{body}")
     return with_unread(shown, [*unseen, *file.unread(*(_PROPERTY + number for number in read))])

@@ -65,7 +65,7 @@ _EXTRAS = {"pypdfium2": "docs", "zstandard": "docs", "kreuzberg": "legacy"}
 _PACKAGED = (ZIP, COMPOUND)
 
 #: Raised with every change that gives the same document another text or other unread content.
-EDITION = 15
+EDITION = 16
 
 
 class NotInstalled(NotReadable):

@@ -88,6 +88,8 @@ def test_entities_that_make_too_much_text_are_refused():
             "<!remark {}>",
         ),
         "<ruby>東<rt title={}>x</ruby>",
+        "<title>a</title><svg><title>{}</title></svg>",
+        "<iframe srcdoc='a>b' title={}></iframe>",
     ],
 )
 def test_pages_with_other_attributes_or_comments_have_other_unread_content(part):
@@ -103,6 +105,15 @@ def test_text_after_a_short_comment_is_seen_and_no_unread_content(end):
 
     assert one != other
     assert one.unread == other.unread
+
+
+@pytest.mark.parametrize("tag", ["title lang='a>b'", "textarea data-x='a>b'", "script x='a>b'"])
+def test_the_tag_of_a_raw_element_ends_after_its_quoted_values(tag):
+    name = tag.split()[0]
+
+    found = read(f"<{tag}></{name}><p>Tea.</p>")
+
+    assert found == "Tea."
 
 
 @pytest.mark.parametrize("declared", ["gb2312", "iso-8859-1", "no-such-thing", "utf-16"])
@@ -140,9 +151,7 @@ HOSTILE = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_the_page_and_no_faster(start, piece):
     def read(n):
-        markup = (start + piece * n)[:400_000]
-        html_text.title_and_body(markup)
-        list(html_text.others(markup))
+        html_text.page((start + piece * n)[:400_000])
 
     assert grows_evenly(read, 100_000)
 
@@ -163,7 +172,7 @@ def test_a_hundred_thousand_levels():
 def test_a_tag_without_end_takes_little_memory(piece):
     markup = "<a x=' " + piece * (1_000_000 // len(piece))
     tracemalloc.start()
-    html_text.title_and_body(markup)
+    html_text.page(markup)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
