@@ -29,7 +29,6 @@ _TABLES = tables("zip_xml")
 _ATTRIBUTES, _WORDS_OF = _TABLES.pop("attributes"), "words of "
 _KINDS = Kinds(_TABLES)
 
-_CHUNK = 1 << 16
 _MEMBER_SIGN = b"PK\x01\x02"
 ENCRYPTED = 1  # a bit in a member's flags
 _OLE, _OLE_ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
@@ -100,22 +99,21 @@ class Package:
     def read(self, name: str) -> bytes:
         """The bytes of a member. Raises NotReadable."""
         self._note_read(name)
-        return b"".join(self._chunks(name))
+        return self._content(name)
 
     def parse(self, name: str, handler: Handler, *, is_text: bool = True) -> None:
         """Send the XML events of a member to a handler. Raises NotReadable."""
         if is_text:
             self._note_read(name)
-        parser = expat.ParserCreate()
-        parser.buffer_text = True
-        joined = _Joined(handler)
-        parser.StartElementHandler, parser.EndElementHandler = joined.start, joined.end
-        parser.CharacterDataHandler = joined.run.append
+        data, parser = self._content(name), expat.ParserCreate()
+        # All characters between two tags come at once.
+        parser.buffer_text, parser.buffer_size = True, len(data) + 1
+        parser.StartElementHandler = lambda tag, found: handler.start(_local(tag), found)
+        parser.EndElementHandler = lambda tag: handler.end(_local(tag))
+        parser.CharacterDataHandler = handler.characters
         parser.EntityDeclHandler = _refuse_entity
         try:
-            for chunk in self._chunks(name):
-                parser.Parse(chunk, False)  # noqa: FBT003 takes no keywords
-            parser.Parse(b"", True)  # noqa: FBT003
+            parser.Parse(data, True)  # noqa: FBT003  (takes no keywords)
         except expat.ExpatError as error:
             if error.code == errors.codes[errors.XML_ERROR_NO_MEMORY]:
                 raise MemoryError from None
@@ -123,24 +121,21 @@ class Package:
         except (LookupError, ValueError):
             raise NotReadable(f"damaged: {name}, unknown encoding") from None
 
-    def _chunks(self, name: str) -> Iterator[bytes]:
-        """The bytes of a member in pieces, each as long as all before it. Raises NotReadable.
-
-        Pieces grow since expat before 2.6 reads a long tag anew with every piece.
-        """
+    def _content(self, name: str) -> bytes:
         info = self._info(name)
         if info is None:
             raise NotReadable(f"damaged: {name} is missing")
         if info.flag_bits & ENCRYPTED:
             raise NotReadable("encrypted")
-        size = _CHUNK
         try:
             with self._zip.open(info) as member:
-                while chunk := member.read(size):
-                    yield self._counted(chunk)
-                    size += len(chunk)
+                found = member.read(self._left + 1)
         except TROUBLE:
             raise NotReadable(f"damaged: {name}") from None
+        self._left -= len(found)
+        if self._left < 0:
+            raise NotReadable("unpacks to too much")
+        return found
 
     def _info(self, name: str) -> ZipInfo | None:
         return self._members.get(name) or self._folded.get(name.lower())
@@ -166,43 +161,10 @@ class Package:
     def _words(self, name: str) -> bytes:
         """The words of a member that is otherwise formatting. Raises NotReadable."""
         if name.lower().endswith(".css"):
-            css = b"".join(self._chunks(name)).decode("latin-1")
-            return words_of_styles(css).encode()
+            return words_of_styles(self._content(name).decode("latin-1")).encode()
         found = _Words()
         self.parse(name, found, is_text=False)
         return "\n".join(found.words).encode("utf-8", "surrogatepass")
-
-    def _counted(self, chunk: bytes) -> bytes:
-        self._left -= len(chunk)
-        if self._left < 0:
-            raise NotReadable("unpacks to too much")
-        return chunk
-
-
-class _Joined:
-    """Sends XML events on to a handler: the characters between two tags at once.
-
-    expat cuts them where a piece of the file ends.
-    """
-
-    def __init__(self, handler: Handler) -> None:
-        self.run: list[str] = []
-        self._handler = handler
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Send the characters before an element, and its beginning."""
-        self._send()
-        self._handler.start(_local(tag), attributes)
-
-    def end(self, tag: str) -> None:
-        """Send the characters before the end of an element, and the end."""
-        self._send()
-        self._handler.end(_local(tag))
-
-    def _send(self) -> None:
-        if self.run:
-            self._handler.characters("".join(self.run))
-            self.run.clear()
 
 
 class _Words(Handler):
