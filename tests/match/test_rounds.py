@@ -15,7 +15,7 @@ from simdup.match.engine import LocalEngine
 from simdup.match.grouping import Leaders
 from simdup.recipe import Recipe
 from simdup.records import Candidates
-from simdup.settings import Settings
+from simdup.settings import USUAL, Settings
 
 BITS, WIDE = 64, 512
 
@@ -140,6 +140,8 @@ def test_there_are_so_many_rounds_at_most():
 
 class TooMany(CandidateSearch):
     """A search among texts that all have one fingerprint, in too many pairs to be listed."""
+
+    limits = USUAL
 
     def __init__(self):
         pass
