@@ -128,7 +128,18 @@ def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) 
     All texts of small sources are in memory together, so the caller limits their number.
     """
     with closing(Readers(*options.settings.reading)) as readers:
-        outcomes = list(_outcomes(sources, options, readers))
+        return _joined(_outcomes(sources, options, readers), options)
+
+
+def fingerprint_read(
+    texts: Sequence[tuple[Source, Text]], options: FingerprintOptions
+) -> Fingerprinted:
+    """Fingerprint texts that are in memory, each with the source that it counts as."""
+    return _joined(_fingerprinted(texts, options), options)
+
+
+def _joined(every: Iterable[_Made | Skipped], options: FingerprintOptions) -> Fingerprinted:
+    outcomes = list(every)
     found = tuple(each.document if isinstance(each, _Made) else each for each in outcomes)
     made = [each for each in outcomes if isinstance(each, _Made)]
     rows = np.array([each.row for each in made], np.uint8).reshape(-1, options.recipe.bits // 8)

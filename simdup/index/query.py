@@ -16,18 +16,17 @@ from numpy.typing import NDArray
 from simdup.arguments import AnyPath, path_list
 from simdup.arrays import Indices, Mask, Rows, Similarities
 from simdup.files.fingerprint import (
-    Fingerprinted,
     FingerprintOptions,
     features_of,
+    fingerprint_read,
     fingerprint_sources,
     text_again,
     without_degenerate,
 )
-from simdup.files.read import SkipError, digest, digest_of
+from simdup.files.read import SkipError, Text, digest, digest_of
 from simdup.files.walk import listed
 from simdup.findings.identical import numbered
 from simdup.fingerprint.features import Features, all_features, concatenated
-from simdup.fingerprint.simhash import Fingerprints, fingerprint_texts
 from simdup.fingerprint.sketch import DENSE_LEVELS, Sketches
 from simdup.index.records import Answer
 from simdup.match.candidates import search_distance
@@ -36,7 +35,7 @@ from simdup.match.verify import decide
 from simdup.records import SHORT, Document, Kind, Match, Reason, Skipped, Source
 from simdup.settings import Settings
 from simdup.text.chunking import chunks_of
-from simdup.text.encodings import count_lost
+from simdup.text.encodings import Encoding, count_lost
 from simdup.theory import UNRELATED, chance_distance, similarity_at
 
 # At most this many documents may be near a query by chance; reading them all takes a few seconds.
@@ -100,38 +99,27 @@ def of_texts(
 
     The queries have sketches of these `levels` (see `fingerprint.sketch`); None: as `settings` ask.
     """
-    made = fingerprint_texts(texts, settings.recipe, levels or _levels(settings))
-    found = tuple(
-        _document(name, text, made, row)
-        if made.counts[row]
-        else Skipped(name, Reason.EMPTY, "no letter or digit")
-        for row, (name, text) in enumerate(zip(names, texts, strict=True))
-    )
-    good = np.flatnonzero(made.counts)
-    sketches = None if made.sketches is None else made.sketches.take(good)
-    with_rows = Fingerprinted(found, made.rows[good], sketches)
-    usable = without_degenerate(with_rows, settings.recipe.bits)
-    kept = [row for row, each in enumerate(usable.found) if isinstance(each, Document)]
-    own_names, own_texts = (tuple(each[row] for row in kept) for each in (names, texts))
-    queries = Queries(own_names, usable.rows, usable.documents, own_texts, usable.sketches)
-    return queries, list(usable.skipped)
+    options = FingerprintOptions(settings, levels or _levels(settings))
+    made = fingerprint_read(list(map(_as_if_read, names, texts)), options)
+    made = without_degenerate(made, settings.recipe.bits)
+    kept = [place for place, each in enumerate(made.found) if isinstance(each, Document)]
+    own_names, own_texts = (tuple(each[place] for place in kept) for each in (names, texts))
+    queries = Queries(own_names, made.rows, made.documents, own_texts, made.sketches)
+    return queries, list(made.skipped)
+
+
+def _as_if_read(name: str, text: str) -> tuple[Source, Text]:
+    """Return a text as if it had been read from a file in UTF-8."""
+    data = text.encode("utf-8", "surrogatepass")
+    unified = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    digests = digest(data), digest(unified.encode("utf-8", "surrogatepass"))
+    source = Source(name, len(data), 0, 0, 0, 0)
+    return source, Text(text, Encoding("utf-8", 1.0), *digests, count_lost(text))
 
 
 def of_rows(rows: Rows) -> Queries:
     """Return fingerprints as queries, named in hexadecimal."""
     return Queries(tuple(row.tobytes().hex() for row in rows), rows, (None,) * len(rows))
-
-
-def _document(name: str, text: str, made: Fingerprints, row: int) -> Document:
-    """Return the document of a text, as if it were a file in UTF-8."""
-    data = text.encode("utf-8", "surrogatepass")
-    unified = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    of_text = digest(unified.encode("utf-8", "surrogatepass"))
-    source, lost = Source(name, len(data), 0, 0, 0, 0), count_lost(text)
-    about = "utf-8", 1.0, lost, int(made.counts[row]), digest(data), of_text
-    words = b"" if made.words is None else made.words[row].tobytes()
-    of_features = made.digests[row].tobytes()
-    return Document(source, *about, of_features, words_digest=words)
 
 
 def reach(settings: Settings, n: int) -> int:
