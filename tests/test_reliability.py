@@ -45,6 +45,8 @@ from simdup.files import read as reading_room
 from simdup.files import walk as walking_room
 from simdup.files.fingerprint import FingerprintOptions, fingerprint_sources
 from simdup.fingerprint import sketch as sketching_room
+from simdup.index.connection import IndexFile
+from simdup.index.contents import put
 from simdup.index.index import Index
 from simdup.recipe import Recipe
 from simdup.settings import Settings
@@ -1961,8 +1963,9 @@ def made_by_somebody(place, paths):
         source = found.documents[row].source._replace(path=path, **numbers)
         known.append(found.documents[row]._replace(source=source))
         rows.append(found.rows[row])
-    with Index.create(place) as index:
-        index.put(known, np.array(rows), sketching_room.read_back([b""] * len(known)))
+    Index.create(place).close()
+    with contextlib.closing(IndexFile(place, to_write=True)) as file, file.writing():
+        put(file, known, np.array(rows), sketching_room.read_back([b""] * len(known)))
 
 
 @pytest.mark.parametrize("arguments", [(), ("--top", "50"), ("-k", "100"), ("--no-verify",)])

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -27,7 +27,7 @@ from simdup.files.group_files import match_documents, unmatched
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters
 from simdup.findings import with_findings
-from simdup.fingerprint.sketch import Sketches, joined
+from simdup.fingerprint.sketch import joined
 from simdup.index import query
 from simdup.index.connection import IndexFile, create_file
 from simdup.index.contents import ReaderPool, documents, everything, problems, put
@@ -38,7 +38,7 @@ from simdup.index.query import Criteria, Queries
 from simdup.index.records import Answer, Changes, IndexInfo
 from simdup.index.segments import looked_up, nearest, within
 from simdup.progress import Progress, silent
-from simdup.records import Document, Match, ScanResult, Skipped
+from simdup.records import Match, ScanResult, Skipped
 from simdup.search.pairs import pairs_within
 from simdup.settings import Settings
 from simdup.storage.sqlite import size_of
@@ -132,23 +132,28 @@ class Index:
     def info(self) -> IndexInfo:
         """Return the contents of the index and its size."""
         with self._readers.one() as reader, reader.reading():
-            noted = Places.of(reader)
-            named = {os.fsdecode(path): written for path, written in noted.known.items()}
+            known = Places.of(reader).known
+            named = {os.fsdecode(path): filters for path, filters in known.items()}
             return IndexInfo(
                 self.path,
                 size_of(self.path),
                 len(reader),
                 reader.number("batches"),
-                tuple(path for path, written in named.items() if written is not None),
-                tuple(path for path, written in named.items() if written is None),
-                tuple(asdict(noted.filters(each)) for each in named.values() if each is not None),
+                tuple(path for path, filters in named.items() if filters is not None),
+                tuple(path for path, filters in named.items() if filters is None),
+                tuple(asdict(filters) for filters in named.values() if filters is not None),
                 self._readers.about,
             )
 
     def problems(self) -> list[str]:
         """Return a line for each fault of the file."""
         with self._readers.one() as reader, reader.reading():
-            return [*problems(reader), *Places.of(reader).damaged_filters()]
+            lines = [*problems(reader)]
+            try:
+                Places.of(reader)
+            except InputError as error:
+                lines.append(str(error))
+            return lines
 
     # Changing
 
@@ -184,17 +189,10 @@ class Index:
         levels = sketch_levels(self._readers.about)
         made, skipped = query.of_texts(called, every_text, self.settings, levels)
         known = [each for each in made.documents if each is not None]
-        replaced = self.put(known, made.rows, made.sketches or joined([]))
+        with closing(IndexFile(self.path, to_write=True)) as writer, writer.writing():
+            replaced = put(writer, known, made.rows, made.sketches or joined([]))
         added = len({each.path for each in known}) - replaced
         return Changes(added, replaced, skipped=tuple(skipped))
-
-    def put(self, known: Sequence[Document], rows: Rows, sketches: Sketches) -> int:
-        """Add documents with fingerprints and sketches; return how many replace others.
-
-        All are one batch. Rows have the index's size, and sketches are dense if it has samples.
-        """
-        with closing(IndexFile(self.path, to_write=True)) as writer, writer.writing():
-            return put(writer, known, rows, sketches)
 
     def remove(self, paths: AnyPath | Iterable[AnyPath]) -> Changes:
         """Take out the documents at or under some paths, or texts by their names.

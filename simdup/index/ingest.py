@@ -55,38 +55,41 @@ Walking = Callable[[Iterable[Found]], Iterable[Found]]
 class Places:
     """The paths that were added to an index, and the paths that were taken out of it.
 
-    index: The path of the index.
-    known: The filters of each path as JSON; None for a path that was taken out.
+    known: The filters of each path; None for a path that was taken out.
     """
 
-    index: str
-    known: dict[bytes, str | None]
+    known: dict[bytes, Filters | None]
 
     @classmethod
     def of(cls, file: IndexFile) -> Places:
-        """Read the places of an index."""
-        return cls(file.path, places(file))
+        """Read the places of an index. Raises InputError for filters that this simdup lacks."""
+        every = places(file).items()
+        return cls(
+            {path: None if told is None else _filters_in(file.path, told) for path, told in every}
+        )
+
+    def write(self, file: IndexFile) -> None:
+        """Replace the places of an index by these."""
+        every = self.known.items()
+        set_places(file, {path: json.dumps(asdict(each)) if each else None for path, each in every})
 
     def with_roots(self, roots: Sequence[str], filters: Filters) -> Places:
         """Add roots with their filters; places at or under a root become part of it."""
-        written = json.dumps(asdict(filters))
-        added: dict[bytes, str | None] = {os.fsencode(root): written for root in roots}
-        return Places(self.index, self._outside(roots) | added)
+        return Places(self._outside(roots) | {os.fsencode(root): filters for root in roots})
 
     def without(self, roots: Sequence[str]) -> Places:
         """Take roots out; a root inside another place stays left out of that."""
-        left = Places(self.index, self._outside(roots))
+        left = Places(self._outside(roots))
         encoded = (os.fsencode(root) for root in roots)
-        out: dict[bytes, str | None] = {path: None for path in encoded if left.above(path)}
-        return Places(self.index, left.known | out)
+        return Places(left.known | {path: None for path in encoded if left.above(path)})
 
-    def _outside(self, roots: Sequence[str]) -> dict[bytes, str | None]:
+    def _outside(self, roots: Sequence[str]) -> dict[bytes, Filters | None]:
         """Return the places that are not at or under some roots."""
         exact = {os.fsencode(root) for root in roots}
         inside = tuple(os.path.join(root, b"") for root in exact)
         return {
-            path: written
-            for path, written in self.known.items()
+            path: filters
+            for path, filters in self.known.items()
             if path not in exact and not path.startswith(inside)
         }
 
@@ -101,31 +104,9 @@ class Places:
 
     def with_other_filters(self, roots: Sequence[str], filters: Filters) -> tuple[str, ...]:
         """Return the roots that were added before with other filters."""
-        before = ((root, self.known.get(os.fsencode(root))) for root in roots)
         return tuple(
-            root
-            for root, written in before
-            if written is not None and self.filters(written) != filters
+            root for root in roots if self.known.get(os.fsencode(root)) not in {None, filters}
         )
-
-    def filters(self, written: str) -> Filters:
-        """Return filters from their JSON. Raises InputError if this simdup has no such filters."""
-        with suppress(ValueError, TypeError):  # raised by Filters for a wrong value
-            values = from_json(written)
-            if isinstance(values, dict) and values.keys() == asdict(DEFAULTS).keys():
-                filters = Filters(**values)
-                if all(type(each) is not int or each >= 0 for each in values.values()):
-                    return filters
-        raise damaged(self.index, f"filters {written!r:.80}")
-
-    def damaged_filters(self) -> Iterator[str]:
-        """Yield a line for each place whose filters cannot be read."""
-        for written in self.known.values():
-            try:
-                if written is not None:
-                    self.filters(written)
-            except InputError as error:
-                yield str(error)
 
     def contains(self, path: str) -> bool:
         """Whether a path is at or under an added path, and was not taken out."""
@@ -138,17 +119,17 @@ class Places:
         A missing place is skipped, unless it `is_deleted` for good. `walking` wraps each walk,
         as for progress.
         """
-        roots: dict[str, list[bytes]] = defaultdict(list)
-        for path, written in self.known.items():
-            if written is not None:
-                roots[written].append(path)
+        roots: dict[Filters, list[bytes]] = defaultdict(list)
+        for path, filters in self.known.items():
+            if filters is not None:
+                roots[filters].append(path)
         walks = (self._walk(each, roots[each], walking, is_deleted) for each in roots)
         found = chain.from_iterable(walks)
         return _each_once(found) if len(roots) > 1 else found
 
     def _walk(
         self,
-        written: str,
+        filters: Filters,
         roots: Sequence[bytes],
         walking: Walking,
         is_deleted: Callable[[bytes], bool],
@@ -160,13 +141,24 @@ class Places:
                 yield Skipped(os.fsdecode(root), Reason.VANISHED, advice)
         nearest = lru_cache(1 << 12)(self.above)
         there = [os.fsdecode(root) for root in roots if os.path.exists(root)]
-        for each in walking(walk(there, self.filters(written))):
+        for each in walking(walk(there, filters)):
             path = os.fsencode(each.path)
             if isinstance(each, Skipped) and each.detail == each.path:
                 continue  # found before, on the way from a place above
             place = path if path in self.known else nearest(os.path.dirname(path))
-            if place is not None and self.known[place] == written:
+            if place is not None and self.known[place] == filters:
                 yield each
+
+
+def _filters_in(index: str, written: str) -> Filters:
+    """Return filters from their JSON. Raises InputError if this simdup has no such filters."""
+    with suppress(ValueError, TypeError):  # raised by Filters for a wrong value
+        values = from_json(written)
+        if isinstance(values, dict) and values.keys() == asdict(DEFAULTS).keys():
+            filters = Filters(**values)
+            if all(type(each) is not int or each >= 0 for each in values.values()):
+                return filters
+    raise damaged(index, f"filters {written!r:.80}")
 
 
 def _each_once(found: Iterable[Found]) -> Iterator[Found]:
@@ -215,7 +207,7 @@ def remove(file: IndexFile, paths: Sequence[str]) -> Changes:
     with file.writing():
         take_out(file, gone)
         forget_empty_folders(file)
-        set_places(file, Places.of(file).without(roots).known)
+        Places.of(file).without(roots).write(file)
     return Changes(removed=len(gone))
 
 
@@ -241,7 +233,7 @@ class Ingestion:
         if before.with_roots(roots, filters) != before:
             with self.file.writing():  # another process may have added places meanwhile
                 before = Places.of(self.file)
-                set_places(self.file, before.with_roots(roots, filters).known)
+                before.with_roots(roots, filters).write(self.file)
         self._ingest(found)
         return self._changes(before.with_other_filters(roots, filters))
 

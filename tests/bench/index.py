@@ -31,6 +31,8 @@ from report import Report, choose_kernels, fresh, numbers, options, peak_memory,
 
 from simdup import Index, Recipe, Settings
 from simdup.fingerprint.sketch import Sketches
+from simdup.index.connection import IndexFile
+from simdup.index.contents import put
 from simdup.records import Document, Source
 
 if TYPE_CHECKING:
@@ -149,7 +151,8 @@ def built(case: Case, n: int, place: str) -> Built:
     with Index.create(place, Settings(Recipe(bits=case.bits))) as index:
         for known in documents(n):
             began = perf_counter()
-            index.put(known, rows[begin : begin + len(known)], sketches(len(known)))
+            with closing(IndexFile(index.path, to_write=True)) as file, file.writing():
+                put(file, known, rows[begin : begin + len(known)], sketches(len(known)))
             seconds += perf_counter() - began
             begin += len(known)
     return Built(place, n, seconds, *(size / n for size in sizes(place)))
