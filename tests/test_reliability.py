@@ -2167,7 +2167,7 @@ def test_an_interrupt_of_a_corpus_leaves_the_old_output_and_nothing_else(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_a_corpus_that_is_ended(stopped, corpus, number):
-    where = "simdup.corpus.fingerprint:_Flaws.add:1"
+    where = "simdup.corpus.fingerprint:Flaws.add:1"
     process = stopped(where, "corpus", "scan", corpus, "--jobs", "2")
 
     process.send_signal(number)

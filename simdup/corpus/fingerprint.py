@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from hashlib import blake2b
+from itertools import starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,9 +78,11 @@ class FingerprintedChunk(NamedTuple):
 
     See `ComparedRows` for `numbers`, `offsets` and `lengths`.
 
+    table: The index of the table that the chunk is from.
     ids: An entry of `ComparedRows.ids`; None if these ids cannot be kept.
     """
 
+    table: int
     prints: TextFingerprints
     numbers: Indices
     offsets: Indices
@@ -88,8 +91,8 @@ class FingerprintedChunk(NamedTuple):
     ids: bytes | None
 
 
-def fingerprint_chunk(chunk: Chunk, settings: Settings) -> FingerprintedChunk:
-    """The fingerprints of a chunk; rows that have none are flaws."""
+def fingerprint_chunk(table: int, chunk: Chunk, settings: Settings) -> FingerprintedChunk:
+    """The fingerprints of a chunk of the table with this index; rows that have none are flaws."""
     parsed = chunk.parsed()
     prints, good, empty, flat = fingerprint_list(parsed.texts, settings)
     numbers, offsets = np.array(parsed.numbers, np.int64), np.array(parsed.offsets, np.int64)
@@ -97,6 +100,7 @@ def fingerprint_chunk(chunk: Chunk, settings: Settings) -> FingerprintedChunk:
     without = (Flaw(row, 1, Fault.EMPTY, "no letter or digit") for row in numbers[empty].tolist())
     degenerate = (Flaw(row, 1, Fault.DEGENERATE) for row in numbers[flat].tolist())
     return FingerprintedChunk(
+        table,
         prints,
         numbers[good],
         offsets[good],
@@ -126,20 +130,12 @@ def _digest(text: str) -> bytes:
     return blake2b(encoded, digest_size=16).digest()
 
 
-class FingerprintedRows(NamedTuple):
-    """The fingerprints of all rows of some tables; see `CorpusResult` for the last three."""
-
-    rows: ComparedRows
-    prints: TextFingerprints
-    faults: dict[Fault, int]
-    faulty: tuple[Faulty, ...]
-    refused: tuple[Indices, ...]
-
-
 def fingerprint_tables(
     tables: tuple[Table, ...], settings: Settings, jobs: int | None, progress: Progress
-) -> FingerprintedRows:
+) -> tuple[ComparedRows, TextFingerprints, Flaws]:
     """Fingerprint all rows by `jobs` processes; None: by as many as pay.
+
+    Returns the rows that have a fingerprint, these fingerprints, and the flaws of other rows.
 
     Raises InputError for a file that changes meanwhile, SimdupError when a worker dies.
     """
@@ -151,25 +147,22 @@ def fingerprint_tables(
         jobs = jobs_worth(size)
     none = np.empty(0, np.int64)
     collected, limits = new_prints(settings, none, none, none), settings.limits
-    flaws, ids = _Flaws(tables, limits.faulty_rows), _KeptIds(limits.id_bytes)
+    flaws, ids = Flaws(tables, limits.faulty_rows), _KeptIds(limits.id_bytes)
     owners, sizes = list[int](), [0]
     with closing(_fingerprinted(tables, settings, jobs)) as chunks:
-        for index, made in progress(chunks, "rows", None, _rows_in):
+        for made in progress(chunks, "rows", None, _rows_in):
             where = made.numbers, made.offsets, made.lengths
             collected.add(made.prints.sketches, *made.prints[:4], *where)
-            flaws.add(index, made.flaws)
+            flaws.add(made.table, made.flaws)
             ids.add(made.ids)
-            owners.append(index)
+            owners.append(made.table)
             sizes.append(len(made.numbers))
     *prints, numbers, offsets, lengths = collected.columns()
     in_table = np.bincount(np.array(owners, np.int64), sizes[1:], len(tables)).astype(np.int64)
     begins = np.append(0, np.cumsum(in_table))
     columns = begins, numbers, offsets, lengths, np.cumsum(sizes)
-    return FingerprintedRows(
-        ComparedRows(tables, *columns, tuple(ids.kept)),
-        TextFingerprints._make([*prints, collected.sketches()]),
-        *flaws.listed(),
-    )
+    rows = ComparedRows(tables, *columns, tuple(ids.kept))
+    return rows, TextFingerprints._make([*prints, collected.sketches()]), flaws
 
 
 def new_prints(settings: Settings, *more: NDArray[Any]) -> Collected:
@@ -180,29 +173,22 @@ def new_prints(settings: Settings, *more: NDArray[Any]) -> Collected:
     return Collected(*columns, *more, is_sketched=is_sketched, limits=settings.limits)
 
 
-def _rows_in(chunk: tuple[int, FingerprintedChunk]) -> int:
-    _, made = chunk
+def _rows_in(made: FingerprintedChunk) -> int:
     return len(made.numbers) + sum(flaw.rows for flaw in made.flaws)
 
 
 def _fingerprinted(
     tables: tuple[Table, ...], settings: Settings, jobs: int
-) -> Generator[tuple[int, FingerprintedChunk]]:
-    """Yield the fingerprints of each chunk, in order, with the index of its table."""
-    owners = deque[int]()
-
-    def tasks() -> Iterator[tuple[Chunk, Settings]]:
-        for index, table in enumerate(tables):
-            for chunk in table.chunks():
-                owners.append(index)
-                yield chunk, settings
-
+) -> Generator[FingerprintedChunk]:
+    """Yield the fingerprints of each chunk, in order."""
+    every = ((index, chunk) for index, table in enumerate(tables) for chunk in table.chunks())
+    tasks = ((*each, settings) for each in every)
     if jobs == 1:
-        yield from ((owners.popleft(), fingerprint_chunk(*task)) for task in tasks())
+        yield from starmap(fingerprint_chunk, tasks)
         return
     try:
-        with closing(results(fingerprint_chunk, tasks(), jobs)) as chunks:
-            yield from ((owners.popleft(), made) for made in chunks)
+        with closing(results(fingerprint_chunk, tasks, jobs)) as chunks:
+            yield from chunks
     except BrokenProcessPool:
         check_that_workers_start()
         raise SimdupError(
@@ -224,7 +210,7 @@ class _KeptIds:
             self.kept.clear()
 
 
-class _Flaws:
+class Flaws:
     """Counts the rows that are not compared, and lists the first `most` of each fault."""
 
     def __init__(self, tables: tuple[Table, ...], most: int) -> None:

@@ -87,7 +87,7 @@ def scan_tables(
     began, settings = perf_counter(), settings or Settings()
     check_type(settings, "settings", Settings)
     check_jobs(jobs)
-    rows, prints, faults, faulty, refused = fingerprint_tables(opened, settings, jobs, progress)
+    rows, prints, flaws = fingerprint_tables(opened, settings, jobs, progress)
     texts, digests = _distinct_texts(prints, settings), prints.text_digests
     sketches = prints.sketches
     del prints  # half of the memory of a row
@@ -106,9 +106,7 @@ def scan_tables(
         rows,
         groups,
         TextFingerprints(*of_members),
-        faults,
-        faulty,
-        refused,
+        *flaws.listed(),
         matched.candidates,
         len(matched.siblings.pairs),
         text,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sqlite3
 import stat
 import time
@@ -226,11 +227,8 @@ def _as_uri(path: str) -> str:
     """Return the URI of a file; "pathlib" would make it too, and is slow to import."""
     whole = path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
     absolute = whole.replace(os.sep, "/")
-    quoted = "".join(
-        each if each in "/:-._~" or (each.isascii() and each.isalnum()) else f"%{ord(each):02X}"
-        for each in os.fsencode(absolute).decode("latin-1")
-    )
-    return f"file://{'' if absolute.startswith('/') else '/'}{quoted}"
+    quoted = re.sub(rb"[^\w/:.~-]", lambda found: b"%%%02X" % found[0][0], os.fsencode(absolute))
+    return f"file://{'' if absolute.startswith('/') else '/'}{quoted.decode()}"
 
 
 def make_private(path: str) -> None:
