@@ -6,8 +6,8 @@ Each row that is dropped is similar enough to a row that stays.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,17 +19,15 @@ from simdup.arrays import Indices, Mask
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import PACKINGS, changed, check_packing
 from simdup.corpus.formats.table import Table
-from simdup.corpus.records import CorpusResult
+from simdup.corpus.records import CorpusResult, TextFingerprints
 from simdup.corpus.reread import RereadTexts
+from simdup.corpus.scan import texts_in
 from simdup.errors import BadValueError, InputError
+from simdup.match.engine import LocalEngine
+from simdup.match.exclusions import NO_EXCLUSIONS
 from simdup.match.groups import staying
-from simdup.match.own_share import has_enough, least_similarity
-from simdup.match.verify import decide
-from simdup.progress import Progress, silent
-from simdup.records import SHORT
-from simdup.search.hamming import paired_distances
+from simdup.progress import Item, Progress, silent
 from simdup.settings import KEEPS
-from simdup.theory import similarity_at
 
 # Endings of names that promise a packing that simdup does not write.
 _NOT_WRITTEN = {".7z", ".br", ".bz2", ".lz", ".lz4", ".lzma", ".rar", ".tgz", ".xz", ".z", ".zip"}
@@ -84,14 +82,16 @@ def dropped_for(
     is_centre = np.zeros(len(members), bool)
     if result.settings.linkage == "star":
         is_centre = np.isin(text[members], text[groups.offsets[:-1]])
-    with closing(_Comparing(result, members, progress)) as comparing:
-        stands_for = staying(group[members], is_centre, comparing.alike)
+    with _engine(result, members, progress) as (engine, number):
+        stands_for = staying(
+            group[members], is_centre, lambda pairs: engine.are_near(number[pairs])
+        )
         one = np.empty(len(order), np.int64)
         one[order] = np.searchsorted(firsts, first[of])
         goes = np.flatnonzero(members[stands_for[one]] != np.arange(len(order)))
         goes = goes[np.argsort(groups.members[goes])]
         pairs = np.column_stack((one[goes], stands_for[one[goes]]))
-        measured = comparing.measured(pairs) if is_measured else None
+        measured = _measured(engine, number[pairs]) if is_measured else None
     like = members[pairs[:, 1]]
     digests = result.prints.text_digests
     same = (digests[goes] == digests[like]).all(axis=1)
@@ -107,65 +107,42 @@ def _preferred(result: CorpusResult, keep: str, group: Indices) -> Indices:
     return np.lexsort((members, -length, group))
 
 
-class _Comparing:
-    """Compares some members of groups in the way that the search compared them."""
+@contextmanager
+def _engine(
+    result: CorpusResult, members: Indices, progress: Progress
+) -> Iterator[tuple[LocalEngine, Indices]]:
+    """Give an engine that compares some members of groups, of texts that differ, as the scan did.
 
-    def __init__(self, result: CorpusResult, members: Indices, progress: Progress) -> None:
-        self.settings, self.prints, self.progress = result.settings, result.prints, progress
-        self.members, self.texts, self.shares = members, result.texts[members], result.shares
-        # Texts are read again in the order of their rows.
-        rows = result.groups.members[members]
-        order = np.argsort(rows)
-        self.number = np.empty_like(order)
-        self.number[order] = np.arange(len(rows))
-        self.counts = self.prints.counts[members[order]]
-        digests = self.prints.text_digests[members[order]]
-        self.reread = RereadTexts(result.rows, rows[order], digests, self.settings.recipe)
+    Also gives the number of each member in the engine, which has them in the order of their rows.
+    """
 
-    def close(self) -> None:
-        """Remove the temporary file."""
-        self.reread.close()
+    def shown(
+        items: Iterable[Item],
+        label: str,  # noqa: ARG001
+        total: float | None,
+        amount: Callable[[Item], float] | None = None,
+    ) -> Iterable[Item]:
+        return progress(items, "keep", total, amount)
 
-    def alike(self, pairs: Indices) -> Mask:
-        """Return which pairs of members, given by their indices, are near-duplicates: (m,)."""
-        settings = self.settings
-        if settings.verified:
-            return self._are_versions(pairs)
-        i, j = self.members[pairs].T
-        are_near = paired_distances(self.prints.rows, i, j) <= settings.distance
-        are_short = (self.prints.counts[self.members[pairs]] < SHORT).any(axis=1)
-        doubtful = np.flatnonzero(are_near & are_short)
-        least = similarity_at(settings.distance, settings.recipe.bits)
-        are_near[doubtful] = self._similarities(pairs[doubtful]) >= least
-        return are_near
+    order = np.argsort(result.groups.members[members])
+    number, members = np.argsort(order), members[order]
+    prints = TextFingerprints._make([*(each[members] for each in result.prints[:4]), None])
+    texts, rows = texts_in(prints, result.settings), result.groups.members[members]
+    recipe = result.settings.recipe
+    with closing(RereadTexts(result.rows, rows, prints.text_digests, recipe)) as reread:
+        engine = LocalEngine(texts, result.settings, reread, shown, None, NO_EXCLUSIONS)
+        if result.shares is not None and len(members):
+            engine.own.shares = result.shares.taking(result.texts[members])
+        yield engine, number
 
-    def measured(self, pairs: Indices) -> NDArray[np.float64]:
-        """Return the exact similarity of each pair of members; 1 for a member with itself."""
-        similarities = np.ones(len(pairs))
-        differ = pairs[:, 0] != pairs[:, 1]
-        unique, inverse = np.unique(pairs[differ], axis=0, return_inverse=True)
-        similarities[differ] = self._similarities(unique)[inverse]
-        return similarities
 
-    def _are_versions(self, pairs: Indices) -> Mask:
-        """Which pairs are similar enough, and share enough that is theirs alone; (m,)."""
-        similarities = self._similarities(pairs)
-        counts = self.prints.counts[self.members[pairs]].min(axis=1)
-        alike: Mask = similarities >= least_similarity(self.settings.similarity, counts)
-        if self.shares is not None:
-            own = self.shares.of(self.texts[pairs])
-            alike &= has_enough(own, similarities, self.settings.own_share)
-        return alike
-
-    def _similarities(self, pairs: Indices) -> NDArray[np.float64]:
-        """The exact similarity of each pair, with the texts read again."""
-        numbers = self.number[pairs]
-        similarities = np.empty(len(pairs))
-        self.reread.expect(np.unique(numbers))
-        decided = decide(numbers, self.counts, self.reread.features)
-        for done, values in self.progress(decided, "keep", len(pairs), lambda each: len(each[0])):
-            similarities[done] = values
-        return similarities
+def _measured(engine: LocalEngine, pairs: Indices) -> NDArray[np.float64]:
+    """The exact similarity of each pair of texts; 1 for a text with itself."""
+    similarities = np.ones(len(pairs))
+    differ = pairs[:, 0] != pairs[:, 1]
+    unique, inverse = np.unique(pairs[differ], axis=0, return_inverse=True)
+    similarities[differ] = engine.exact.of(unique)[inverse]
+    return similarities
 
 
 def check_target(tables: Sequence[Table], target: str) -> None:

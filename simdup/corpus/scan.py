@@ -88,7 +88,7 @@ def scan_tables(
     check_type(settings, "settings", Settings)
     check_jobs(jobs)
     rows, prints, flaws = fingerprint_tables(opened, settings, jobs, progress)
-    texts, digests = _distinct_texts(prints, settings), prints.text_digests
+    texts, digests = texts_in(prints, settings), prints.text_digests
     sketches = prints.sketches
     del prints  # half of the memory of a row
     with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
@@ -136,7 +136,7 @@ def group_texts(
         done += len(batch)
     *columns, there = collected.columns()
     prints = TextFingerprints._make([*columns, collected.sketches()])
-    distinct = _distinct_texts(prints, settings)
+    distinct = texts_in(prints, settings)
     in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
     matched = find_groups(distinct, settings, in_memory, progress)
     groups = _most_similar_first(_row_groups(distinct, matched, prints.text_digests))
@@ -206,7 +206,7 @@ class _TextsInMemory:
         return all_features([self.texts[i] for i in self.first[texts].tolist()], self.recipe)
 
 
-def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
+def texts_in(prints: TextFingerprints, settings: Settings) -> Texts:
     """The distinct texts of some rows; the first of rows with equal features represents them."""
     n, bits, rows = len(prints.rows), settings.recipe.bits, prints.rows
     if n <= settings.limits.sieve_from:  # too few rows for a sieve to pay

@@ -184,7 +184,7 @@ class OwnShares:
         Without it the values of all sketches are counted when the first pair is asked for.
         The sketches keep `least` values or more, see `sketch.levels`.
         """
-        self._sketches, self.family = sketches, family
+        self._sketches, self._counts, self.family, self._least = sketches, counts, family, least
         self._levels = levels(counts, LEVELS, least)
         self._given_frequencies = frequencies
 
@@ -193,6 +193,11 @@ class OwnShares:
         """Take all texts of a collection, with their large sketches."""
         least = least_kept(counts)
         return cls(thinned(large, counts, LEVELS, least), counts, family, least=least)
+
+    def taking(self, texts: Indices) -> OwnShares:
+        """The own shares, in the same collection, of some texts with numbers of their own."""
+        sketches, counts = self._sketches.take(texts), self._counts[texts]
+        return OwnShares(sketches, counts, self.family[texts], self._frequencies, self._least)
 
     @cached_property
     def _frequencies(self) -> CountedValues:
