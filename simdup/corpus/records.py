@@ -20,6 +20,7 @@ from simdup.corpus.flaws import Fault, Faulty
 from simdup.corpus.formats.table import Table
 from simdup.fingerprint.sketch import Sketches
 from simdup.match.own_share import OwnShares
+from simdup.match.parts import TextParts
 from simdup.records import Candidates, Kind
 from simdup.settings import Settings
 
@@ -100,17 +101,6 @@ class RowGroups:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def arranged(self, order: Indices, offsets: Indices) -> RowGroups:
-        """Return the groups with their members in another order, and perhaps other offsets."""
-        return RowGroups(
-            self.members[order],
-            offsets,
-            self.are_identical[order],
-            self.similarities[order],
-            self.distances[order],
-            self.own_shares[order],
-        )
-
     def __iter__(self) -> Iterator[RowGroup]:
         for number, (begin, end) in enumerate(pairwise(self.offsets.tolist()), 1):
             own = slice(begin, end)
@@ -128,24 +118,6 @@ class RowGroups:
 
 def _known(values: NDArray[np.float64]) -> list[float | None]:
     return [None if isnan(value) else value for value in values.tolist()]
-
-
-class RowParts(NamedTuple):
-    """Rows whose text is part of another row's text, outside their group; arrays by pair.
-
-    pairs: (m, 2): indices of rows, the part and the one with the larger text.
-    shares: (m,): the share of the distinct shingles of the part that the larger text has.
-    spans: (m, 2): where the part begins and ends in the larger text, in characters.
-    """
-
-    pairs: Indices
-    shares: NDArray[np.float64]
-    spans: Indices
-
-    @classmethod
-    def none(cls) -> RowParts:
-        """No parts."""
-        return cls(np.empty((0, 2), np.int64), np.empty(0), np.empty((0, 2), np.int64))
 
 
 class TextFingerprints(NamedTuple):
@@ -223,7 +195,8 @@ class CorpusResult:
     siblings: Pairs of texts that are similar enough, but by content that too many other texts have.
     texts: For each member of the groups the number of its text; equal features have equal numbers.
     shares: The own shares of texts, by the numbers in `texts`; None where they were not asked for.
-    parts: Empty unless asked for; the first row of a text represents the others.
+    parts: Pairs of rows, of which the first row of a text represents the others; None unless asked
+        for.
     """
 
     settings: Settings
@@ -238,7 +211,7 @@ class CorpusResult:
     texts: Indices
     shares: OwnShares | None
     seconds: float
-    parts: RowParts
+    parts: TextParts | None
 
     @property
     def balance(self) -> Balance:

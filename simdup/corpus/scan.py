@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simdup.arguments import check_jobs, check_type, text_list
 from simdup.arrays import Digests, Indices
@@ -26,7 +27,7 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import fingerprint_list, fingerprint_tables, new_prints
 from simdup.corpus.formats.open import tables
 from simdup.corpus.formats.table import LACKING, Table
-from simdup.corpus.records import CorpusResult, RowGroups, RowParts, RowPlace, TextFingerprints
+from simdup.corpus.records import CorpusResult, RowGroups, RowPlace, TextFingerprints
 from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.sketch import DENSE_LEVELS, thinned
@@ -93,12 +94,12 @@ def scan_tables(
     del prints  # half of the memory of a row
     with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
         matched = find_groups(texts, settings, reread, progress)
-        parts = RowParts.none()
+        parts = None
         if settings.parts is not None and sketches is not None:
             dense = thinned(sketches.take(texts.first), texts.counts, DENSE_LEVELS)
-            found = find_parts(texts, dense, matched, settings, reread, progress)
-            parts = RowParts(texts.first[found.pairs], found.shares, found.places)
-    groups = _most_similar_first(_row_groups(texts, matched, digests))
+            parts = find_parts(texts, dense, matched, settings, reread, progress)
+            parts = parts._replace(pairs=texts.first[parts.pairs])
+    groups = _row_groups(texts, matched, digests)
     text = texts.text_of[groups.members]
     of_members = texts.rows[text], texts.counts[text], texts.digests[text], digests[groups.members]
     return CorpusResult(
@@ -139,7 +140,7 @@ def group_texts(
     distinct = texts_in(prints, settings)
     in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
     matched = find_groups(distinct, settings, in_memory, progress)
-    groups = _most_similar_first(_row_groups(distinct, matched, prints.text_digests))
+    groups = _row_groups(distinct, matched, prints.text_digests)
     return replace(groups, members=there[groups.members])
 
 
@@ -166,27 +167,23 @@ def member_texts(result: CorpusResult, most: int) -> Iterator[Callable[[int], st
     others. An empty line separates several fields. It raises InputError if a file changed.
     """
     digests, recipe = result.prints.text_digests, result.settings.recipe
-    _, first_member, text_of_member = np.unique(
-        digests, axis=0, return_index=True, return_inverse=True
-    )
-    row_of_text = result.groups.members[first_member]
+    _, first, text_of = np.unique(digests, axis=0, return_index=True, return_inverse=True)
+    # `RereadTexts` takes texts in the order of their rows.
+    order = np.argsort(result.groups.members[first])
+    first, number = first[order], np.argsort(order)[text_of.ravel()]
+    rows = result.groups.members[first]
     # A text is given if it fits in with the texts of all members before its first one.
-    texts_by_member = np.argsort(first_member)
-    characters_so_far = np.cumsum(result.rows.lengths[row_of_text[texts_by_member]])
-    is_given = np.zeros(len(first_member), bool)
-    is_given[texts_by_member] = characters_so_far <= most
-    # `RereadTexts` numbers texts in the order of their rows.
-    texts_by_row = np.argsort(row_of_text)
-    number_of_text = np.argsort(texts_by_row)
-    rows, own_digests = row_of_text[texts_by_row], digests[first_member[texts_by_row]]
-    with closing(RereadTexts(result.rows, rows, own_digests, recipe)) as reread:
-        reread.expect(np.sort(number_of_text[is_given]))
+    by_member = np.argsort(first)
+    is_given = np.zeros(len(first), bool)
+    is_given[by_member] = np.cumsum(result.rows.lengths[rows[by_member]]) <= most
+    with closing(RereadTexts(result.rows, rows, digests[first], recipe)) as reread:
+        reread.expect(np.flatnonzero(is_given))
 
         def read(member: int) -> str | None:
-            text = text_of_member.ravel()[member]
+            text = int(number[member])
             if not is_given[text]:
                 return None
-            whole = "".join(reread.chunks(int(number_of_text[text])))
+            whole = "".join(reread.chunks(text))
             return "\n\n".join(separated(whole, max(1, len(recipe.fields))))
 
         yield read
@@ -217,7 +214,10 @@ def texts_in(prints: TextFingerprints, settings: Settings) -> Texts:
 
 
 def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> RowGroups:
-    """Groups of rows from groups of texts, each sorted: representative, identical, most similar."""
+    """Groups of rows from groups of texts, the most similar first.
+
+    Each is sorted: the representative, identical rows, the most similar rows.
+    """
     lengths = list(map(len, matched.groups))
     members = np.concatenate([np.empty(0, np.int64), *matched.groups])
     first = np.repeat(np.array([each[0] for each in matched.groups], np.int64), lengths)
@@ -226,30 +226,35 @@ def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> Row
     group = np.repeat(np.repeat(np.arange(len(lengths)), lengths), sizes)
     representative = np.repeat(texts.first[first], sizes)
     rows = texts.by_text[_ranges(texts.begins[members], sizes)]
-    groups = RowGroups(
-        rows,
-        np.searchsorted(group, np.arange(len(lengths) + 1)),
-        (text_digests[rows] == text_digests[representative]).all(axis=1),
-        np.repeat(matched.similarities, sizes),
-        np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes),
-        np.repeat(matched.own_shares, sizes),
+    are_identical = (text_digests[rows] == text_digests[representative]).all(axis=1)
+    similarities = np.repeat(matched.similarities, sizes)
+    distances = np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes)
+    differences = ~are_identical, -np.nan_to_num(similarities), distances
+    place, offsets = _most_similar_first(group, representative, differences)
+    order = np.lexsort((rows, *differences[::-1], rows != representative, place[group]))
+    return RowGroups(
+        rows[order],
+        offsets,
+        are_identical[order],
+        similarities[order],
+        distances[order],
+        np.repeat(matched.own_shares, sizes)[order],
     )
-    closeness = ~groups.are_identical, -np.nan_to_num(groups.similarities), groups.distances
-    order = np.lexsort((rows, *closeness[::-1], rows != representative, group))
-    return groups.arranged(order, groups.offsets)
 
 
-def _most_similar_first(groups: RowGroups) -> RowGroups:
-    """The groups in the order of reports: the most similar first."""
-    if not len(groups):
-        return groups
-    begins, sizes = groups.offsets[:-1], np.diff(groups.offsets)
-    is_near = ~np.logical_and.reduceat(groups.are_identical, begins)
-    least = np.minimum.reduceat(np.nan_to_num(groups.similarities), begins)
-    farthest = np.maximum.reduceat(groups.distances, begins)
-    order = np.lexsort((groups.members[begins], -sizes, farthest, -least, is_near))
-    offsets = np.append(0, np.cumsum(sizes[order]))
-    return groups.arranged(_ranges(begins[order], sizes[order]), offsets)
+def _most_similar_first(
+    group: Indices, representative: Indices, differences: Sequence[NDArray[Any]]
+) -> tuple[Indices, Indices]:
+    """The place of each group in reports, the most similar first, and the offsets of the places.
+
+    `group` has the group of each row, ascending, and `differences` arrays by row, the most
+    important one first.
+    """
+    begins = np.flatnonzero(np.diff(group, prepend=-1))
+    sizes = np.diff(begins, append=len(group))
+    weakest = [np.maximum.reduceat(each, begins) for each in differences]
+    order = np.lexsort((representative[begins], -sizes, *weakest[::-1]))
+    return np.argsort(order), np.append(0, np.cumsum(sizes[order]))
 
 
 def _ranges(begins: Indices, sizes: Indices) -> Indices:

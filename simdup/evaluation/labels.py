@@ -164,16 +164,13 @@ def _labels_of_pairs(read: _Table) -> tuple[dict[tuple[int, int], tuple[int, str
             continue
         pair = min(left, right), max(left, right)
         before = seen.setdefault(pair, (label, kind, collection, line))
-        label_before, kind_before, collection_before, line_before = before
-        repeated += line_before != line
+        repeated += before[-1] != line
         if left == right:
             read.complain(line, f"{row['left']!r} is paired with itself")
-        elif label_before != label:
-            read.complain(line, f"the pair of line {line_before} with another label")
-        elif kind_before != kind:
-            read.complain(line, f"the pair of line {line_before} with another kind")
-        elif collection_before != collection:
-            read.complain(line, f"the pair of line {line_before} in another collection")
+        others = "with another label", "with another kind", "in another collection"
+        for was, now, what in zip(before, (label, kind, collection), others, strict=False):
+            if was != now:
+                read.complain(line, f"the pair of line {before[-1]} {what}")
     return seen, repeated
 
 

@@ -84,21 +84,21 @@ def segment_of(file: IndexFile, number: int) -> Segment:
 
 def documents(file: IndexFile, numbers: Indices) -> dict[int, Document]:
     """Return documents by number. Raises InputError unless there is one for each number."""
-    found = {number: document for number, (document, _) in sketched(file, numbers)}
-    if len(found) < len(numbers):
-        raise disagreement(file)
-    return found
+    return {number: document for number, (document, _) in sketched(file, numbers)}
 
 
 def sketched(file: IndexFile, numbers: Indices) -> Iterator[tuple[int, tuple[Document, bytes]]]:
-    """Yield the number, document and sketch of each of these documents that exists."""
+    """Yield the number, document and sketch of each of these documents, as `documents` does."""
     sql = (
         "SELECT documents.id, folders.path, name, entry, checksum FROM json_each(?) AS asked"
         " JOIN documents ON documents.id = asked.value JOIN folders ON folders.id = folder"
     )
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
-        asked = json.dumps(numbers[begin : begin + NUMBERS_AT_ONCE].tolist())
-        for row in file.select(sql, asked, kinds=[(int, bytes, bytes, bytes, int)]):
+        asked = numbers[begin : begin + NUMBERS_AT_ONCE].tolist()
+        rows = file.select(sql, json.dumps(asked), kinds=[(int, bytes, bytes, bytes, int)])
+        if len(rows) < len(asked):
+            raise disagreement(file)
+        for row in rows:
             yield row[0], _document(file, row)
 
 
@@ -123,8 +123,6 @@ def everything(
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = numbers[order[begin : begin + NUMBERS_AT_ONCE]]
         there = dict(sketched(file, asked))
-        if len(there) < len(asked):
-            raise disagreement(file)
         found = [there[number] for number in asked.tolist()]
         known += [document for document, _ in found]
         if is_sketched:

@@ -144,7 +144,7 @@ class _Search:
         best = likeliest[: self.settings.limits.part_candidates]
         known, likely = dict(sketched(self.file, found.numbers[best])), {}
         for index in best.tolist():
-            document, sketch = known.get(int(found.numbers[index]), (question, b""))
+            document, sketch = known[int(found.numbers[index])]
             may_be = is_part if document.features >= question.features else has_part
             is_other = document.features_digest != question.features_digest
             if is_other and may_be[index] and document.features >= LEAST_FEATURES:

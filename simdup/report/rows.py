@@ -92,6 +92,8 @@ def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]
 
 def _parts(result: CorpusResult) -> Iterator[tuple[int, int, Part]]:
     """Yield each part with its file, and the numbers of its row and of the larger one."""
+    if result.parts is None:
+        return
     pairs, shares, places = result.parts
     rows = zip(*map(result.rows.places, pairs.T), strict=True)
     for (part, whole), share, place in zip(rows, shares.tolist(), places.tolist(), strict=True):
