@@ -28,9 +28,8 @@ from simdup.arrays import Indices
 from simdup.errors import InputError
 from simdup.extract.readers import NO_READERS, Readers
 from simdup.files.read import SkipError, read_text
-from simdup.files.walk import listed
+from simdup.files.walk import source_at
 from simdup.match.groups import components
-from simdup.records import Skipped
 from simdup.settings import FORMATS
 
 DUPLICATE, OTHER, UNJUDGED = 1, 0, -1
@@ -278,10 +277,8 @@ class _Table:
 
 def _text(path: str, readers: Readers = NO_READERS) -> str:
     """The text of a file; of documents such as PDF only with `readers`. Raises InputError."""
-    found = next(iter(listed([path])))
-    if isinstance(found, Skipped):
-        raise InputError(str(found))
+    source = source_at(path)
     try:
-        return read_text(found, readers).text
+        return read_text(source, readers).text
     except SkipError as skip:
         raise InputError(str(skip.at(path))) from None

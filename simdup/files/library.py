@@ -18,13 +18,13 @@ from simdup.arrays import Indices, Rows
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InputError
 from simdup.files.fingerprint import FingerprintOptions, fingerprint_sources
-from simdup.files.walk import listed
+from simdup.files.walk import source_at
 from simdup.files.workers import tasks
 from simdup.fingerprint.simhash import fingerprint_texts as _fingerprint_texts
 from simdup.match.groups import shaped_array
 from simdup.match.verify import exact_similarities as _exact_similarities
 from simdup.recipe import Recipe, default_bits
-from simdup.records import Document, Reason, Skipped, Source
+from simdup.records import Document, Reason, Source
 from simdup.settings import Settings
 
 
@@ -77,7 +77,7 @@ def fingerprint_files(
     that is missing, a folder, unreadable or binary; `scan` skips such files.
     """
     recipe = _recipe(bits, features, options)
-    sources = [_source(path) for path in path_list(paths)]
+    sources = [source_at(path) for path in path_list(paths)]
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     settings = Settings(recipe, encoding=encoding, formats=())
     for task in tasks(sources):
@@ -95,13 +95,6 @@ def _rows(task: list[Source], options: FingerprintOptions) -> Rows:
     rows = np.zeros((len(task), options.recipe.bits // 8), np.uint8)
     rows[[isinstance(each, Document) for each in made.found]] = made.rows
     return rows
-
-
-def _source(path: str) -> Source:
-    found = next(iter(listed([path])))
-    if isinstance(found, Skipped):
-        raise InputError(str(found))
-    return found
 
 
 def exact_similarities(

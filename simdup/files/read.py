@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from errno import ENOENT, ENOTDIR
 from functools import lru_cache
@@ -23,7 +23,7 @@ from simdup.extract.readers import NO_READERS, Identified, Readers, check_unpack
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sniff import TEXTS, Format
 from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
-from simdup.settings import Converter, Limits
+from simdup.settings import Limits, Settings
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text import noise as signs
 from simdup.text.chunking import chunks_of
@@ -83,13 +83,11 @@ class SkipError(Exception):
         return Skipped(path, self.reason, self.detail, self.file)
 
 
-def edition(
-    encoding: str | None, formats: Sequence[str], converters: Sequence[Converter]
-) -> dict[str, str]:
+def edition(settings: Settings) -> dict[str, str]:
     """Keys that differ whenever the text read from a file may differ."""
     return {
-        "reader": edition_of_texts(encoding),
-        "documents": edition_of_documents(formats, converters),
+        "reader": edition_of_texts(settings.encoding),
+        "documents": edition_of_documents(settings.formats, settings.converters),
     }
 
 

@@ -303,7 +303,7 @@ class _Memory:
 def _cache(store: Store, settings: Settings) -> RecipeCache:
     """The entries of the store under these settings; the key has all that decides a fingerprint."""
     recipe = sieve_recipe(settings.recipe)
-    read = edition(settings.encoding, settings.formats, settings.converters)
+    read = edition(settings)
     key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION}
     key |= {"noise": NOISE_EDITION, "words": WORDS_EDITION} | read
     return RecipeCache(store, json.dumps(key), recipe.bits // 8, settings.limits)

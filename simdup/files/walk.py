@@ -165,6 +165,14 @@ def listed(
     return chain(chain.from_iterable(as_marked), of_list)
 
 
+def source_at(path: AnyPath) -> Source:
+    """Return the file at a path. Raises InputError for a path that is missing or a folder."""
+    (found,) = listed([path])
+    if isinstance(found, Skipped):
+        raise InputError(str(found))
+    return found
+
+
 def _text(path: AnyPath) -> str:
     """A path as plain text, also if it is of a class of its own that is text."""
     return str.__str__(os.fsdecode(path))

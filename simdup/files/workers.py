@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from simdup.arrays import Rows
@@ -15,21 +16,12 @@ from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, fingerpr
 from simdup.fingerprint.sketch import Sketches
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import USUAL, Limits
+from simdup.text.chunking import batched
 
 
 def tasks(sources: Iterable[Source], limits: Limits = USUAL) -> Iterator[list[Source]]:
-    """Yield the sources in tasks, in their order; each has a limited size and number of files."""
-    task: list[Source] = []
-    size = 0
-    for source in sources:
-        is_full = len(task) == limits.task_files or size + source.size > limits.task_bytes
-        if task and is_full:
-            yield task
-            task, size = [], 0
-        task.append(source)
-        size += source.size
-    if task:
-        yield task
+    """The sources in tasks, in their order; each has a limited size and number of files."""
+    return batched(sources, attrgetter("size"), limits.task_bytes, limits.task_files)
 
 
 def fingerprint_all(

@@ -223,9 +223,7 @@ class Index:
         Their texts may have been extracted otherwise, so that they seem less similar to what
         is read now; `update` reads them all again.
         """
-        own = self.settings
-        now = edition(own.encoding, own.formats, own.converters)
-        return self._readers.about.get("readers") != now
+        return self._readers.about.get("readers") != edition(self.settings)
 
     # Asking
 

@@ -256,9 +256,7 @@ class Ingestion:
 
     def _note_readers(self) -> None:
         """Note today's readers if they are new: other ones read all documents so far."""
-        about = self.file.about
-        settings = self.settings
-        own = edition(settings.encoding, settings.formats, settings.converters)
+        about, own = self.file.about, edition(self.settings)
         if about.get("readers") != own:
             with self.file.writing():
                 read_from = self.file.number("next")

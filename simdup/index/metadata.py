@@ -59,7 +59,7 @@ def about(settings: Settings) -> dict[str, Any]:
         "encoding": settings.encoding,
         "formats": list(settings.formats),
         "convert": [str(each) for each in settings.converters],
-        "readers": edition(settings.encoding, settings.formats, settings.converters),
+        "readers": edition(settings),
         "parts": settings.parts is not None,
     }
 

@@ -29,7 +29,6 @@ from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long
 from simdup.corpus.formats.table import (
     LACKING,
     Record,
-    batched,
     named_by,
     other_fields,
     with_line_end,
@@ -39,6 +38,7 @@ from simdup.report.json_csv import to_json
 from simdup.report.rows import beginning, id_as_json
 from simdup.spark.arrow import Batches, Task, strings
 from simdup.spark.texts import Source, checkpointed, column
+from simdup.text.chunking import batched
 
 # The least number of parts into which Spark cuts files. Its default is the number of cores at
 # that moment, which changes as executors come and go.
@@ -323,7 +323,7 @@ class CsvFiles(NamedTuple):
     def parsed(self, batches: Batches) -> Batches:
         """Parse the records of each file: RECORDS."""
         for file, columns, header, every in self._opened(batches):
-            for some in batched(every, lambda each: max(len(each.raw) / BLOCK, 1 / ROWS)):
+            for some in batched(every, lambda each: len(each.raw), BLOCK, ROWS):
                 rows = [(file, each.number, *self._text(each, columns, header)) for each in some]
                 found = dict(zip(RECORDS.names, zip(*rows, strict=True), strict=True))
                 yield pa.RecordBatch.from_pydict(found, RECORDS)

@@ -6,12 +6,15 @@ that changes no token.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from simdup.recipe import FeatureKind, Recipe
 from simdup.text.unicode import code_points, tables
+
+Item = TypeVar("Item")
 
 # Characters that numpy handles at once: more do not fit in the cache (one million: 3 times
 # slower), and for fewer numpy's overhead is too large. Changes speed only.
@@ -34,18 +37,25 @@ def is_long(text: str) -> bool:
     return len(text) > PIECE
 
 
-def batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Batches of consecutive texts: at most PIECE characters each, or one longer text."""
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        if batch and (size + len(text) > PIECE or len(batch) == BATCH):
+def batched(
+    items: Iterable[Item], size: Callable[[Item], int], largest: int, most: int
+) -> Iterator[list[Item]]:
+    """Lists of consecutive items: at most `most` of `largest` size together, or one larger item."""
+    batch, total = list[Item](), 0
+    for item in items:
+        own = size(item)
+        if batch and (total + own > largest or len(batch) == most):
             yield batch
-            batch, size = [], 0
-        batch.append(text)
-        size += len(text)
+            batch, total = [], 0
+        batch.append(item)
+        total += own
     if batch:
         yield batch
+
+
+def batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Batches of consecutive texts: at most PIECE characters each, or one longer text."""
+    return batched(texts, len, PIECE, BATCH)
 
 
 def chunks_of(text: str) -> Iterator[str]:

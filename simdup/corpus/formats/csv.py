@@ -21,11 +21,11 @@ from simdup.corpus.formats.table import (
     Chunk,
     Record,
     TextTable,
-    batched,
     check_columns,
     with_line_end,
 )
 from simdup.errors import InputError
+from simdup.text.chunking import batched
 from simdup.text.fields import joined
 
 # The most rows that are handed on together.
@@ -162,7 +162,7 @@ class CommaSeparated(TextTable):
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, parsed, since only parsing tells where a record ends."""
-        batches = batched(self.records(), lambda each: max(len(each.raw) / BLOCK, 1 / ROWS))
+        batches = batched(self.records(), lambda each: len(each.raw), BLOCK, ROWS)
         return map(self.parsed, batches)
 
     def records(self) -> Iterator[Record]:

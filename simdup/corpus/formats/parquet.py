@@ -20,8 +20,9 @@ from pyarrow.parquet import ParquetFile, ParquetWriter
 from simdup.arrays import Indices
 from simdup.corpus.flaws import Fault, Flaw
 from simdup.corpus.formats.streams import Packed, changed, status_of
-from simdup.corpus.formats.table import Chunk, Parsed, Table, batched, check_columns
+from simdup.corpus.formats.table import Chunk, Parsed, Table, check_columns
 from simdup.errors import InputError
+from simdup.text.chunking import batched
 from simdup.text.fields import joined
 
 # Bytes of a column that are read at once.
@@ -107,7 +108,7 @@ class Parquet(Table):
         sink = _Sink()
         packings = self._column_packings() or "snappy"
         with ParquetWriter(sink, self.columns, compression=packings) as writer:
-            for group in batched(batches, _share_of_group):
+            for group in batched(batches, _weight, GROUP_BYTES, GROUP_ROWS):
                 rows = pa.Table.from_batches(group, self.columns)
                 writer.write_table(rows, row_group_size=GROUP_ROWS)
                 yield sink.taken()
@@ -150,10 +151,9 @@ class _Sink(RawIOBase):
         return b"".join(pieces)
 
 
-def _share_of_group(batch: pa.RecordBatch) -> float:
-    """The share of a row group of a new file that this batch fills."""
-    share: float = max(len(batch) / GROUP_ROWS, batch.nbytes / GROUP_BYTES)
-    return share
+def _weight(batch: pa.RecordBatch) -> int:
+    """How many bytes of a row group of a new file this batch fills, as rows fill it too."""
+    return max(batch.nbytes, len(batch) * (GROUP_BYTES // GROUP_ROWS))
 
 
 @contextmanager

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import IO, Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import IO, Any, ClassVar, NamedTuple, Protocol
 
 from simdup.arrays import Indices
 from simdup.corpus.flaws import Flaw, RowError
 from simdup.corpus.formats.streams import BLOCK, Packed, changed, pack
 from simdup.errors import InputError
-
-Item = TypeVar("Item")
+from simdup.text.chunking import batched
 
 #: The value of a field that a row does not have; the value of null is None.
 LACKING = object()
@@ -207,7 +206,7 @@ class TextTable(Table):
         gone = set(left_out.tolist())
         stay = (each for each in self.records() if each.raw and each.number not in gone)
         lines = (with_line_end(each.raw, self.header) for each in stay)
-        for batch in batched(lines, lambda line: len(line) / BLOCK):
+        for batch in batched(lines, len, BLOCK, BLOCK):
             yield b"".join(batch), len(batch)
 
     def written(self, batches: Iterable[bytes], packing: str) -> Iterator[bytes]:
@@ -220,19 +219,6 @@ def with_line_end(raw: bytes, header: bytes) -> bytes:
     if raw.endswith(b"\n"):
         return raw
     return raw + (b"\r\n" if header.endswith(b"\r\n") else b"\n")
-
-
-def batched(items: Iterable[Item], share: Callable[[Item], float]) -> Iterator[list[Item]]:
-    """Yield consecutive items in lists; a list ends when the shares of its items make up 1."""
-    batch, filled = list[Item](), 0.0
-    for item in items:
-        batch.append(item)
-        filled += share(item)
-        if filled >= 1:
-            yield batch
-            batch, filled = [], 0.0
-    if batch:
-        yield batch
 
 
 def check_columns(
