@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simdup.errors import InputError
+from simdup.findings.identical import with_sets
+from simdup.findings.keeper import keys_of, reason
 from simdup.match.tiers import best_score
 from simdup.records import Group, Kind, ScanResult
 from simdup.search.distinct import diameter
@@ -167,7 +169,19 @@ def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) 
         for pair in result.folders
     )
     groups = tuple(naming_ignored(groups, ignored))
-    return replace(result, groups=groups, patterns=patterns, folders=folders, stats=stats)
+    left = replace(result, groups=groups, patterns=patterns, folders=folders, stats=stats)
+    groups, patterns = with_sets(tuple(_reasoned(left, result.groups)), patterns)
+    return replace(left, groups=groups, patterns=patterns)
+
+
+def _reasoned(result: ScanResult, before: Iterable[Group]) -> Iterator[Group]:
+    """Yield the groups; of one that was larger before, why its first member is kept is new."""
+    sizes = {group.id: len(group.members) for group in before}
+    for group, (first, *others) in zip(result.groups, keys_of(result), strict=True):
+        is_smaller = bool(group.why) and len(group.members) < sizes[group.id]
+        best = min(others)
+        why = reason(first, best) if first <= best else ""
+        yield group._replace(why=why) if is_smaller else group
 
 
 def _without_pairs(

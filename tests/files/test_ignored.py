@@ -382,6 +382,24 @@ def test_a_chain_that_loses_a_version_is_no_chain(folder, english):
     assert smaller.versions == ()
 
 
+def test_a_group_that_loses_members_says_anew_why_its_first_is_kept_and_numbers_its_sets(
+    folder, english
+):
+    for name, word in (("a", "grey"), ("b", "brown"), ("c", "brown"), ("d-copy", "white")):
+        (folder / f"{name}.txt").write_text(english.replace("grey", word))
+    (folder / "e-copy.txt").write_text(english.replace("grey", "white"))
+    found = scan(folder)
+    (group,) = found.groups
+    digest = {member.document.path[-5]: member.document.text_digest for member in group.members}
+    first = group.members[0].document
+
+    (smaller,) = without_ignored(found, [(digest["a"], digest["b"])]).groups
+
+    assert (first.path[-5], group.why) == ("a", "order of names")
+    assert smaller.why == "its name has no mark of a copy"
+    assert [member.set_id for member in smaller.members] == [None, 1, 1]
+
+
 def test_json_has_what_the_list_needs(scanned):
     result = scanned({"a": text(), "b": text([1])})
     found = json.loads("".join(render_json(result)))
