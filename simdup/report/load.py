@@ -184,37 +184,28 @@ def _group(fields: Fields, bits: int) -> records.Group:
     members = tuple(_member(each, bits) for each in fields.each("members"))
     if len(members) < 2:
         raise fields.wrong("members", "must be two or more")
+    versions = tuple(
+        records.Version(each.path(), each.maybe("changed", each.share))
+        for each in fields.each("versions")
+    )
+    told = fields.each_if_any("not_duplicates")
+    pairs = tuple((each.path(), each.path("other")) for each in told)
+    paths = {each.document.path for each in members}
+    named = {"versions": [each.path for each in versions], "not_duplicates": chain(*pairs)}
+    for key, those in named.items():
+        if not paths.issuperset(those):
+            raise fields.wrong(key, "must be members of the group")
     return records.Group(
         fields.count("id"),
         fields.choice("kind", records.Kind),
         fields.count("diameter", bits),
         members,
         fields.truth("diameter_exact"),
-        _versions(fields, {member.document.path for member in members}),
+        versions,
         why=printable(fields.text("why")) if fields.has("why") else "",
-        not_duplicates=_not_duplicates(fields, {each.document.path for each in members}),
+        not_duplicates=pairs,
         score=fields.maybe("score", fields.share),
     )
-
-
-def _not_duplicates(fields: Fields, paths: set[str]) -> tuple[tuple[str, str], ...]:
-    """Pairs of members of a group, which have these paths, that the user called different."""
-    told = fields.each("not_duplicates") if fields.has("not_duplicates") else ()
-    pairs = tuple((each.path(), each.path("other")) for each in told)
-    if not paths.issuperset(chain.from_iterable(pairs)):
-        raise fields.wrong("not_duplicates", "must be members of the group")
-    return pairs
-
-
-def _versions(fields: Fields, paths: set[str]) -> tuple[records.Version, ...]:
-    """The chain of versions of a group whose members have these paths."""
-    versions = tuple(
-        records.Version(each.path(), each.maybe("changed", each.share))
-        for each in fields.each("versions")
-    )
-    if not paths.issuperset(each.path for each in versions):
-        raise fields.wrong("versions", "must be members of the group")
-    return versions
 
 
 def _part(fields: Fields) -> records.Part:

@@ -52,10 +52,9 @@ def ranked(groups: Iterable[Group], sort: str) -> list[Group]:
 
 def by_tier(result: ScanResult) -> tuple[ScanResult, tuple[Group, ...]]:
     """The result without the groups of related texts, and these groups."""
-    are_related = [tier(each) == RELATED for each in result.groups]
-    pairs = list(zip(result.groups, are_related, strict=True))
-    near = tuple(each for each, is_of_them in pairs if not is_of_them)
-    return replace(result, groups=near), tuple(each for each, is_of_them in pairs if is_of_them)
+    related = tuple(each for each in result.groups if tier(each) == RELATED)
+    near = tuple(each for each in result.groups if tier(each) != RELATED)
+    return replace(result, groups=near), related
 
 
 def selected(result: ScanResult, sort: str, limit: int | None) -> ScanResult:
