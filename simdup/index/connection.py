@@ -137,6 +137,10 @@ class IndexFile(Database):
             raise damaged(self.path, "a table and its index do not agree")
         return rows[0]
 
+    def broken(self, what: str) -> InputError:
+        """Return the error for a part of the file that does not fit its checksum."""
+        return InputError(f"{self.path!r}: {what} is damaged; build the index anew")
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Let the block read the index as one batch left it, whatever is written meanwhile."""

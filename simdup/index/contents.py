@@ -78,8 +78,7 @@ def segment_of(file: IndexFile, number: int) -> Segment:
         if edges == [numbers.min(), numbers.max()]:
             rows = np.frombuffer(packed, np.uint8).reshape(size, file.width)
             return segment(batch, rows, numbers)
-    told = f"segment {number} is damaged; build the index anew"
-    raise InputError(f"{file.path!r}: {told}")
+    raise file.broken(f"segment {number}")
 
 
 def documents(file: IndexFile, numbers: Indices) -> dict[int, Document]:
@@ -137,7 +136,7 @@ def _document(file: IndexFile, row: tuple[int, bytes, bytes, bytes, int]) -> tup
     number, folder, name, data, checksum = row
     path = os.fsdecode(folder + name)
     if checksum_of(number, folder, name, data) != checksum:
-        raise InputError(f"{file.path!r}: the entry of {path!r} is damaged; build it anew")
+        raise file.broken(f"the entry of {path!r}")
     try:
         inode, size, mtime_ns, ctime_ns = status_in(data)
         found, _, sketch = outcome_in(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)

@@ -26,7 +26,7 @@ from simdup.errors import InputError
 from simdup.fingerprint.sketch import DENSE_LEVELS, Sketches
 from simdup.index.connection import IndexFile, checksum_of
 from simdup.index.metadata import damaged, has_samples
-from simdup.index.segments import SIZE
+from simdup.index.segments import SIZE, entries_in
 from simdup.search.distinct import distinct_numbers
 
 Postings = tuple[Values, Indices]
@@ -223,7 +223,7 @@ def run_of(file: IndexFile, own: int) -> Run:
         if ascend and numbers[0] >= 0 and (low, high) == (numbers[0], numbers[-1]):
             counts = np.frombuffer(kept, np.dtype("<u4")).astype(np.int64)
             return Run(own, numbers, counts, live)
-    raise _broken(file, f"run {own}")
+    raise file.broken(f"run {own}")
 
 
 def runs(file: IndexFile) -> list[Run]:
@@ -289,18 +289,13 @@ def _at(file: IndexFile, run: Run, pieces: Indices) -> Postings:
         " JOIN samples ON samples.id = asked.value ORDER BY samples.id"
     )
     asked = json.dumps((run.id * PIECES + pieces).tolist())
-    found, packed = list[int](), list[bytes]()
-    for piece_id, data, checksum in file.select(sql, asked, kinds=[(int, bytes, int)]):
-        if checksum_of(piece_id, data) != checksum or not data or len(data) % ENTRY.itemsize:
-            raise _broken(file, f"a piece of run {run.id}")
-        found.append(piece_id - run.id * PIECES)
-        packed.append(data)
-    entries = np.frombuffer(b"".join(packed), ENTRY)
-    sizes = [len(data) // ENTRY.itemsize for data in packed]
+    stored, what = file.select(sql, asked, kinds=[(int, bytes, int)]), f"a piece of run {run.id}"
+    entries, sizes = entries_in(file, stored, ENTRY, what)
+    found = [piece_id - run.id * PIECES for piece_id, _, _ in stored]
     high = np.repeat(np.array(found, np.uint32), sizes)
     owners = entries["text"].astype(np.int64)
     if len(owners) and owners.max() >= len(run.numbers):
-        raise _broken(file, f"a piece of run {run.id}")
+        raise file.broken(what)
     return (high << np.uint32(LOW_BITS)) | entries["value"], owners
 
 
@@ -335,7 +330,3 @@ def problems(file: IndexFile, known: Indices) -> Iterator[str]:
 def _edges(run: Run) -> tuple[int, int]:
     """The first and the last piece that a run may have."""
     return run.id * PIECES, run.id * PIECES + PIECES - 1
-
-
-def _broken(file: IndexFile, what: str) -> InputError:
-    return InputError(f"{file.path!r}: {what} is damaged; build the index anew")

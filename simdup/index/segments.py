@@ -245,7 +245,7 @@ def _by_blocks(file: IndexFile, index: int, query: Rows, k: int) -> Indices | No
     # A fingerprint that shares n blocks with the query is found in n tables.
     shared = sum((_block(differences, block) == 0).astype(np.int64) for block in range(BLOCKS))
     if not np.array_equal(counts, shared):
-        raise InputError(f"{file.path!r}: a table of blocks is damaged; build it anew")
+        raise file.broken("a table of blocks")
     distances = np.bitwise_count(differences)
     return in_order(np.column_stack((np.full_like(numbers, index), numbers, distances)))
 
@@ -261,19 +261,28 @@ def _candidates(file: IndexFile, block: int, query: Words) -> tuple[Words, Indic
         f" JOIN {table} ON {table}.id = segments.id * {PIECES} + ?"
     )
     kinds: list[tuple[type, ...]] = [(int, int, bytes, int), (int, int, type(None), int)]
-    lows, packed = [], []
-    for piece_id, low, data, checksum in file.select(sql, piece, kinds=kinds):
-        is_sound = checksum_of(piece_id ^ low, data or b"") == checksum
-        if not is_sound or (data is not None and len(data) % ENTRY.itemsize):
-            raise InputError(f"{file.path!r}: the table {table} is damaged; build it anew")
-        if data is None:
-            return None
-        lows.append(low)
-        packed.append(data)
-    entries = np.frombuffer(b"".join(packed), ENTRY)
-    sizes = [len(data) // ENTRY.itemsize for data in packed]
-    numbers = np.repeat(np.array(lows, np.int64), sizes) + entries["document"]
+    rows = file.select(sql, piece, kinds=kinds)
+    stored = [(piece_id ^ low, data, checksum) for piece_id, low, data, checksum in rows]
+    if any(data is None and checksum_of(number) == checksum for number, data, checksum in stored):
+        return None
+    entries, sizes = entries_in(file, stored, ENTRY, f"the table {table}")
+    lows = np.array([low for _, low, _, _ in rows], np.int64)
+    numbers = np.repeat(lows, sizes) + entries["document"]
     return entries["fingerprint"].astype(np.uint64) ^ query, numbers
+
+
+def entries_in(
+    file: IndexFile, stored: Sequence[tuple[int, Any, int]], kind: np.dtype[Any], what: str
+) -> tuple[NDArray[Any], list[int]]:
+    """Return the entries in some pieces, one after the other, and how many each piece has.
+
+    A piece is stored with a number and the checksum of both. Raises InputError for damage.
+    """
+    for number, data, checksum in stored:
+        if not data or checksum_of(number, data) != checksum or len(data) % kind.itemsize:
+            raise file.broken(what)
+    packed = [data for _, data, _ in stored]
+    return np.frombuffer(b"".join(packed), kind), [len(each) // kind.itemsize for each in packed]
 
 
 def wrong_tables(file: IndexFile, number: int, found: Segment) -> list[int]:
