@@ -63,13 +63,9 @@ def fingerprint_list(texts: Sequence[str], settings: Settings) -> FingerprintedT
     is_empty = made.counts == 0
     is_flat = are_degenerate(made.rows, settings.recipe.bits) & ~is_empty
     good = np.flatnonzero(~(is_empty | is_flat))
-    prints = TextFingerprints(
-        made.rows[good],
-        made.counts[good],
-        made.digests[good],
-        text_digests(texts[index] for index in good.tolist()),
-        None if made.sketches is None else made.sketches.take(good),
-    )
+    of_texts = text_digests(texts[index] for index in good.tolist())
+    sketches = None if made.sketches is None else made.sketches.take(good)
+    prints = TextFingerprints._make([*(each[good] for each in made[:3]), of_texts, sketches])
     return FingerprintedTexts(prints, good, np.flatnonzero(is_empty), np.flatnonzero(is_flat))
 
 

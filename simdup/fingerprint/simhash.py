@@ -60,15 +60,10 @@ def fingerprint_texts(
     made = [_of_batch(batch, recipe, levels) for batch in batches(texts)]
     if not made:
         return simhash(features([], recipe), recipe, levels)
-    return Fingerprints(
-        np.concatenate([each.rows for each in made]),
-        np.concatenate([each.counts for each in made]),
-        np.concatenate([each.digests for each in made]),
-        joined([each.sketches for each in made if each.sketches is not None])
-        if levels is not None
-        else None,
-        joined_words([each.words for each in made]),
-    )
+    columns = map(np.concatenate, zip(*(each[:3] for each in made), strict=True))
+    sketched = [each.sketches for each in made if each.sketches is not None]
+    words = joined_words([each.words for each in made])
+    return Fingerprints._make([*columns, None if levels is None else joined(sketched), words])
 
 
 def fingerprint_chunks(

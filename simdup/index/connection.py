@@ -59,6 +59,9 @@ INDEX = DatabaseKind(
 # Counts in a file stay below this, so that adding to one never leaves 64 bits.
 MOST = 1 << 62
 
+#: More segments, and more runs of samples, than any index has.
+MOST_PARTS = 1 << 32
+
 
 class IndexFile(Database):
     """A connection to the file of an index; to be closed.
@@ -136,6 +139,13 @@ class IndexFile(Database):
         if len(rows) != 1:
             raise damaged(self.path, "a table and its index do not agree")
         return rows[0]
+
+    def new_part(self, table: str) -> int:
+        """Return the number of a new segment or run. Raises InputError for a damaged one before."""
+        ((last,),) = self.execute(f"SELECT coalesce(max(id), 0) FROM {table}")  # noqa: S608
+        if last >= MOST_PARTS - 1:
+            raise damaged(self.path, f"number {last} in {table}")
+        return int(last) + 1
 
     def broken(self, what: str) -> InputError:
         """Return the error for a part of the file that does not fit its checksum."""

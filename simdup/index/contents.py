@@ -23,7 +23,7 @@ from simdup.errors import InputError
 from simdup.files.fingerprint import Fingerprinted
 from simdup.fingerprint.sketch import DENSE_LEVELS, Collected, Sketches, read_back, thinned
 from simdup.index import samples
-from simdup.index.connection import IndexFile, checksum_of
+from simdup.index.connection import MOST_PARTS, IndexFile, checksum_of
 from simdup.index.metadata import damaged, has_samples, is_made_alike
 from simdup.index.segments import PIECES, SIZE, Segment, cut, segment, write_pieces, wrong_tables
 from simdup.records import Document, Source
@@ -39,9 +39,6 @@ SKETCH_VALUE = 4
 
 # More features than any text has.
 FEATURES = 1 << 48
-
-#: More segments than any index has.
-SEGMENTS = 1 << 32
 
 
 def disagreement(file: IndexFile) -> InputError:
@@ -71,7 +68,7 @@ def segment_of(file: IndexFile, number: int) -> Segment:
     kinds = [(int, int, int, int, int, bytes, bytes)]
     batch, size, checksum, *edges, packed, listed = file.row(sql, number, kinds=kinds)
     lengths = size * file.width, 8 * size
-    is_sound = 0 < number < SEGMENTS and 0 < size <= SIZE
+    is_sound = 0 < number < MOST_PARTS and 0 < size <= SIZE
     is_sound = is_sound and (len(packed), len(listed)) == lengths
     if is_sound and checksum_of(0, packed, listed) == checksum:
         numbers = np.frombuffer(listed, np.dtype("<i8")).astype(np.int64)
@@ -310,11 +307,7 @@ def _pack(file: IndexFile, numbers: Indices, rows: Rows) -> None:
 
 def _write(file: IndexFile, own: int | None, batch: int, rows: Rows, numbers: Indices) -> None:
     """Write a segment, a new one if it has no number yet; delete it if it is empty."""
-    if own is None:
-        ((last,),) = file.execute("SELECT coalesce(max(id), 0) FROM segments")
-        if last >= SEGMENTS - 1:
-            raise damaged(file.path, f"segment {last}")
-        own = int(last) + 1
+    own = file.new_part("segments") if own is None else own
     write_pieces(file, own, rows, numbers)
     if not len(numbers):
         file.execute("DELETE FROM segments WHERE id = ?", own)

@@ -24,8 +24,8 @@ import numpy as np
 from simdup.arrays import Indices, Mask, Values
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import DENSE_LEVELS, Sketches
-from simdup.index.connection import IndexFile, checksum_of
-from simdup.index.metadata import damaged, has_samples
+from simdup.index.connection import MOST_PARTS, IndexFile, checksum_of
+from simdup.index.metadata import has_samples
 from simdup.index.segments import SIZE, entries_in
 from simdup.search.distinct import distinct_numbers
 
@@ -45,9 +45,6 @@ PIECES_AT_ONCE = 256
 
 # The last bits of a hash, and the index of its text in the run.
 ENTRY = np.dtype([("value", "<u2"), ("text", "<u2")])
-
-# More runs than any index has.
-_RUNS = 1 << 32
 
 # Stands in for the number of hashes of a text that has been taken out.
 _GONE = (1 << 32) - 1
@@ -174,10 +171,7 @@ def _rewrite(file: IndexFile, runs: Sequence[Run]) -> None:
 
 def _write(file: IndexFile, numbers: Indices, counts: Indices, batches: Iterable[Postings]) -> None:
     """Write a run; later batches of its hashes have later pieces."""
-    ((last,),) = file.execute("SELECT coalesce(max(id), 0) FROM runs")
-    if last >= _RUNS - 1:
-        raise damaged(file.path, f"run {last}")
-    own = int(last) + 1
+    own = file.new_part("runs")
     for batch in batches:
         file.execute_many("INSERT INTO samples VALUES (?, ?, ?)", _pieces(own, *batch))
     listed, kept = _packed(numbers, counts)
@@ -215,7 +209,7 @@ def run_of(file: IndexFile, own: int) -> Run:
     sql = "SELECT low, high, size, live, documents, counts, checksum FROM runs WHERE id = ?"
     kinds = [(int, int, int, int, bytes, bytes, int)]
     low, high, size, live, listed, kept, checksum = file.row(sql, own, kinds=kinds)
-    is_sound = 0 < own < _RUNS and 0 < live <= size <= SIZE
+    is_sound = 0 < own < MOST_PARTS and 0 < live <= size <= SIZE
     is_sound = is_sound and (len(listed), len(kept)) == (8 * size, 4 * size)
     if is_sound and checksum_of(0, listed, kept) == checksum:
         numbers = np.frombuffer(listed, np.dtype("<i8")).astype(np.int64)

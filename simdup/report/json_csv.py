@@ -35,6 +35,9 @@ COLUMNS = (
 PART_COLUMNS = ("of", "start", "end")
 
 
+#: The lists of paths that the user gave, besides the roots.
+PATHS = ("references", "keep_under", "let_go_under")
+
 #: The numbers of files in a pair of folders.
 FOLDER_COUNTS = ("files", "other_files", "copies", "identical", "not_compared")
 
@@ -176,9 +179,7 @@ def _report(result: records.ScanResult, *, siblings: bool) -> Report:
         "complete": result.complete,
         **base,
         "roots": None if result.roots is None else [*map(path_fields, result.roots)],
-        "references": [*map(path_fields, result.references)],
-        "keep_under": [*map(path_fields, result.keep_under)],
-        "let_go_under": [*map(path_fields, result.let_go_under)],
+        **{name: [*map(path_fields, getattr(result, name))] for name in PATHS},
         "settings": settings_fields(result.settings),
         "stats": result.stats._asdict()
         | {"identity_only": dict(result.stats.identity_only)}

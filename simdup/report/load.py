@@ -18,7 +18,7 @@ from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, printable
 from simdup.findings.identical import with_sets
 from simdup.recipe import Recipe
-from simdup.report.json_csv import FOLDER_COUNTS, SCHEMA_VERSION
+from simdup.report.json_csv import FOLDER_COUNTS, PATHS, SCHEMA_VERSION
 from simdup.settings import FORMATS, PACKINGS, Settings
 from simdup.text.encodings import encoding_named
 from simdup.text.noise import DOUBTS
@@ -114,9 +114,7 @@ def _result(fields: Fields) -> records.ScanResult:
         parts=tuple(map(_part, fields.each_if_any("parts"))),
         base=fields.maybe("base", fields.path),
         roots=fields.paths("roots"),
-        references=fields.paths("references") or (),
-        keep_under=fields.paths("keep_under") or (),
-        let_go_under=fields.paths("let_go_under") or (),
+        **{name: fields.paths(name) or () for name in PATHS},
         folders=tuple(map(_folder_pair, fields.each("folders"))),
         doubtful=tuple(
             records.Doubtful(each.path(), _doubt(each)) for each in fields.each("doubtful")

@@ -32,6 +32,8 @@ _STATUS = struct.Struct("<Qqqq")
 STATUS_SIZE = _STATUS.size
 
 _DOCUMENT = struct.Struct("<dqq16s16s16s16s")
+# The fields of a document that are packed so, before the digest of its words.
+_PACKED = slice(Document._fields.index("confidence"), Document._fields.index("noise"))
 _LENGTH = struct.Struct("<I")
 _IS_SKIPPED, _IS_WITHOUT_TEXT = b"s", b"t"
 _DOCUMENT_OF = {None: b"d", NUMBERS: b"n", REDIRECTION: b"r"}
@@ -69,15 +71,7 @@ def entry(source: Source, outcome: Outcome, row: bytes, sketch: bytes = b"") -> 
             return status(source) + _IS_SKIPPED + why.encode()
         named = f"{_encoding(outcome.file)}\n{why}".encode()
         return status(source) + _IS_WITHOUT_TEXT + outcome.file.bytes_digest + named
-    numbers = _DOCUMENT.pack(
-        outcome.confidence,
-        outcome.damaged,
-        outcome.features,
-        outcome.bytes_digest,
-        outcome.text_digest,
-        outcome.features_digest,
-        outcome.words_digest,
-    )
+    numbers = _DOCUMENT.pack(*tuple(outcome)[_PACKED], outcome.words_digest)
     sketched = _LENGTH.pack(len(sketch)) + sketch
     unread = [f"{each.number} {each.digest} {each.kind}" for each in outcome.unread]
     written = "\n".join((_encoding(outcome), outcome.doubt or "", *unread)).rstrip("\n")
@@ -123,19 +117,14 @@ def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes 
         file = without_text(source, encoding, data[at : at + _DIGEST], packing)
         reason, detail = why.decode().split("\n", 1)
         return Skipped(source.path, Reason(reason), detail, file), None, b""
-    numbers = _DOCUMENT.unpack_from(data, at)
-    confidence, damaged, features, of_bytes, of_text, of_features, of_words = numbers
+    *numbers, of_bytes, of_text, of_features, of_words = _DOCUMENT.unpack_from(data, at)
     if of_bytes == of_text:
         of_text = of_bytes  # one object for plain UTF-8, as when it is read
     middle = at + _DOCUMENT.size + width
     (length,), begin = _LENGTH.unpack_from(data, middle), middle + _LENGTH.size
     encoding, packing, doubt, unread = _read_back(data[begin + length :])
-    about = encoding, confidence, damaged, features
-    digests = of_bytes, of_text, of_features
-    document = Document(
-        *(source, *about, *digests),
-        *(_NOISE_OF.get(letter), packing, doubt),
-        words_digest=of_words if any(of_words) else b"",
-        unread=unread,
-    )
+    digests, about = (of_bytes, of_text, of_features), (_NOISE_OF.get(letter), packing, doubt)
+    words = of_words if any(of_words) else b""
+    fields = source, encoding, *numbers, *digests, *about, words, unread
+    document = Document._make(fields)
     return document, data[middle - width : middle], data[begin : begin + length]

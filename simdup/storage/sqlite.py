@@ -296,13 +296,9 @@ def patiently(run: Callable[..., sqlite3.Cursor], *arguments: Any) -> sqlite3.Cu
                 raise
 
 
-# The files of a database: itself, the log, and the log's index.
-_ENDS = "", "-wal", "-shm"
-
-
 def files_of(path: str) -> list[str]:
     """Return the paths of a database: its file, the log, and the log's index."""
-    return [f"{path}{end}" for end in _ENDS]
+    return [f"{path}{end}" for end in ("", "-wal", "-shm")]
 
 
 def size_of(path: str) -> int:

@@ -132,18 +132,16 @@ class Store(Database):
     def info(self) -> Info:
         """Count what is in the store, and what the last scan found there."""
         counts = [
-            self.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
+            (self.execute(f"SELECT count(*) FROM {table}") or [(0,)])[0][0]  # noqa: S608
             for table in ("files", "folders", "similarities", "results")
         ]
-        files, folders, similarities, results = (rows[0][0] if rows else 0 for rows in counts)
         recipes = self.execute(
             "SELECT key, count(*) FROM recipes JOIN files ON recipe = id"
             " WHERE typeof(key) = 'text' GROUP BY id ORDER BY id"
         )
         last = dict(self.execute("SELECT name, value FROM scans WHERE typeof(value) = 'integer'"))
         size, asked, known = size_of(self.path), last.get("asked", 0), last.get("known", 0)
-        contents = files, folders, similarities, results
-        return Info(self.path, size, *contents, tuple(recipes), asked, known)
+        return Info._make((self.path, size, *counts, tuple(recipes), asked, known))
 
     def clear(self, days: int | None = None) -> None:
         """Forget everything, or everything that no scan has used for this number of days.
