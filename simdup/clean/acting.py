@@ -418,13 +418,9 @@ def _is_same(file: Held, kept: Held, place: Place) -> bool:
 
     If two runs each remove the file that the other one keeps, at least one notices it here.
     """
-    return kept.is_at(kept.place) and _has_same_text(file, kept, place)
-
-
-def _has_same_text(file: Held, kept: Held, place: Place) -> bool:
-    """Whether the file is at `place`, and it and the kept one are as when compared."""
     try:
-        return file.is_at(place) and file.is_whole() and kept.is_whole()
+        is_there = kept.is_at(kept.place) and file.is_at(place)
+        return is_there and file.is_whole() and kept.is_whole()
     except OSError:
         return False
 

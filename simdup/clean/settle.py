@@ -75,9 +75,10 @@ class Settler:
             with _place(story.action.file.path) as place, _place(intent.target) as target:
                 if _aside(intent, place):
                     return None
-                if story.action.act is Act.LINK:
-                    return _linked(story, place)
-                return _moved(story, place, target)
+                if story.action.act is not Act.LINK:
+                    return _moved(story, place, target)
+                keep = story.action.keep
+                return Done(intent.line, *keep.identity, 0, 0) if _is(place, keep) else None
         except (RefusedError, OSError, ValueError):
             return None
 
@@ -300,11 +301,6 @@ class Settler:
     def close(self) -> None:
         """Close the trash folders."""
         self._trashes.close()
-
-
-def _linked(story: Story, place: Place) -> Done | None:
-    keep = story.action.keep
-    return Done(story.action.line, *keep.identity, 0, 0) if _is(place, keep) else None
 
 
 def _moved(story: Story, place: Place, target: Place) -> Done | None:
