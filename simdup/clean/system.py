@@ -160,15 +160,21 @@ def rename_new(source: Place, target: Place) -> None:
         source.unlink()
 
 
-def rename_at_once(source: Place, target: Place) -> bool:
-    """Rename a file by one call that overwrites nothing; False where the system has none.
+def rename_at_once(source: Place, target: Place, flags: int = NEW) -> bool:
+    """Rename a file by one call that overwrites nothing, or swap two names; False where it cannot.
 
-    Raises FileExistsError and OSError.
+    The system or the file system may have no such call. Raises FileExistsError and OSError.
     """
-    if sys.platform == "win32":
-        os.rename(source.name, target.name)  # Windows never overwrites
+    rename = renamer()
+    if rename is None or source.folder is None or target.folder is None:
+        return False
+    names = os.fsencode(source.name), os.fsencode(target.name)
+    if rename(source.folder, names[0], target.folder, names[1], flags) == 0:
         return True
-    return _renamed(source, target, NEW)
+    number = ctypes.get_errno()
+    if number in _LACKING:
+        return False
+    raise OSError(number, os.strerror(number), source.path, None, target.path)
 
 
 def set_aside(source: Place, aside: Place) -> None:
@@ -182,21 +188,7 @@ def set_aside(source: Place, aside: Place) -> None:
 
 def exchange(one: Place, other: Place) -> bool:
     """Let two files swap names in one step; False where the system cannot. Raises OSError."""
-    return _renamed(one, other, SWAP)
-
-
-def _renamed(source: Place, target: Place, flags: int) -> bool:
-    """Rename with flags; False where the system or file system cannot. Raises OSError."""
-    rename = renamer()
-    if rename is None or source.folder is None or target.folder is None:
-        return False
-    names = os.fsencode(source.name), os.fsencode(target.name)
-    if rename(source.folder, names[0], target.folder, names[1], flags) == 0:
-        return True
-    number = ctypes.get_errno()
-    if number in _LACKING:
-        return False
-    raise OSError(number, os.strerror(number), source.path, None, target.path)
+    return rename_at_once(one, other, SWAP)
 
 
 @cache
