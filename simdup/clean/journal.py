@@ -24,8 +24,9 @@ from simdup.clean.plan import Action, Header, action_fields, action_of, header_f
 from simdup.clean.system import sync_folder, write_all
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
+from simdup.storage import opening
 from simdup.storage.home import usual_place
-from simdup.storage.opening import identity_of, open_to_read, reason_of
+from simdup.storage.opening import open_to_read, reason_of
 
 #: Increased when the meaning of a line changes.
 VERSION = 1
@@ -312,38 +313,24 @@ def _sync_path(folder: str) -> None:
             os.close(descriptor)
 
 
-# Why a root is not locked: files in it will be refused one by one.
-_NO_LOCK = (FileNotFoundError, NotADirectoryError, PermissionError)
-
-
 @contextmanager
 def locked(journal: str | os.PathLike[str] | None, roots: Iterable[str]) -> Iterator[None]:
-    """Keep other runs out of the folder of journals and these roots. Raises InputError at once."""
-    try:
-        import fcntl  # noqa: PLC0415  (not on Windows)
-    except ImportError:
-        yield
-        return
+    """Keep other runs out of the folder of journals and these roots. Raises InputError at once.
+
+    A root that is no folder, or that nobody may read, is not locked: its files are refused one by
+    one.
+    """
     folder = os.path.dirname(os.path.abspath(journal)) if journal else str(default_folder())
-    folders: dict[tuple[int, int], int] = {}
+    readable = [each for each in roots if os.path.isdir(each) and os.access(each, os.R_OK)]
     with ExitStack() as held:
         try:
             if journal is None:
                 os.makedirs(folder, mode=0o700, exist_ok=True)
-            for path in (folder, *roots):
-                with suppress(*_NO_LOCK if path != folder else ()):
-                    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-                    held.callback(os.close, descriptor)
-                    folders[identity_of(os.fstat(descriptor))] = descriptor
+            held.enter_context(opening.locked([folder, *readable], is_waiting=False))
+        except BlockingIOError:
+            raise InputError("another `simdup clean` or `undo` is under way here") from None
         except OSError as error:
             raise InputError(f"{error.filename or folder!r}: {reason_of(error)}") from None
-        for descriptor in folders.values():
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise InputError("another `simdup clean` or `undo` is under way here") from None
-            except OSError:
-                continue  # of a file system that has no locks
         yield
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -15,6 +13,7 @@ from simdup.cli.output import refuse_same_files, tell, writer
 from simdup.errors import InputError
 from simdup.report.wording import count, printable
 from simdup.settings import Settings
+from simdup.storage.opening import locked
 
 if TYPE_CHECKING:  # this loads numpy
     from simdup.files.ignored import IgnoredTexts
@@ -161,7 +160,7 @@ def remember(found: dict[str, str], ignored: str | None) -> None:
     entry = IgnoredTexts(tuple(found), names, date.today().isoformat())  # noqa: DTZ011
     if ignored is None:
         os.makedirs(os.path.dirname(path) or os.curdir, mode=0o700, exist_ok=True)
-    with _locked(os.path.dirname(path) or os.curdir):
+    with locked([os.path.dirname(path) or os.curdir], is_waiting=True):
         lines = lines_in(path) if os.path.exists(path) else []
         if any(known.includes(found) for _, known in lines):
             tell(f"simdup: {_files(entry)} were ignored before")
@@ -275,7 +274,7 @@ def remove_command(asked: Remove) -> int:
     settings, path = Settings(**asked.reading._asdict()), _path(asked.ignored)
     if not os.path.exists(path):
         raise InputError(f"{path!r}: there is no such list; `simdup ignore add` makes one")
-    with _locked(os.path.dirname(path) or os.curdir):
+    with locked([os.path.dirname(path) or os.curdir], is_waiting=True):
         lines = lines_in(path)
         chosen = _chosen([known for _, known in lines], asked.files, settings)
         kept = [(line, known) for line, known in lines if known not in chosen]
@@ -349,20 +348,3 @@ def _write(path: str, lines: list[str]) -> None:
     from simdup.storage.sqlite import PRIVATE
 
     writer(path, as_utf8=True, mode=PRIVATE)(lines)
-
-
-@contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """Keep other runs of simdup from changing a list in a folder at the same time."""
-    try:
-        import fcntl  # not on Windows
-    except ImportError:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # of a file system that has no locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from errno import ELOOP
 
 # Opening a FIFO must not wait for a writer, and a terminal must not become our controlling
@@ -25,6 +27,34 @@ def open_to_read(
     if not hasattr(os, "O_NOFOLLOW") and os.path.islink(path):
         raise OSError(ELOOP, os.strerror(ELOOP), path)
     return os.open(path, _FLAGS | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
+
+
+@contextmanager
+def locked(folders: Iterable[str], *, is_waiting: bool) -> Iterator[None]:
+    """Keep other runs of simdup that lock one of these folders out; wait for one, or raise at once.
+
+    File systems without locks, and Windows, lock nothing. Raises OSError for a folder that cannot
+    be opened, and BlockingIOError for a locked one.
+    """
+    try:
+        import fcntl  # noqa: PLC0415  (not on Windows)
+    except ImportError:
+        yield
+        return
+    opened, how = dict[tuple[int, int], int](), 0 if is_waiting else fcntl.LOCK_NB
+    with ExitStack() as held:
+        for folder in folders:
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            held.callback(os.close, descriptor)
+            opened[identity_of(os.fstat(descriptor))] = descriptor
+        for descriptor in opened.values():
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | how)
+            except BlockingIOError:
+                raise
+            except OSError:
+                continue  # of a file system that has no locks
+        yield
 
 
 def identity_of(status: os.stat_result) -> tuple[int, int]:
