@@ -15,7 +15,7 @@ from simdup.errors import InputError
 from simdup.files.read import SkipError, digest_of
 from simdup.files.walk import NOISE_FOLDERS, TRASH_OF_A_USER
 from simdup.records import Source
-from simdup.storage.opening import identity_of
+from simdup.storage.opening import identity_at, identity_of
 
 Identity = tuple[int, int]
 
@@ -52,7 +52,7 @@ class Protection:
             folder, name = os.path.split(path)
             if any(fnmatchcase(name, glob) for glob in self.names):
                 return "protected by its name"
-            if protected and not protected.isdisjoint({*above(folder), _identity(path)}):
+            if protected and not protected.isdisjoint({*above(folder), identity_at(path)}):
                 return "protected"
             return "outside --only-under" if only and only.isdisjoint(above(folder)) else ""
 
@@ -77,22 +77,15 @@ def _identities(paths: Iterable[str]) -> set[Identity]:
     """Device and inode of each path. Raises InputError for one that does not exist."""
     found = set()
     for path in paths:
-        if (identity := _identity(path)) is None:
+        if (identity := identity_at(path)) is None:
             raise InputError(f"{path!r}: no such file or folder to protect or to stay in")
         found.add(identity)
     return found
 
 
-def _identity(path: str) -> Identity | None:
-    try:
-        return identity_of(os.stat(path))
-    except (OSError, ValueError):
-        return None
-
-
 def _above(folder: str) -> frozenset[Identity | None]:
     """Device and inode of a folder and of all folders above it; None if unreachable."""
-    return frozenset(map(_identity, (folder, *map(str, PurePath(folder).parents))))
+    return frozenset(map(identity_at, (folder, *map(str, PurePath(folder).parents))))
 
 
 def changed_since(file: FileId) -> str:

@@ -16,6 +16,7 @@ import click
 from simdup.errors import InputError
 from simdup.progress import silent
 from simdup.report.wording import printable
+from simdup.storage.opening import identity_at
 
 if TYPE_CHECKING:
     from simdup.progress import Progress
@@ -144,12 +145,7 @@ def _refuse(one: str, other: str, path: str) -> None:
 
 def _identity(path: str) -> object:
     """Return the device and inode of a file, or its real path if there is no such file."""
-    from simdup.storage.opening import identity_of
-
-    try:
-        return identity_of(os.stat(path))
-    except (OSError, ValueError):
-        return os.path.realpath(path)
+    return identity_at(path) or os.path.realpath(path)
 
 
 def _is_stream(path: str) -> bool:

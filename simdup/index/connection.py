@@ -17,7 +17,7 @@ from zlib import crc32
 
 from simdup.errors import InputError
 from simdup.index.metadata import check, damaged, from_json, has_samples
-from simdup.storage.opening import identity_of
+from simdup.storage.opening import identity_at, identity_of
 from simdup.storage.sqlite import BoundedConnection, Database, DatabaseKind, connect, new_file
 
 #: The bits of fingerprints that have tables of blocks, and the number of these tables.
@@ -111,10 +111,7 @@ class IndexFile(Database):
 
     def is_there(self) -> bool:
         """Whether the file still has its name, and no other one has taken it."""
-        try:
-            return identity_of(os.stat(self.path)) == self.inode
-        except OSError:
-            return False
+        return identity_at(self.path) == self.inode
 
     def close(self) -> None:
         """Close the file; the last connection to close leaves no log beside it."""

@@ -62,6 +62,14 @@ def identity_of(status: os.stat_result) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
+def identity_at(path: str) -> tuple[int, int] | None:
+    """Device and inode of what a path leads to; None if it leads nowhere."""
+    try:
+        return identity_of(os.stat(path))
+    except (OSError, ValueError):
+        return None
+
+
 def reason_of(error: OSError | ValueError) -> str:
     """Why a file cannot be opened, in the system's words, without number and path.
 
