@@ -13,7 +13,6 @@ from simdup.cli.output import refuse_same_files, tell, writer
 from simdup.errors import InputError
 from simdup.report.wording import count, printable
 from simdup.settings import Settings
-from simdup.storage.opening import locked
 
 if TYPE_CHECKING:  # this loads numpy
     from simdup.files.ignored import IgnoredTexts
@@ -154,6 +153,7 @@ def remember(found: dict[str, str], ignored: str | None) -> None:
     from datetime import date
 
     from simdup.files.ignored import IgnoredTexts, line_of, lines_in
+    from simdup.storage.opening import locked
 
     path = _path(ignored)
     names = tuple(_name(each, path) for each in found.values())
@@ -270,6 +270,7 @@ def remove_command(asked: Remove) -> int:
       simdup ignore remove 3
     """
     from simdup.files.ignored import lines_in
+    from simdup.storage.opening import locked
 
     settings, path = Settings(**asked.reading._asdict()), _path(asked.ignored)
     if not os.path.exists(path):

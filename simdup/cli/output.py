@@ -16,7 +16,6 @@ import click
 from simdup.errors import InputError
 from simdup.progress import silent
 from simdup.report.wording import printable
-from simdup.storage.opening import identity_at
 
 if TYPE_CHECKING:
     from simdup.progress import Progress
@@ -145,6 +144,8 @@ def _refuse(one: str, other: str, path: str) -> None:
 
 def _identity(path: str) -> object:
     """Return the device and inode of a file, or its real path if there is no such file."""
+    from simdup.storage.opening import identity_at
+
     return identity_at(path) or os.path.realpath(path)
 
 
