@@ -7,10 +7,12 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -169,6 +171,12 @@ def _own_store(in_memory, monkeypatch):
     monkeypatch.setenv("SIMDUP_CACHE", str(place / "cache" / "store.sqlite3"))
     monkeypatch.setenv("SIMDUP_JOURNALS", str(place / "data" / "journals"))
     monkeypatch.setenv("SIMDUP_IGNORED", str(place / "data" / "ignored.jsonl"))
+
+
+def by_sql(place, sql, *parameters):
+    """The rows that a statement gives in a database, which it may change."""
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        return connection.execute(sql, parameters).fetchall()
 
 
 def is_gone(pid):

@@ -378,16 +378,6 @@ def test_rows_are_dropped_from_80_percent_on_and_the_least_similar_ones_are_show
     assert "6 rows in = 2 kept + 4 dropped" in ended.err.decode()
 
 
-@pytest.mark.parametrize("keep", ["first", "longest", "representative"])
-def test_rows_that_stay_are_written_as_they_were(run, rows, keep):
-    ended = run("corpus", "scan", rows, "--keep", keep, "--output", "clean.jsonl")
-
-    assert (ended.code, ended.out) == (0, b"")
-    kept = [line for line in ROWS.splitlines(keepends=True) if json.loads(line)["url"] in "ace"]
-    assert Path("clean.jsonl").read_text("utf-8") == "".join(kept)
-    assert ended.err.decode().splitlines()[-1].startswith("5 rows in = 3 kept ")
-
-
 def test_several_files_are_one_corpus(run, rows, write):
     write("more.jsonl.gz", gzip.compress(ROWS.encode()))
 
@@ -409,27 +399,6 @@ def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypa
     assert ended.err.endswith(b"No space left on device\n")
     assert Path("clean.jsonl").read_text("utf-8") == "old"
     assert sorted(os.listdir()) == ["clean.jsonl", "rows.jsonl"]
-
-
-@pytest.mark.parametrize(
-    ("content", "flaw", "kept"),
-    [
-        (gzip.compress(ROWS.encode())[:-12], "file cut short", ROWS[:70]),
-        (gzip.compress(ROWS.encode()) + b"junk\n" * 9, "junk after its end", ROWS[:70]),
-    ],
-)
-def test_what_is_lost_of_a_packed_file_is_refused_and_its_intact_rows_are_used(
-    run, write, content, flaw, kept
-):
-    write("rows.jsonl.gz", content)
-
-    ended = run("corpus", "scan", "rows.jsonl.gz", "--keep", "first", "-o", "clean.jsonl")
-    said = ended.err.decode()
-    assert ended.code == 3
-    assert f": {flaw} (" in said
-    assert "; what comes after is lost); refused\n" in said
-    assert f" 1 refused (1 {flaw})" in said
-    assert Path("clean.jsonl").read_text("utf-8").startswith(kept)
 
 
 # The page

@@ -76,16 +76,6 @@ def test_a_pair_stays_ignored_when_files_move_or_are_re_encoded_until_one_is_edi
     assert grouped(report("in", "moved")) == [["in/a.txt", "moved/renamed"]]
 
 
-@pytest.mark.parametrize("options", [["-k", "90"], ["--linkage", "components"], ["--no-cache"]])
-def test_every_kind_of_scan_leaves_ignored_pairs_out(run, tree, report, options):
-    done(run("ignore", "add", "in/b.txt", "in/a.txt"))
-
-    found = report(tree, *options)
-
-    assert grouped(found) == [["in/a.txt", "in/deep/a-copy.txt"]]
-    assert found["stats"]["ignored"] == 1
-
-
 def test_fail_on_found_does_not_count_ignored_pairs(run, tree):
     Path("in/deep/a-copy.txt").unlink()
     assert run("scan", tree, "--fail-on-found").code == 1

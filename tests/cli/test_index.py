@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import sys
 from base64 import b64decode
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from conftest import alike
+from conftest import alike, by_sql
 
 pytestmark = pytest.mark.usefixtures("settled")
 
@@ -33,11 +31,6 @@ def built(run, tree):
     """An index of it."""
     assert run("index", "build", "x", tree, "-q").code == 0
     return "x"
-
-
-def by_sql(place, sql, *parameters):
-    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
-        return connection.execute(sql, parameters).fetchall()
 
 
 def info_of(run, place="x"):

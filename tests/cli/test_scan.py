@@ -30,11 +30,6 @@ def kinds(found):
     return {member["path"]: member["kind"] for member in group["members"][1:]}
 
 
-def chain(*, parts):
-    """A text of 100 made-up words, of which a quarter is replaced for each part named."""
-    return " ".join(f"w{i}{'x' if i // 25 in parts else ''}" for i in range(100))
-
-
 # What is grouped
 
 
@@ -118,28 +113,6 @@ def test_no_verify_uses_the_distance_that_corresponds_to_the_similarity(report, 
     settings = report(".", "--no-verify", "--similarity", "0.8")["settings"]
 
     assert (settings["k"], settings["verified"], settings["similarity"]) == (52, False, None)
-
-
-def test_a_higher_similarity_finds_fewer_groups(report, write):
-    write("a", chain(parts=set()))
-    write("b", chain(parts={0}))
-
-    assert len(report(".", "--similarity", "0.7")["groups"]) == 1
-    assert report(".", "--similarity", "0.8")["groups"] == []
-
-
-def test_against_gives_pairs_of_a_path_and_a_reference_only(report, write, english, simplified):
-    write("new/1", english)
-    write("new/2", english + "One line more.")
-    write("new/3", simplified)
-    write("new/4", simplified)
-    write("old/1", english)
-    write("old/2", UNRELATED)
-    write("old/3", UNRELATED)
-
-    found = report("new", "--against", "old", "--similarity", "0.9")
-
-    assert [set(group) for group in grouped(found)] == [{"old/1", "new/1", "new/2"}]
 
 
 def test_against_finds_equal_texts_though_all_must_be_equal(report, write, simplified):
@@ -487,12 +460,8 @@ def test_a_scan_of_an_index_reports_the_same_as_a_scan_of_its_files(run, built, 
 @pytest.mark.parametrize(
     "options",
     [
-        ("--own-share", "0"),
         ("--own-share", "0", "--linkage", "components"),
-        ("--own-share", "0", "--similarity", "0.8"),
-        ("-k", "60", "--linkage", "components"),
         ("--no-verify",),
-        ("--own-share", "0", "--bits", "64"),
         ("--bits", "64", "-k", "3"),
     ],
     ids=" ".join,

@@ -788,8 +788,6 @@ def test_of_equally_long_rows_the_first_stays(write):
 
     assert dropped(result, "first").tolist() == [1, 2, 3]
     assert dropped(result, "longest").tolist() == [0, 1, 3]
-    with pytest.raises(ValueError, match=r"^keep must be one of first, longest, repres"):
-        dropped(result, "last")
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)

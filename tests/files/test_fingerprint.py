@@ -238,16 +238,6 @@ def test_an_input_error_half_way_is_unreadable(source, limits, monkeypatch, engl
         os.fstat(calls[0])
 
 
-def test_a_file_without_permission_is_unreadable(source, refused, english):
-    found = [source("a", english), source("b", english)]
-    refused("a")
-
-    made = fingerprint_sources(found, OPTIONS)
-
-    assert reasons(made) == [("a", Reason.UNREADABLE, "Permission denied")]
-    assert len(made.documents) == 1
-
-
 def test_a_changed_file_has_no_features_and_is_returned(source, english):
     made = fingerprint_sources([source("a", english), source("b", english)], OPTIONS)
     status = os.stat("a")  # the same size and time, but other bytes

@@ -285,14 +285,6 @@ def test_the_very_same_text_cannot_be_ignored(scanned):
     assert result.stats.ignored == 0
 
 
-def test_an_empty_list_changes_nothing(scanned):
-    texts = {str(n): text([n, 2 * n]) for n in range(8)} | {"gone": text(seed=3)}
-
-    plain = scanned(texts)
-
-    assert names(scanned(texts, [("gone", "0")]), scanned.root) == names(plain, scanned.root)
-
-
 def test_a_group_says_which_of_its_files_the_user_called_different(scanned):
     texts = {"a": text(), "b": text([1]), "c": text([2]), "d": text([3])}
     plain = scanned(texts)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import by_sql
 from failing import Failing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -128,11 +129,6 @@ def sizes(connection):
 
 def whole(connection):
     return list(problems(connection)) == []
-
-
-def by_sql(place, sql, *parameters):
-    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
-        return connection.execute(sql, parameters).fetchall()
 
 
 # Documents in and out

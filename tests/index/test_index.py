@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from conftest import by_sql
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
@@ -108,11 +109,6 @@ def found(matches):
 
 def whole(index):
     return index.problems() == []
-
-
-def by_sql(place, sql, *parameters):
-    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
-        return connection.execute(sql, parameters).fetchall()
 
 
 # A dictionary as oracle

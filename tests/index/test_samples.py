@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 
 import numpy as np
 import pytest
+from conftest import by_sql
 
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import of_each
@@ -58,11 +59,6 @@ def keep(connection, sketches):
 def drop(connection, numbers):
     with connection.writing():
         take_out(connection, np.array(numbers, np.int64))
-
-
-def by_sql(place, sql, *parameters):
-    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
-        return connection.execute(sql, parameters).fetchall()
 
 
 def answers(connection, values):

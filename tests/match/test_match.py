@@ -232,16 +232,6 @@ def test_the_diameter_of_a_group_with_very_many_fingerprints_is_a_bound(tree, mo
     assert exact.diameter <= bounded.diameter <= 2 * exact.diameter
 
 
-def test_no_file_is_in_two_groups_and_no_group_has_one(tree):
-    root = tree(
-        {f"{seed}-{edits}": text(edits, seed) for seed in range(5) for edits in range(0, 150, 10)}
-    )
-
-    found = [path for group in groups(scan([root]), root) for path in group]
-    assert len(found) == len(set(found))
-    assert all(len(group) > 1 for group in groups(scan([root]), root))
-
-
 def test_the_oldest_file_stands_for_copies_then_one_that_is_not_named_a_copy(tree):
     names = ["long-name", "b", "a", "a (1)", "copy of a", "a副本"]
     root = tree(dict.fromkeys(names, text()))
@@ -278,13 +268,6 @@ def test_against_all_that_is_connected_with_components_is_one_group(tree, linkag
 
     (group,) = groups(scan([root / "new"], Settings(linkage=linkage), against=[root / "old"]), root)
     assert set(group) == {"old/a", "new/c"} | ({"old/b"} if linkage == "components" else set())
-
-
-def test_against_finds_the_very_same_text(tree):
-    root = tree({"new/a": text(), "new/a2": text(), "old/a": text()})
-
-    result = scan([root / "new"], against=[root / "old"])
-    assert [set(group) for group in groups(result, root)] == [{"new/a", "new/a2", "old/a"}]
 
 
 # A hundred texts have more candidates.
@@ -366,13 +349,6 @@ def test_a_text_that_changed_since_it_was_read_is_left_out_and_listed(tree, monk
         (f"{root}/c", "changed while read")
     ]
     assert result.has_trouble
-
-
-def test_the_result_does_not_depend_on_the_order_of_paths(tree):
-    root = tree({f"d{i}/{edits}": text(edits, i) for i in range(3) for edits in (0, 20, 40)})
-    folders = [root / f"d{i}" for i in range(3)]
-
-    assert groups(scan(folders), root) == groups(scan(folders[::-1]), root)
 
 
 def test_against_shows_the_closest_reference_and_not_a_hub(tree):

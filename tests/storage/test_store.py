@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from conftest import by_sql
 from failing import Failing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -119,11 +120,6 @@ def recalled(place, *sources, key="recipe", is_list=False):
 UNKNOWN = (None, None)
 
 
-def changed_by_sql(place, sql, *parameters):
-    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
-        return connection.execute(sql, parameters).fetchall()
-
-
 def scanned(place, *paths, said=None, filters=DEFAULTS, are_files=False, **chosen):
     """A scan with a store; a warning is a failure unless there is a list for it."""
     with opened(place, said) as store:
@@ -131,7 +127,7 @@ def scanned(place, *paths, said=None, filters=DEFAULTS, are_files=False, **chose
 
 
 def known_files(place):
-    return changed_by_sql(place, "SELECT count(*) FROM files")[0][0]
+    return by_sql(place, "SELECT count(*) FROM files")[0][0]
 
 
 @pytest.fixture
@@ -308,16 +304,16 @@ def test_the_newest_results_stay_up_to_a_size_in_all(place):
 def test_no_flipped_bit_of_a_result_is_believed(place):
     keep, recall = results(place)
     keep(1, b"found")
-    ((entry, checksum),) = changed_by_sql(place, "SELECT entry, checksum FROM results")
+    ((entry, checksum),) = by_sql(place, "SELECT entry, checksum FROM results")
 
     for bit in range(8 * len(entry)):
         flipped = bytearray(entry)
         flipped[bit // 8] ^= 1 << bit % 8
-        changed_by_sql(place, "UPDATE results SET entry = ?", bytes(flipped))
+        by_sql(place, "UPDATE results SET entry = ?", bytes(flipped))
         assert recall(1) == [None]
     for bit in range(32):
         sql = "UPDATE results SET entry = ?, checksum = ?"
-        changed_by_sql(place, sql, entry, checksum ^ 1 << bit)
+        by_sql(place, sql, entry, checksum ^ 1 << bit)
         assert recall(1) == [None]
 
 
@@ -325,7 +321,7 @@ def test_the_results_used_last_stay(place):
     keep, recall = results(place, limits=Limits(result_bytes=10))
     for number in range(3):
         keep(number, bytes(3))
-    changed_by_sql(place, "UPDATE results SET used = used - 9")
+    by_sql(place, "UPDATE results SET used = used - 9")
     assert recall(0) == [bytes(3)]
     keep(3, bytes(3))
 
@@ -336,7 +332,7 @@ def test_a_result_in_the_place_of_another_is_not_believed(place):
     keep, recall = results(place)
     keep(1, b"one")
     keep(2, b"two")
-    changed_by_sql(place, "UPDATE results SET entry = (SELECT entry FROM results WHERE number = 1)")
+    by_sql(place, "UPDATE results SET entry = (SELECT entry FROM results WHERE number = 1)")
 
     assert recall(1, 2) == [b"one", None]
 
@@ -456,7 +452,7 @@ def test_a_deleted_folder_is_forgotten_with_all_below(place, tree):
     scanned(place, tree)
 
     assert known_files(place) == 4
-    assert changed_by_sql(place, "SELECT count(*) FROM folders") == [(1,)]
+    assert by_sql(place, "SELECT count(*) FROM folders") == [(1,)]
 
 
 @pytest.mark.parametrize(
@@ -587,7 +583,7 @@ def test_nothing_is_counted_once_a_store_is_closed(place, tree):
 
 def emptied(place):
     return [
-        changed_by_sql(place, f"SELECT count(*) FROM {table}")[0][0]
+        by_sql(place, f"SELECT count(*) FROM {table}")[0][0]
         for table in ("files", "folders", "similarities", "results", "recipes", "scans", "groups")
     ] == [0] * 7
 
@@ -614,7 +610,7 @@ def test_clear_forgets_what_an_interrupted_scan_kept_while_the_clock_was_ahead(
     with pytest.raises(KeyboardInterrupt):
         scanned(place, tree)
     for sql in (*AGE, "UPDATE recipes SET used = used - ?"):
-        changed_by_sql(place, sql, -400)
+        by_sql(place, sql, -400)
 
     with opened(place) as store:
         store.clear()
@@ -632,7 +628,7 @@ AGE = (
 def test_clear_forgets_records_unused_for_some_days(place, tree, write):
     scanned(place, tree)
     for sql in AGE:
-        changed_by_sql(place, sql, 30)
+        by_sql(place, sql, 30)
     write("new/a", "a text that the first scan did not see")
     scanned(place, "new")
 
@@ -659,7 +655,7 @@ def test_a_day_lasts_from_midnight_to_midnight(place, monkeypatch, second, day):
 def test_records_that_are_used_again_are_not_cleared_by_age(place, tree):
     scanned(place, tree)
     for sql in (*AGE, "UPDATE recipes SET used = used - ?"):
-        changed_by_sql(place, sql, 30)
+        by_sql(place, sql, 30)
     scanned(place, tree)
 
     with opened(place) as store:
@@ -670,7 +666,7 @@ def test_records_that_are_used_again_are_not_cleared_by_age(place, tree):
 
 def test_clear_forgets_recipes_that_were_not_used(place, tree):
     scanned(place, tree)
-    changed_by_sql(place, "UPDATE recipes SET used = used - 30")
+    by_sql(place, "UPDATE recipes SET used = used - 30")
     scanned(place, tree, recipe=Recipe(ngram=3))
 
     with opened(place) as store:
@@ -686,16 +682,16 @@ def test_clear_forgets_recipes_that_were_not_used(place, tree):
 
 def test_no_flipped_bit_of_a_record_is_believed(place):
     keep(place, document(number=5))
-    ((record, checksum),) = changed_by_sql(place, "SELECT record, checksum FROM files")
+    ((record, checksum),) = by_sql(place, "SELECT record, checksum FROM files")
 
     for bit in range(8 * len(record)):
         flipped = bytearray(record)
         flipped[bit // 8] ^= 1 << bit % 8
-        changed_by_sql(place, "UPDATE files SET record = ?", bytes(flipped))
+        by_sql(place, "UPDATE files SET record = ?", bytes(flipped))
         assert recalled(place, source()) == [UNKNOWN]
     for bit in range(63):
         sql = "UPDATE files SET record = ?, checksum = ?"
-        changed_by_sql(place, sql, record, checksum ^ 1 << bit)
+        by_sql(place, sql, record, checksum ^ 1 << bit)
         assert recalled(place, source()) == [UNKNOWN]
 
 
@@ -713,10 +709,8 @@ def test_a_record_in_the_place_of_another_is_not_believed(place, sql):
         RecipeCache(store, "one", WIDTH)
         RecipeCache(store, "two", WIDTH)
     keep(place, document("in/a", number=5), key="one")
-    changed_by_sql(
-        place, "INSERT INTO folders (path) VALUES (?)", os.fsencode(os.path.abspath("on"))
-    )
-    changed_by_sql(place, sql)
+    by_sql(place, "INSERT INTO folders (path) VALUES (?)", os.fsencode(os.path.abspath("on")))
+    by_sql(place, sql)
 
     for key in ("one", "two"):
         for path in ("in/a", "in/b", "on/a"):
@@ -751,9 +745,9 @@ def test_a_value_of_a_wrong_type_changes_no_answer(place, tree, column, value):
     expected = scanned(place, tree)
     table, name = column.split(".")
     if table != "results":
-        changed_by_sql(place, "DELETE FROM results")  # so that texts are matched again
+        by_sql(place, "DELETE FROM results")  # so that texts are matched again
     with suppress(sqlite3.IntegrityError):
-        changed_by_sql(place, f"UPDATE OR IGNORE {table} SET {name} = {value}")
+        by_sql(place, f"UPDATE OR IGNORE {table} SET {name} = {value}")
 
     said = []
     result = scanned(place, tree, said=said)
@@ -767,7 +761,7 @@ def test_a_value_of_a_wrong_type_changes_no_answer(place, tree, column, value):
 def test_a_value_of_a_wrong_type_does_not_crash_info(place, tree, run, column, value):
     scanned(place, tree)
     table, name = column.split(".")
-    changed_by_sql(place, f"UPDATE OR IGNORE {table} SET {name} = {value}")
+    by_sql(place, f"UPDATE OR IGNORE {table} SET {name} = {value}")
 
     ended = run("cache", "info", "--cache", place)
 
@@ -793,7 +787,7 @@ def test_a_store_may_fail_at_any_statement(place, tree, filled, error):
     if is_filled := bool(filled):
         scanned(place, tree)
         if "results" not in filled:
-            changed_by_sql(place, "DELETE FROM results")
+            by_sql(place, "DELETE FROM results")
     data = place.read_bytes() if is_filled else b""
     for left in count():
         for each in place.parent.iterdir():
@@ -832,7 +826,7 @@ def test_a_failed_transaction_keeps_nothing(place):
         assert store.info().asked == 0
 
         cache.finish([])
-        assert changed_by_sql(place, "SELECT count(*) FROM scans") == [(2,)]
+        assert by_sql(place, "SELECT count(*) FROM scans") == [(2,)]
 
 
 # Which files are stores
@@ -918,7 +912,7 @@ def test_opening_a_store_takes_no_lock_away(place):
     """POSIX drops all locks of a process on a file when the process closes that file."""
     with opened(place):
         pass
-    changed_by_sql(place, "PRAGMA journal_mode = DELETE")
+    by_sql(place, "PRAGMA journal_mode = DELETE")
     with closing(sqlite3.connect(place, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT 1 FROM files").fetchall()
@@ -945,11 +939,11 @@ DAMAGE = {
     # SQLite can still read this schema.
     "name in the schema": lambda place: replaced(place, b" value INT", b" v\xe1lue INT"),
     "content": lambda place: place.write_bytes(place.read_bytes()[:100] + bytes(9999)),
-    "view": lambda place: changed_by_sql(place, "CREATE VIEW more AS SELECT 1"),
-    "trigger": lambda place: changed_by_sql(
+    "view": lambda place: by_sql(place, "CREATE VIEW more AS SELECT 1"),
+    "trigger": lambda place: by_sql(
         place, "CREATE TRIGGER more AFTER INSERT ON files BEGIN DELETE FROM folders; END"
     ),
-    "table": lambda place: changed_by_sql(place, "CREATE TABLE more (title)"),
+    "table": lambda place: by_sql(place, "CREATE TABLE more (title)"),
 }
 
 
@@ -1161,7 +1155,7 @@ def test_a_change_that_keeps_size_and_times_is_seen_when_compared_and_no_result_
     write("in/e0", text[::-1])
     os.utime("in/e0", ns=(status.st_atime_ns, status.st_mtime_ns))
     for table in ("similarities", "results"):
-        changed_by_sql(place, f"DELETE FROM {table}")
+        by_sql(place, f"DELETE FROM {table}")
 
     result = scanned(place, tree)
 
@@ -1171,7 +1165,7 @@ def test_a_change_that_keeps_size_and_times_is_seen_when_compared_and_no_result_
     assert [(each.path, each.reason) for each in result.skipped if each.reason.is_trouble] == [
         ("in/e0", Reason.CHANGED)
     ]
-    assert changed_by_sql(place, "SELECT count(*) FROM results") == [(0,)]
+    assert by_sql(place, "SELECT count(*) FROM results") == [(0,)]
 
 
 def test_a_store_takes_less_than_430_bytes_a_file_and_4_a_sampled_feature(place, write):
