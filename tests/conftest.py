@@ -23,7 +23,8 @@ from hypothesis import settings
 from patience import LONG, patient
 
 from simdup.cli import main
-from simdup.compute.compiled import cores
+from simdup.compute import compiled
+from simdup.compute.compiled import cores, load_kernels
 from simdup.findings.keeper import NS_OF_A_MINUTE
 from simdup.settings import Limits, Settings
 
@@ -105,6 +106,36 @@ def _new_folder(tmp_path_factory):
         return made
 
     return making
+
+
+@pytest.fixture(autouse=True)
+def _numpy_does_the_work(monkeypatch):
+    """Each test begins without kernels: the workers of a process that has them load them too."""
+    sys.modules.pop("simdup.compute.kernels", None)
+    monkeypatch.setattr(compiled, "_ACCOUNT", compiled._Account())  # noqa: SLF001
+
+
+@pytest.fixture(scope="session")
+def _kernels():
+    """The compiled kernels, loaded once for all tests."""
+    return load_kernels()
+
+
+@pytest.fixture
+def kernels(_kernels, monkeypatch):
+    """The compiled kernels do the work of a test."""
+    if _kernels is None:
+        pytest.skip("needs the extra 'fast'")
+    monkeypatch.setitem(sys.modules, "simdup.compute.kernels", _kernels)
+    return _kernels
+
+
+@pytest.fixture(params=["numpy", "compiled"])
+def each_way(request):
+    """The same work by numpy, however much it is, and by the compiled kernels."""
+    if request.param == "compiled":
+        request.getfixturevalue("kernels")
+    compiled._ACCOUNT.is_broken = request.param == "numpy"  # noqa: SLF001
 
 
 @pytest.fixture

@@ -23,16 +23,7 @@ from simdup.match import verify
 from simdup.recipe import Recipe
 from simdup.search import pairs as search
 
-pytestmark = pytest.mark.slow
-
-pytest.importorskip("numba")
-KERNELS = fast.load_kernels()
-
-
-@pytest.fixture(autouse=True)
-def _new_account(monkeypatch):
-    """Start each test with a fresh account, and leave the kernels loaded for the others."""
-    monkeypatch.setattr(fast, "_ACCOUNT", fast._Account())  # noqa: SLF001
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernels")]
 
 
 texts = st.lists(difficult_texts(), max_size=8)
@@ -60,8 +51,8 @@ def same(found, expected):
     )
 
 
-def test_kernels_are_loaded_here():
-    assert fast.loaded_kernels() is KERNELS
+def test_kernels_are_loaded_here(kernels):
+    assert fast.loaded_kernels() is kernels
 
 
 @pytest.mark.parametrize("plane", range(17))
@@ -241,14 +232,13 @@ def test_a_numba_that_does_not_load_counts_as_missing_and_is_tried_once(monkeypa
 
 
 @pytest.mark.parametrize("error", BROKEN)
-def test_kernels_that_do_not_compile_count_as_missing(monkeypatch, error):
+def test_kernels_that_do_not_compile_count_as_missing(kernels, monkeypatch, error):
     def broken():
         raise error
 
-    monkeypatch.setattr(KERNELS, "warmed", broken)
+    monkeypatch.setattr(kernels, "warmed", broken)
     monkeypatch.setattr(fast, "loaded_kernels", lambda: sys.modules.get("broken kernels"))
-    monkeypatch.setattr(fast, "import_module", lambda _: KERNELS)
-    monkeypatch.setitem(sys.modules, "simdup.compute.kernels", KERNELS)
+    monkeypatch.setattr(fast, "import_module", lambda _: kernels)
 
     assert fast.load_kernels() is None
     assert "simdup.compute.kernels" not in sys.modules
@@ -268,7 +258,7 @@ def test_an_invalid_numba_num_threads_is_ignored(said):
     assert (done.stdout, done.stderr) == (b"True\n", b"")
 
 
-def test_compiling_reports_progress():
+def test_compiling_reports_progress(kernels):
     seen = []
 
     def progress(items, label, total):
@@ -277,10 +267,10 @@ def test_compiling_reports_progress():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.delitem(sys.modules, "simdup.compute.kernels")
-        patch.setattr(fast, "import_module", lambda _: KERNELS)
+        patch.setattr(fast, "import_module", lambda _: kernels)
         fast.load_kernels(progress)
 
-    assert seen == [("compile", len(KERNELS.EVERY))]
+    assert seen == [("compile", len(kernels.EVERY))]
 
 
 @pytest.mark.parametrize("text", ["\ufdfa" * 999, "㍿" * 999, "ﷺ a " * 99 + "e\u0301\u0327" * 99])

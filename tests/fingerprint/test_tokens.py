@@ -7,20 +7,15 @@ import hashlib
 import numpy as np
 import pytest
 
-from simdup.compute import compiled as fast
 from simdup.compute.hashing import span_hashes, string_hashes
 from simdup.fingerprint import tokens
 from simdup.recipe import Recipe
 from simdup.text.unicode import code_points
 
 
-@pytest.fixture(params=["numpy", "compiled"])
-def tokens_of(request, monkeypatch):
+@pytest.fixture
+def tokens_of(each_way):  # noqa: ARG001
     """`tokens_of(texts)`: how many tokens each text has, and the ids of all."""
-    kernels = fast.load_kernels() if request.param == "compiled" else None
-    if request.param == "compiled" and kernels is None:
-        pytest.skip("needs the extra 'fast'")
-    monkeypatch.setattr(tokens, "loaded_kernels", lambda: kernels)
 
     def of(*texts):
         found = tokens.tokens(texts, Recipe())
@@ -151,11 +146,9 @@ def test_the_digests_of_words_of_parts_add_up(tokens_of):
     assert (sum(parts) == tokens.word_digests(words)).all()
 
 
+@pytest.mark.usefixtures("kernels")
 def test_kernels_and_numpy_give_equal_digests_of_words(monkeypatch):
-    if (kernels := fast.load_kernels()) is None:
-        pytest.skip("needs the extra 'fast'")
     words = tokens.tokens(["b a b", "", "你好 a"], Recipe())
-    monkeypatch.setattr(tokens, "loaded_kernels", lambda: kernels)
     compiled = tokens.word_digests(words, 7)
     monkeypatch.setattr(tokens, "loaded_kernels", lambda: None)
 

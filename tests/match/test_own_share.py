@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simdup import Recipe, Settings, Store, scan
-from simdup.compute import compiled
 from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
@@ -38,7 +37,7 @@ from simdup.match.verify import cosines
 from simdup.progress import silent
 from simdup.settings import OWN_SHARE, Limits
 
-by_kernels_and_numpy = pytest.mark.parametrize("kernels", [None, compiled.load_kernels()])
+each_way = pytest.mark.usefixtures("each_way")
 
 
 def pairs_of(n):
@@ -127,9 +126,8 @@ def test_estimates_are_exact_for_texts_that_keep_all_their_features(documents):
     assert found[has_features].tolist() == (np.array(cosines) > 0.499999)[has_features].tolist()
 
 
-@by_kernels_and_numpy
-def test_no_pairs_have_no_cosines_and_no_own_shares(kernels, monkeypatch):
-    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
+@each_way
+def test_no_pairs_have_no_cosines_and_no_own_shares():
     documents, none = [{1, 2}, {2, 3}], np.empty((0, 2), np.int64)
     sketches, counts = sketched(documents), counts_of(documents)
     shares = OwnShares(sketches, counts, np.arange(2))
@@ -139,9 +137,8 @@ def test_no_pairs_have_no_cosines_and_no_own_shares(kernels, monkeypatch):
     assert not len(shares.of_parts(none))
 
 
+@pytest.mark.usefixtures("kernels")
 def test_kernels_and_numpy_count_the_same(monkeypatch):
-    if compiled.load_kernels() is None:
-        pytest.skip("numba is not installed")
     draw = random.Random(5)
     pool = [draw.randrange(1 << 32) for _ in range(4000)]
     texts = [draw.sample(pool, draw.choice((60, 300, 900, 3000))) for _ in range(40)]
@@ -168,9 +165,8 @@ def test_kernels_and_numpy_count_the_same(monkeypatch):
     assert by_kernels[0] == pytest.approx(cosines)
 
 
+@pytest.mark.usefixtures("kernels")
 def test_sketches_in_a_file_are_compared_part_by_part(monkeypatch):
-    if compiled.load_kernels() is None:
-        pytest.skip("numba is not installed")
     draw = random.Random(6)
     texts = [draw.sample(range(2000), draw.randrange(1, 200)) for _ in range(30)]
     counts, family, pairs = counts_of(texts), np.arange(30), draw.sample(pairs_of(30).tolist(), 400)
@@ -271,9 +267,8 @@ def test_a_family_counts_once_however_its_texts_are_split_into_parts(monkeypatch
     assert whole.tolist() == [2 * UNIT // (1 + max(n, 1)) for n in having]
 
 
-@by_kernels_and_numpy
-def test_counters_stop_at_the_largest_number_they_hold(kernels, monkeypatch):
-    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
+@each_way
+def test_counters_stop_at_the_largest_number_they_hold():
     many = MOST_COUNTED + 9
 
     made = Frequencies(sketched([{1}] * many), np.arange(many))
@@ -281,9 +276,8 @@ def test_counters_stop_at_the_largest_number_they_hold(kernels, monkeypatch):
     assert made.weights(np.uint32([1]), 2).tolist() == [2 * UNIT // (2 + MOST_COUNTED - 2)]
 
 
-@by_kernels_and_numpy
-def test_only_the_counters_that_are_asked_for_count(kernels, monkeypatch):
-    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
+@each_way
+def test_only_the_counters_that_are_asked_for_count():
     sketches, counters = sketched([{number * 7919 for number in range(50)}]), new_counters()
     count(counters, sketches)
     (places,) = np.nonzero(counters)
@@ -297,10 +291,8 @@ def test_only_the_counters_that_are_asked_for_count(kernels, monkeypatch):
         assert (own == expected).all()
 
 
-@by_kernels_and_numpy
-def test_what_texts_share_and_keep_has_a_row_for_each_pair(kernels, monkeypatch):
-    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
-
+@each_way
+def test_what_texts_share_and_keep_has_a_row_for_each_pair():
     shared, kept = shared_and_kept(sketched([{1, 2, 3}, {2, 3}]), pairs_of(2), np.array([0]))
 
     assert (shared.tolist(), kept.tolist()) == ([2], [[3, 2]])
@@ -315,9 +307,8 @@ def test_parts_of_texts_have_about_as_many_values_as_are_taken_at_once(monkeypat
     assert [part.tolist() for part in found] == [[7, 0, 1], [2, 3, 4], [6, 5]]
 
 
+@pytest.mark.usefixtures("kernels")
 def test_threads_that_count_apart_count_the_same(monkeypatch):
-    if compiled.load_kernels() is None:
-        pytest.skip("numba is not installed")
     # 0 is counted by the first of all counters.
     documents = [{0, 2 + number % 5, 10 + number} for number in range(600)]
     sketches = sketched(documents)
@@ -464,9 +455,8 @@ def test_groups_do_not_depend_on_order_processes_or_the_store(forms, tmp_path, j
         assert likenesses == [sorted(m.similarity for m in g.members) for g in expected.groups]
 
 
+@pytest.mark.usefixtures("kernels")
 def test_kernels_change_nothing(forms, monkeypatch):
-    if compiled.load_kernels() is None:
-        pytest.skip("numba is not installed")
     compared = scan(forms)
     monkeypatch.setattr(own_share, "loaded_kernels", lambda: None)
     monkeypatch.setattr("simdup.match.verify.loaded_kernels", lambda: None)

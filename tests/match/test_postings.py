@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import simdup
 from simdup import Settings
-from simdup.compute import compiled
 from simdup.evaluation.labels import own_table
 from simdup.fingerprint.sketch import of_each
 from simdup.match import postings, similarities
@@ -32,20 +31,7 @@ from simdup.settings import Limits
 
 pytestmark = pytest.mark.slow
 
-KERNELS = compiled.load_kernels()
-
-
-@pytest.fixture(params=["numpy", "compiled"])
-def method(request, monkeypatch):
-    """Both ways to count what texts share."""
-    if request.param == "compiled" and KERNELS is None:
-        pytest.skip("the extra `fast` is not installed")
-    monkeypatch.setattr(
-        postings, "loaded_kernels", lambda: KERNELS if request.param == "compiled" else None
-    )
-
-
-both_ways = pytest.mark.usefixtures("method")
+both_ways = pytest.mark.usefixtures("each_way")
 
 
 def together(documents, order=None, references=(), progress=silent):
@@ -280,10 +266,9 @@ def halves(keys):
     return np.column_stack((keys >> np.uint64(32), keys.astype(np.uint32))).tolist()
 
 
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("seed", range(3))
 def test_kernels_and_numpy_make_equal_lists(seed, monkeypatch):
-    if compiled.load_kernels() is None:
-        pytest.skip("numba is not installed")
     draw = np.random.default_rng(seed)
     # Lists of one, of a few and of many; and texts of one common value, of a few and of many.
     high = np.repeat(np.arange(400), draw.choice([1, 2, MOST_TOGETHER, 40, 90], 400))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from simdup import Settings
-from simdup.compute import compiled
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import of_each, sketches
@@ -373,9 +372,8 @@ def test_an_interval_holds_its_share_and_ends_at_0_and_1(n):
     assert wilson(1, n).low > wilson(1, n - 1).low if n > 1 else True
 
 
+@pytest.mark.usefixtures("kernels")
 def test_kernels_and_numpy_sort_out_the_same_pairs(monkeypatch):
-    if compiled.load_kernels() is None:
-        pytest.skip("numba is not installed")
     draw = np.random.default_rng(3)
     texts = [draw.choice(1 << 14, size, replace=False) for size in draw.integers(1, 255, 60)]
     made = of_each([np.sort(values).astype(np.uint32) * 0x10001 for values in texts])

@@ -9,23 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.compute import compiled as fast
 from simdup.fingerprint.features import Features, all_features
 from simdup.match import verify as module
 from simdup.match.verify import decide, exact_similarities
 from simdup.recipe import Recipe
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("each_way")]
 
 WORDS = st.lists(st.sampled_from("abcdefgh中国日"), max_size=12).map(" ".join)
-
-
-@pytest.fixture(params=["numpy", "compiled"], autouse=True)
-def _way(request, monkeypatch):
-    kernels = fast.load_kernels() if request.param == "compiled" else None
-    if request.param == "compiled" and kernels is None:
-        pytest.skip("needs the extra 'fast'")
-    monkeypatch.setattr(module, "loaded_kernels", lambda: kernels)
 
 
 def weights(text, recipe):

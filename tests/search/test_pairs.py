@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from itertools import combinations, product
 from math import comb
@@ -404,13 +403,10 @@ def progress():
 
 
 @pytest.mark.parametrize("tile", [(128, 2048), (7, 50), (1, 1)])
-@pytest.mark.parametrize("compiled", [False, True])
-def test_progress_counts_every_pair_that_is_compared(progress, monkeypatch, tile, compiled):
-    if compiled and fast.load_kernels() is None:
-        pytest.skip("needs the extra 'fast'")
-    monkeypatch.setattr(search, "loaded_kernels", fast.loaded_kernels if compiled else lambda: None)
+@pytest.mark.usefixtures("each_way")
+def test_progress_counts_every_pair_that_is_compared(progress, monkeypatch, tile):
     monkeypatch.setattr(search, "TILE", tile)
-    if compiled:
+    if fast.loaded_kernels():
         monkeypatch.setattr(search, "_tiles", None)  # numpy compares nothing
     monkeypatch.setattr(search, "COLUMNS", tile[1])
     monkeypatch.setattr(search, "CHUNK", 64)  # parts of many pairs are gone on with
@@ -467,25 +463,6 @@ def sieved_oracle(wide, bits, k, most):
     return pairs[paired_distances(wide, pairs[:, 0], pairs[:, 1]) <= most].tolist()
 
 
-@pytest.fixture
-def by_numpy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "simdup.compute.kernels", raising=False)
-    monkeypatch.setattr(fast, "find_spec", lambda _: None)
-
-
-@pytest.fixture
-def compiled():
-    pytest.importorskip("numba", reason="needs the extra 'fast'")
-    fast.load_kernels()
-
-
-@pytest.fixture(params=["by_numpy", "compiled"])
-def each_way(request):
-    """Compare rows by numpy, and by kernels."""
-    request.getfixturevalue(request.param)
-
-
 CASES = [(8, 3, 9), (64, 12, 25), (64, 64, 128), (128, 30, 30), (16, 0, 40), (64, 5, 0)]
 
 
@@ -498,8 +475,9 @@ def test_the_pairs_that_pass_both_are_found(bits, k, most, copies):
     assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
 
 
+@pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize(("bits", "k", "most"), CASES)
-def test_a_fused_search_finds_the_pairs_that_pass_both(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
+def test_a_fused_search_finds_the_pairs_that_pass_both(monkeypatch, bits, k, most):
     wide = few_bit_rows(bits + k, copies=7)
     expected = sieved_oracle(wide, bits, k, most)
     monkeypatch.setattr(search, "_is_fused", lambda *_: True)
