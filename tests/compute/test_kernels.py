@@ -174,24 +174,24 @@ def test_a_small_job_loads_nothing_that_is_optional(tmp_path):
 @pytest.mark.parametrize(
     "call",
     [
-        "simdup.fingerprint_texts(['one two three'])",
-        "simdup.fingerprint_files([path])",
-        "simdup.exact_similarities(['one two three', 'one two'], [0], [1])",
-        "simdup.pairs_within(np.arange(320).astype(np.uint8).reshape(20, 16), 3)",
+        lambda: simdup.fingerprint_texts(["one two three"]),
+        lambda: simdup.fingerprint_files(["a"]),
+        lambda: simdup.exact_similarities(["one two three", "one two"], [0], [1]),
+        lambda: simdup.pairs_within(np.arange(320).astype(np.uint8).reshape(20, 16), 3),
     ],
 )
-def test_small_jobs_load_the_kernels_once_they_would_have_paid(tmp_path, call):
-    (tmp_path / "a").write_text("one two three", "utf-8")
-    script = (
-        "import numpy as np, simdup; from simdup.compute import compiled as fast\n"
-        f"path = {str(tmp_path / 'a')!r}\n"
-        "fast.CHARACTERS_WORTH, fast.WORDS_WORTH = 100, 5000\n"
-        f"for _ in range(2): {call}\n"
-        "import sys; assert 'simdup.compute.kernels' not in sys.modules\n"
-        f"for _ in range(18): {call}"
-    )
+def test_small_jobs_load_the_kernels_once_they_would_have_paid(write, monkeypatch, call):
+    write("a", "one two three")
+    monkeypatch.delitem(sys.modules, "simdup.compute.kernels")
+    monkeypatch.setattr(fast, "CHARACTERS_WORTH", 100)
+    monkeypatch.setattr(fast, "WORDS_WORTH", 5000)
 
-    assert "simdup.compute.kernels" in modules_after(script)
+    for _ in range(2):
+        call()
+    assert fast.loaded_kernels() is None
+    for _ in range(18):
+        call()
+    assert fast.loaded_kernels() is not None
 
 
 def test_characters_and_words_count_together(monkeypatch):
@@ -244,7 +244,7 @@ def test_kernels_that_do_not_compile_count_as_missing(kernels, monkeypatch, erro
     assert "simdup.compute.kernels" not in sys.modules
 
 
-@pytest.mark.parametrize("said", ["0", "-1", "many", "", "9" * 5000])
+@pytest.mark.parametrize("said", ["0", "many"])
 def test_an_invalid_numba_num_threads_is_ignored(said):
     code = "from simdup.compute import compiled as fast; print(fast.load_kernels() is not None)"
 

@@ -99,7 +99,7 @@ def test_no_thread_is_needed(monkeypatch):
     assert list(results(doubled, ((number,) for number in range(9)), 2)) == [*range(0, 18, 2)]
 
 
-@pytest.mark.parametrize("size", [1 << 10, 1 << 22])
+@pytest.mark.parametrize("size", [1 << 10, 1 << 18])
 def test_tasks_and_results_of_any_size_pass(size):
     tasks = [(bytes(size) * 2,) for _ in range(9)]
 

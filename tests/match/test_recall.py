@@ -140,16 +140,16 @@ def few_listed(monkeypatch):
 
 
 def check_seeds(**limits):
-    """Check that in 18 of 20 runs the interval holds the recall of all texts, which varies."""
+    """Check that in 9 of 10 runs the interval holds the recall of all texts, which varies."""
     right, exact = 0, []
-    for seed in range(20):
+    for seed in range(10):
         run = engine(corpus(seed), sampled=150, sampled_one_in=5, **limits)
         found = run.groups()
         stated = found.candidates
         exact.append(exact_recall(run, found)[0])
         assert 20 < stated.sampled <= 150
         right += stated.recall.low <= exact[-1] <= stated.recall.high
-    assert right >= 18
+    assert right >= 9
     assert 0.1 < min(exact) < max(exact) < 0.99
 
 
