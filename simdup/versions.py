@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from contextlib import suppress
+from functools import cache
 
 _SUFFIX = ".dist-info"
 
@@ -23,8 +24,9 @@ _OPTIONAL = {
 _REQUIRED = ("numpy", "jieba", "chardet", "click", "tqdm")
 
 
+@cache
 def version(package: str) -> str:
-    """Return the version of a package. Raises ModuleNotFoundError.
+    """Return the version of a package, as it was when first asked for. Raises ModuleNotFoundError.
 
     It is read from the names of the folders that pip makes. `importlib.metadata` knows other
     installers too, but importing that takes as long as starting `simdup --help`.

@@ -16,7 +16,7 @@ whole numbers, so that sums do not depend on their order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from mmap import mmap
 
@@ -287,8 +287,14 @@ class CountedValues:
 
     def tables(self) -> Indices:
         """The weight at each count, from 0 to MOST_COUNTED, for one family and for two; (2, c)."""
-        counts = np.arange(MOST_COUNTED + 1) - self._background - np.array([[1], [2]])
-        return 2 * UNIT // (2 + np.maximum(counts, 0))
+        return _tables_above(self._background)
+
+
+@lru_cache(maxsize=2)  # making them takes as long as reading a file, and most have no background
+def _tables_above(background: int) -> Indices:
+    """The tables of counters that unrelated values have raised to `background`."""
+    counts = np.arange(MOST_COUNTED + 1) - background - np.array([[1], [2]])
+    return 2 * UNIT // (2 + np.maximum(counts, 0))
 
 
 class Frequencies(CountedValues):
