@@ -38,7 +38,7 @@ settings.register_profile("simdup", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("simdup")
 
-# Where Linux has a file system in memory, and the bytes that the stores of tests need at most.
+# Where Linux has a file system in memory, and the bytes that tests need there at most.
 MEMORY, ENOUGH_MEMORY = "/dev/shm", 1 << 30
 
 # A file that marks all its tests as slow.
@@ -92,27 +92,40 @@ def alike(number, *, edits=0):
     return " ".join(f"{'e' if place < edits else 'w'}{number}x{place}" for place in range(60))
 
 
-@pytest.fixture(scope="session")
-def _new_folder(tmp_path_factory):
-    """A function that makes a folder whose name begins as it is told.
+class Folders:
+    """Makes folders; pytest's own factory looks through all that it has made before, thousands."""
 
-    pytest's own looks through all folders that it has made before, thousands of them.
-    """
-    place, numbers = tmp_path_factory.mktemp("each"), count()
+    def __init__(self, place):
+        self._place, self._numbers = place, count()
 
-    def making(name):
-        made = place / f"{name[:30]}{next(numbers)}"
+    def mktemp(self, name):
+        """A new folder whose name begins like this."""
+        made = self._place / f"{name[:30]}{next(self._numbers)}"
         made.mkdir(mode=0o700)
         return made
 
-    return making
+
+@pytest.fixture(scope="session")
+def tmp_path_factory(tmp_path_factory):
+    """Makes folders in memory if there is enough of it: nothing there waits for the disk."""
+    if not (os.access(MEMORY, os.W_OK) and is_roomy(MEMORY)):
+        yield Folders(tmp_path_factory.mktemp("each"))
+        return
+    with tempfile.TemporaryDirectory(dir=MEMORY, prefix="simdup-tests-") as made:
+        yield Folders(Path(made))
+
+
+def is_roomy(place):
+    """Whether a file system has room for what tests write, which may be programs that run."""
+    found = os.statvfs(place)
+    return found.f_bavail * found.f_frsize > ENOUGH_MEMORY and not found.f_flag & os.ST_NOEXEC
 
 
 @pytest.fixture(autouse=True)
-def _numpy_does_the_work(monkeypatch):
+def _numpy_does_the_work():
     """Each test begins without kernels: the workers of a process that has them load them too."""
     sys.modules.pop("simdup.compute.kernels", None)
-    monkeypatch.setattr(compiled, "_ACCOUNT", compiled._Account())  # noqa: SLF001
+    compiled._ACCOUNT = compiled._Account()  # noqa: SLF001
 
 
 @pytest.fixture(scope="session")
@@ -162,28 +175,12 @@ def limited(monkeypatch):
 
 
 @pytest.fixture
-def tmp_path(request, _new_folder):
-    """An empty folder of the test's own."""
-    return _new_folder(re.sub(r"\W", "_", request.node.name))
-
-
-@pytest.fixture(scope="session")
-def _in_memory(tmp_path_factory):
-    """A folder in memory if there is one: a new store there need not wait for the disk."""
-    if not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < ENOUGH_MEMORY:
-        yield tmp_path_factory.mktemp("own")
-        return
-    with tempfile.TemporaryDirectory(dir=MEMORY, prefix="simdup-tests-") as made:
-        yield Path(made)
-
-
-@pytest.fixture
-def in_memory(_in_memory):
-    """A function that makes an empty folder for a store or an index of the test's own."""
+def new_folder(tmp_path_factory):
+    """`new_folder(name)`: an empty folder, until the test ends."""
     made = []
 
-    def making():
-        made.append(Path(tempfile.mkdtemp(dir=_in_memory)))
+    def making(name):
+        made.append(tmp_path_factory.mktemp(re.sub(r"\W", "_", name)))
         return made[-1]
 
     yield making
@@ -191,10 +188,16 @@ def in_memory(_in_memory):
         shutil.rmtree(each, ignore_errors=True)
 
 
+@pytest.fixture
+def tmp_path(request, new_folder):
+    """An empty folder of the test's own."""
+    return new_folder(request.node.name)
+
+
 @pytest.fixture(autouse=True)
-def _own_store(in_memory, monkeypatch):
+def _own_store(new_folder, monkeypatch):
     """No test reads the configuration, the store or the ignored pairs of whoever runs it."""
-    place = in_memory()
+    place = new_folder("user")
     for name in ("configuration", "cache", "data"):
         (place / name).mkdir()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(place / "configuration"))

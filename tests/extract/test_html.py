@@ -151,9 +151,9 @@ HOSTILE = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_grows_with_the_page_and_no_faster(start, piece):
     def read(n):
-        html_text.page((start + piece * n)[:400_000])
+        html_text.page((start + piece * n)[:100_000])
 
-    assert grows_evenly(read, 100_000)
+    assert grows_evenly(read, 25_000)
 
 
 @pytest.mark.parametrize("piece", ["<!--", " "])

@@ -309,7 +309,7 @@ def near_copy(seed, size, share):
     st.floats(0.4, 1),
 )
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, derandomize=True
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15, derandomize=True
 )
 def test_a_scan_of_two_files_says_what_compare_says(folder, chosen, seed, size, share):
     for name, content in zip("ab", near_copy(seed, size, share), strict=True):

@@ -651,9 +651,9 @@ def test_a_gitignore_that_cannot_be_read_is_reported():
 
 def test_many_roots_and_many_references_take_no_time_together(folder):
     for side in "ab":
-        for number in range(1000):
+        for number in range(300):
             (folder / side / str(number)).mkdir(parents=True)
-    sides = [[f"{side}/{number}" for number in range(1000)] for side in "ab"]
+    sides = [[f"{side}/{number}" for number in range(300)] for side in "ab"]
     calls = []
 
     def counting(path, *parts, real=os.path.join):
@@ -664,4 +664,4 @@ def test_many_roots_and_many_references_take_no_time_together(folder):
         patch.setattr(os.path, "join", counting)
         assert list(walk(sides[0], references=sides[1])) == []
 
-    assert len(calls) < 50_000  # and not a million
+    assert len(calls) < 15_000  # and not 90,000

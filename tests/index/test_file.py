@@ -56,8 +56,8 @@ SHARED_FOLDER = settings(
 
 
 @pytest.fixture
-def place(in_memory):
-    return str(in_memory() / "index")
+def place(new_folder):
+    return str(new_folder("place") / "index")
 
 
 @pytest.fixture

@@ -53,8 +53,8 @@ def words(seed, *, count=60, edits=0):
 
 
 @pytest.fixture
-def place(in_memory):
-    return str(in_memory() / "index")
+def place(new_folder):
+    return str(new_folder("place") / "index")
 
 
 @pytest.fixture
