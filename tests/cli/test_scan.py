@@ -479,19 +479,6 @@ def test_a_scan_of_an_index_has_the_same_json_but_for_reading(report, built, tre
     assert grouped["skipped"] == []
 
 
-def test_files_that_changed_since_they_were_indexed_are_left_out_and_reported(run, built, write):
-    write("in/copy", alike(99))
-
-    ended = run("scan", "--index", built, "--format", "json")
-
-    report = json.loads(ended.out)
-    assert ended.code == 3
-    assert [(each["path"], each["reason"]) for each in report["skipped"]] == [
-        (os.path.abspath("in/copy"), "changed while read")
-    ]
-    assert os.path.abspath("in/e") not in str(report["groups"])
-
-
 def test_fail_on_found_applies_to_an_index(run, built, tree):
     assert run("scan", "--index", built, "--fail-on-found").code == 1
     run("index", "remove", built, tree)

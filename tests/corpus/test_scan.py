@@ -582,43 +582,6 @@ class FullDisk:
 # What is not compared
 
 
-@pytest.fixture
-def flawed(write):
-    """Fourteen rows in two files: three groups, a single row, four broken, two without text."""
-    write(
-        "a.jsonl",
-        as_json([*TEXTS[:3], ""])
-        + "\n{broken\n"
-        + json.dumps({"id": "x", "text": words(9)})
-        + '\n\n{"id": 7}\n{"text": null, "id": 8}\n',
-    )
-    write("b.jsonl", '{"text": 5}\n' + as_json([words(9), words(2), words(8)]) + "[]\n")
-    return ["a.jsonl", "b.jsonl"]
-
-
-def test_every_row_is_counted_once(flawed):
-    result = scan_rows(flawed)
-
-    assert result.faults == {
-        Fault.BROKEN: 2,
-        Fault.EMPTY: 2,
-        Fault.NO_FIELD: 1,
-        Fault.NO_STRING: 1,
-    }
-    assert (result.balance.rows_in, len(result.rows)) == (13, 7)
-    assert (result.balance.kept, result.balance.dropped, result.balance.refused_rows) == (6, 3, 4)
-    assert result.balance.has_trouble
-    places = [(each.path, each.flaw.row, each.flaw.fault) for each in result.faulty]
-    assert places == [
-        ("a.jsonl", 4, Fault.EMPTY),
-        ("a.jsonl", 6, Fault.BROKEN),
-        ("a.jsonl", 9, Fault.NO_FIELD),
-        ("a.jsonl", 10, Fault.EMPTY),
-        ("b.jsonl", 1, Fault.NO_STRING),
-        ("b.jsonl", 5, Fault.BROKEN),
-    ]
-
-
 def test_rows_without_text_are_no_trouble(write):
     result = scan_rows([write("a.jsonl", as_json([words(1), "", "...", words(1)]))])
 
@@ -831,14 +794,6 @@ def test_kept_lines_are_the_very_bytes(write, keep, stays):
 
     written = b"".join(rewritten(scan_rows(["a.jsonl"]), keep)).decode()
     assert written == f"{lines[stays]}\n{lines['other']}\n"
-
-
-def test_rows_that_are_refused_are_not_written_and_those_without_text_are(flawed):
-    result = scan_rows(flawed)
-
-    rows = [json.loads(line) for line in b"".join(rewritten(result, "first")).splitlines()]
-    assert [row["id"] for row in rows] == ["r0", "r2", "r3", "x", 8, "r2"]
-    assert len(rows) == result.balance.kept
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz", "out.jsonl.zst", "out", "-"])

@@ -190,22 +190,6 @@ def test_any_order_of_paths_and_number_of_jobs_gives_the_same_groups(tree):
     assert (one.rows == other.rows[::-1]).all()
 
 
-def test_streamed_files_are_grouped_as_others(tree, monkeypatch):
-    expected = scan([tree]).groups
-    monkeypatch.setattr(reading_room, "HEAD", 97)
-    monkeypatch.setattr(reading_room, "CHUNK", 97)
-
-    found = scan([tree], Settings(limits=Limits(whole_bytes=500))).groups
-
-    assert [sure(group) for group in found] == [sure(group) for group in expected]
-
-
-def sure(group):
-    """The group without the confidence of encodings, which depends on how much was read."""
-    members = [m._replace(document=m.document._replace(confidence=1.0)) for m in group.members]
-    return group._replace(members=tuple(members))
-
-
 @pytest.mark.parametrize("bits", [8, 64, 256, 1024])
 @pytest.mark.parametrize("features", ["shingles", "words", "tokens", "keywords"])
 def test_copies_are_found_at_any_width_by_any_recipe(tree, bits, features):
