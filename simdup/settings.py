@@ -114,6 +114,8 @@ class Limits:
         cost half as much again as the features, and drop nearly all pairs that are near by chance.
     by_distance: Up to this many texts, fingerprints are compared all with all. Beyond that, going
         through lists costs less than looking at the pairs that are near by chance.
+    whole_hashes_from: From this many texts on, Spark lists texts by whole hashes and not by the halves
+        that sketches keep, of which too many strangers have the same one. Texts are read again then.
     candidates: Up to this many candidate pairs are always looked at: some seconds of work.
     candidates_per_text: Candidate pairs for each text, where that is more than `candidates`: the
         work stays linear.
@@ -145,6 +147,7 @@ class Limits:
     sketch_bytes: int = 1 << 24
     sieve_from: int = 1000
     by_distance: int = 10_000
+    whole_hashes_from: int = 100_000_000
     candidates: int = 1_000_000
     candidates_per_text: int = 64
     near_pairs: int = 50_000_000

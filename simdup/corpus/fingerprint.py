@@ -29,13 +29,13 @@ from simdup.recipe import Recipe
 from simdup.settings import Settings
 
 
-def _recipe(settings: Settings) -> Recipe:
+def recipe_of(settings: Settings) -> Recipe:
     """The recipe by which a scan with these settings fingerprints rows."""
     # Where exact similarities decide, more bits sieve chance candidates.
     return sieve_recipe(settings.recipe) if settings.verified else settings.recipe
 
 
-def _levels(settings: Settings) -> int | None:
+def levels_of(settings: Settings) -> int | None:
     """How dense the sketches of such a scan are, see `fingerprint.sketch`; None: it has none."""
     usual = LEVELS if settings.own_share > 0 else None
     levels = usual if settings.parts is None else DENSE_LEVELS
@@ -59,7 +59,7 @@ class FingerprintedTexts(NamedTuple):
 
 def fingerprint_list(texts: Sequence[str], settings: Settings) -> FingerprintedTexts:
     """The fingerprints of some texts, for a scan with these settings."""
-    made = fingerprint_texts(texts, _recipe(settings), _levels(settings))
+    made = fingerprint_texts(texts, recipe_of(settings), levels_of(settings))
     is_empty = made.counts == 0
     is_flat = are_degenerate(made.rows, settings.recipe.bits) & ~is_empty
     good = np.flatnonzero(~(is_empty | is_flat))
@@ -137,7 +137,7 @@ def fingerprint_tables(
     """
     size = sum(table.size for table in tables)
     # The limit is meant for 128 bits; more bits take longer.
-    factor = max(1, _recipe(settings).bits // 128)
+    factor = max(1, recipe_of(settings).bits // 128)
     load_kernels_if_worth(characters=size * factor, progress=progress)
     if jobs is None:
         jobs = jobs_worth(size)
@@ -163,9 +163,9 @@ def fingerprint_tables(
 
 def new_prints(settings: Settings, *more: NDArray[Any]) -> Collected:
     """Begin to collect fingerprints: the columns of `TextFingerprints`, and perhaps more."""
-    rows = np.empty((0, _recipe(settings).bits // 8), np.uint8)
+    rows = np.empty((0, recipe_of(settings).bits // 8), np.uint8)
     columns = rows, np.empty(0, np.int64), np.empty((0, 2), np.uint64), np.empty((0, 2), np.uint64)
-    is_sketched = _levels(settings) is not None
+    is_sketched = levels_of(settings) is not None
     return Collected(*columns, *more, is_sketched=is_sketched, limits=settings.limits)
 
 

@@ -302,13 +302,20 @@ class Frequencies(CountedValues):
 
     def __init__(self, sketches: Sketches, family: Indices) -> None:
         """Count the values of all sketches; `family` (n,) is the number of each one's family."""
-        is_alone = np.bincount(family, minlength=len(family))[family] == 1
-        counters = _counted(sketches, parts_of_texts(sketches.sizes, np.flatnonzero(is_alone)))
-        together = np.flatnonzero(~is_alone)
-        parts = parts_of_texts(sketches.sizes, together[np.argsort(family[together])])
-        for values in values_of_families((sketches.take(part), family[part]) for part in parts):
-            count(counters, of_each([values]))
-        super().__init__(counters, int(sketches.sizes.sum()))
+        values = int(sketches.sizes.sum())
+        counters = new_counters(values)
+        count_families(counters, sketches, family)
+        super().__init__(counters, values)
+
+
+def count_families(counters: Counters, sketches: Sketches, family: Indices) -> None:
+    """Count the families that have each value; `family` (n,) is below n for each sketch."""
+    is_alone = np.bincount(family, minlength=len(family))[family] == 1
+    _count_each(counters, sketches, parts_of_texts(sketches.sizes, np.flatnonzero(is_alone)))
+    together = np.flatnonzero(~is_alone)
+    parts = parts_of_texts(sketches.sizes, together[np.argsort(family[together])])
+    for values in values_of_families((sketches.take(part), family[part]) for part in parts):
+        count(counters, of_each([values]))
 
 
 def new_counters(values: int = COUNTERS) -> Counters:
@@ -322,13 +329,12 @@ def new_counters(values: int = COUNTERS) -> Counters:
     return np.zeros(COUNTERS, np.uint16)
 
 
-def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
-    """Counters of the values of sketches, whose texts come in `parts`.
+def _count_each(counters: Counters, sketches: Sketches, parts: list[Indices]) -> None:
+    """Count the values of sketches, whose texts come in `parts`, once for each text.
 
     With kernels, each thread has a range of the counters: it goes through all values, and counts
     only those of its range.
     """
-    counters = new_counters(int(sketches.sizes.sum()))
     most = 1 if loaded_kernels() is None else threads()
     shares = min(most, len(parts) // PARTS_WORTH + 1)
     bounds = np.linspace(0, len(counters), shares + 1).astype(np.int64).tolist()
@@ -338,7 +344,6 @@ def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
             count(counters, sketches.take(part), *own)
 
     in_threads(counted, pairwise(bounds))
-    return counters
 
 
 def count(counters: Counters, sketches: Sketches, first: int = 0, end: int | None = None) -> None:

@@ -175,7 +175,7 @@ def _lists(
 
     def split(keys: Iterable[Words], short: list[Lists]) -> Iterator[Words]:
         """Note the lists of these keys, and yield the keys of long lists, each under its text."""
-        for found, others, sizes in _each_in_threads(_split, _bucketed(keys, buckets)):
+        for found, others, sizes in _each_in_threads(split_lists, _bucketed(keys, buckets)):
             short.append(found)
             if short is by_two:
                 long.append(Lists(others.astype(np.uint32), sizes))
@@ -247,7 +247,7 @@ def _by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
     return keys[order], np.cumsum(np.bincount(bucket, minlength=buckets))
 
 
-def _split(keys: Words) -> tuple[Lists, Words, Indices]:
+def split_lists(keys: Words) -> tuple[Lists, Words, Indices]:
     """The short lists of these keys, the keys of the long lists, and the sizes of the latter."""
     keys.sort()
     if kernels := loaded_kernels():
@@ -274,19 +274,27 @@ def neighbours(keys: Words) -> Words:
     if kernels := loaded_kernels():
         made: Words = kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, PAIRS_BELOW)
         return made
-    found = [_NO_KEYS]
+    hashes, texts = hashes_of_neighbours(keys >> _HALF, keys & _LOW)
+    return (hashes & ~_LOW) | texts
+
+
+def hashes_of_neighbours(texts: Words, values: Words) -> tuple[Words, Words]:
+    """The hashes of pairs of values that are neighbours in one text, and that text, for each pair.
+
+    Texts ascend, and so do the values of each. Values may have 64 bits.
+    """
+    hashes, owners = [_NO_KEYS], [_NO_KEYS]
     for apart in range(1, NEIGHBOURS + 1):
-        sizes = _run_lengths(keys >> _HALF)
+        sizes = _run_lengths(texts)
         if apart > 1:  # only texts with few values
-            is_few = sizes * apart <= PAIRED
-            keys = keys[np.repeat(is_few, sizes)]
-        left, right = keys[:-apart], keys[apart:]
-        are_one = left >> _HALF == right >> _HALF
-        left, right = left[are_one], right[are_one]
-        hashes = mix64((left << _HALF) | (right & _LOW))
-        hashes = (hashes & ~_LOW) | (left >> _HALF)
-        found.append(hashes[hashes < PAIRS_BELOW])
-    return np.concatenate(found)
+            is_few = np.repeat(sizes * apart <= PAIRED, sizes)
+            texts, values = texts[is_few], values[is_few]
+        are_one = texts[:-apart] == texts[apart:]
+        left, right = values[:-apart][are_one], values[apart:][are_one]
+        mixed = mix64((left << _HALF) ^ (left >> _HALF) ^ right)
+        hashes.append(mixed[mixed < PAIRS_BELOW])
+        owners.append(texts[:-apart][are_one][mixed < PAIRS_BELOW])
+    return np.concatenate(hashes), np.concatenate(owners)
 
 
 def _joined(*several: list[Lists]) -> Lists:
@@ -391,16 +399,11 @@ def _plain(index: Postings, needed: Indices, references: int) -> Indices:
         if references:
             across = (left < references) & (right >= references)
             left, right, weights = left[across], right[across], weights[across]
-        found.append(sharing_enough(left, right, weights, needed))
+        found.append(_sharing_enough(left, right, weights, needed))
     return np.concatenate(found)
 
 
-def sharing_enough(
-    left: NDArray[np.integer],
-    right: NDArray[np.integer],
-    weights: Indices,
-    needed: Indices,
-) -> Indices:
+def _sharing_enough(left: Keys, right: Keys, weights: Indices, needed: Indices) -> Indices:
     """The pairs that share at least the lower number `needed` (n,) of their two texts; (m, 2).
 
     The texts left[p] and right[p] share weights[p] values. A pair may occur several times; then

@@ -17,7 +17,16 @@ from simdup.corpus.reread import values
 from simdup.corpus.rewrite import Dropped
 from simdup.corpus.scan import identities
 from simdup.records import Kind, Part
-from simdup.report.json_csv import Report, as_jsonl, csv_table, part_cells, settings_fields, to_json
+from simdup.report.json_csv import (
+    Report,
+    as_jsonl,
+    csv_line,
+    csv_table,
+    json_line,
+    part_cells,
+    settings_fields,
+    to_json,
+)
 from simdup.report.text import closeness, likeness, narrowed, part_lines, recall
 from simdup.report.wording import count, path_fields, percent, printable, set_aside
 
@@ -66,13 +75,13 @@ def render(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     again. Raises InputError if a file has changed.
     """
     for named in _named(result, ids, _beginnings(result)):
-        yield from text_lines(named, result.settings.recipe.bits)
+        yield from _text_lines(named, result.settings.recipe.bits)
     yield from part_lines(named_parts(result))
 
 
 def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as JSON Lines, followed by the rows that were not compared."""
-    groups = map(group_fields, _named(result, ids))
+    groups = map(_group_fields, _named(result, ids))
     whole = report(result.balance, groups, result.faulty)
     if result.settings.parts is not None:
         parts = (_part_fields(*each) for each in _parts(result))
@@ -83,7 +92,7 @@ def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[st
 def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as CSV, a line for each row; names are printable."""
     columns = COLUMNS + PART_COLUMNS * (result.settings.parts is not None)
-    members = chain.from_iterable(map(member_cells, _named(result, ids)))
+    members = chain.from_iterable(map(_member_cells, _named(result, ids)))
     parts = (
         part_cells(part) | {"row": row, "of_row": of_row} for row, of_row, part in _parts(result)
     )
@@ -134,7 +143,16 @@ def _named(
         begin = end
 
 
-def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
+def group_lines(named: NamedGroup, form: str, bits: int) -> Iterator[str]:
+    """The lines of a group in a report: "jsonl", "csv" or "text"."""
+    if form == "text":
+        return _text_lines(named, bits)
+    if form == "csv":
+        return (csv_line(map(each.get, COLUMNS)) for each in _member_cells(named))
+    return iter([json_line("group", _group_fields(named))])
+
+
+def _text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
     """A group as text."""
     group = named.group
     farthest = max(group.distances)
@@ -149,7 +167,7 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
     yield ""
 
 
-def group_fields(named: NamedGroup) -> dict[str, Any]:
+def _group_fields(named: NamedGroup) -> dict[str, Any]:
     """A group as fields of JSON."""
     members = list(_member_fields(named))
     about = {"id": named.group.id, "kind": named.group.kind.value}
@@ -171,7 +189,7 @@ def _member_fields(named: NamedGroup) -> Iterator[dict[str, Any]]:
         }
 
 
-def member_cells(named: NamedGroup) -> Iterator[dict[str, object]]:
+def _member_cells(named: NamedGroup) -> Iterator[dict[str, object]]:
     """The cells of CSV for each member of a group."""
     about = {"group": named.group.id, "kind": named.group.kind.value}
     for each in _member_fields(named):

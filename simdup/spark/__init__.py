@@ -4,7 +4,7 @@
 
 `fingerprints` is lazy. The other functions count and checkpoint: they make the fingerprints, find
 the pairs and connect the groups when they are called. Read the modules in the order of a run:
-dataframes, texts, division, lists, search, parts; then, for `simdup corpus scan --engine spark`,
+dataframes, texts, lists, search, parts; then, for `simdup corpus scan --engine spark`,
 corpus, session, files.
 """
 

@@ -1,26 +1,31 @@
 """Arrow columns in, numpy arrays out, and back: the form in which Spark hands rows to a task.
 
-These functions, and all tasks made for `mapInArrow`, run in Spark's Python workers.
+Many numbers travel in one row, a parcel, since Spark takes far longer for a row than numpy for a
+number. These functions, and all tasks made for `mapInArrow`, run in Spark's Python workers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
 
 from simdup.arrays import Indices, Rows
 from simdup.fingerprint.sketch import Sketches, read_back
-from simdup.search.distinct import DistinctRows
-from simdup.search.pairs import expanded
 
-Pairs: TypeAlias = Indices
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 #: An argument of `mapInArrow`: a function from the batches of one partition to batches.
 Task: TypeAlias = Callable[[Batches], Batches]
+
+#: The columns of parcels: two numbers of each entry, `left` and `right`, many in one row. The
+#: parcels of a bucket meet in one task. `origin` sorts them there.
+PARCELS = "kind int, bucket long, origin long, left binary, right binary"
 
 
 def binary(rows: Rows) -> pa.Array:
@@ -32,15 +37,8 @@ def binary(rows: Rows) -> pa.Array:
 
 def rows_of(column: pa.Array | pa.ChunkedArray) -> Rows:
     """The rows of a binary column without nulls, all of one width: (n, width)."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    n = len(column)
-    if n == 0:
-        return np.empty((0, 0), np.uint8)
-    column = column.cast(pa.large_binary())
-    _, positions, data = column.buffers()
-    offsets = np.frombuffer(positions, np.int64)[column.offset :]
-    return np.frombuffer(data, np.uint8)[offsets[0] : offsets[n]].reshape(n, -1)
+    n, data = len(column), np.frombuffer(b"".join(column.to_pylist()), np.uint8)
+    return data.reshape(n, len(data) // max(n, 1))
 
 
 def numbers(column: pa.Array | pa.ChunkedArray) -> Indices:
@@ -48,72 +46,86 @@ def numbers(column: pa.Array | pa.ChunkedArray) -> Indices:
     return column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
 
 
-def sketch_column(sketches: Sketches) -> pa.Array:
-    """A binary column of sketches."""
-    return pa.array(list(sketches.each()), pa.binary())
-
-
 def sketches_of(column: pa.Array | pa.ChunkedArray) -> Sketches:
-    """The sketches of a column that `sketch_column` made."""
+    """The sketches of a binary column that has the bytes of each."""
     return read_back(column.to_pylist())
-
-
-def lists_of(column: pa.Array | pa.ChunkedArray) -> tuple[Indices, Indices]:
-    """The values of a column of lists of integers, end to end, and where each list begins."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    return numbers(column.flatten()), np.append(0, np.cumsum(numbers(column.value_lengths())))
 
 
 def strings(values: Iterable[str | None]) -> pa.Array:
     """A column of strings, in which halves of surrogate pairs are escaped."""
-    encoded = [
-        None if each is None else each.encode("utf-8", "backslashreplace") for each in values
-    ]
+    encoded = [each and each.encode("utf-8", "backslashreplace") for each in values]
     return pa.array(encoded, pa.binary()).cast(pa.string())
+
+
+def parcels(
+    kind: int, bucket: Indices, left: NDArray[Any], right: Indices, origin: int = 0
+) -> pa.RecordBatch:
+    """The PARCELS of numbers of 64 bits (n,), each of which goes to a `bucket` (n,)."""
+    order = np.argsort(bucket, kind="stable")
+    bucket = bucket[order]
+    begins = np.flatnonzero(np.diff(bucket, prepend=-1))
+    n = len(begins)
+    columns = {"kind": pa.array(np.full(n, kind, np.int32)), "bucket": bucket[begins]}
+    columns["origin"] = np.full(n, origin)
+    for name, values in (("left", left), ("right", right)):
+        parts = np.split(values[order], begins[1:])[:n]
+        # Byte by byte, since the high bytes of neighbours are alike, and so take little room.
+        packed = [part.view(np.uint8).reshape(-1, 8).T.tobytes() for part in parts]
+        columns[name] = pa.array(packed, pa.binary())
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def opened(column: pa.Array | pa.ChunkedArray) -> Indices:
+    """The numbers in a column of parcels, one parcel after the other."""
+    parts = [np.frombuffer(each, np.uint8).reshape(8, -1).T for each in column.to_pylist()]
+    every = np.concatenate([np.empty((0, 8), np.uint8), *parts])
+    return every.view(np.int64).ravel()
+
+
+def by_bucket(frame: DataFrame) -> DataFrame:
+    """The parcels of each bucket together, in the order of their origins."""
+    return frame.repartition("bucket").sortWithinPartitions("bucket", "origin")
+
+
+def pieces(
+    batches: Iterable[pa.RecordBatch], key: str
+) -> Iterator[tuple[Any, Iterator[pa.RecordBatch]]]:
+    """Each value of a sorted column, with the batches of its rows."""
+
+    def each_run() -> Iterator[tuple[Any, pa.RecordBatch]]:
+        for each in batches:
+            for begin, end in pairwise([*begins_of(each, key).tolist(), len(each)]):
+                yield each[key][begin].as_py(), each.slice(begin, end - begin)
+
+    for value, found in groupby(each_run(), itemgetter(0)):
+        yield value, (piece for _, piece in found)
 
 
 def runs(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[tuple[Any, pa.Table]]:
     """Each value of a sorted column, with the table of its rows."""
-    for table in whole_runs(batches, (key,), 1):
-        for begin, end in pairwise([*begins_of(table, (key,)).tolist(), len(table)]):
-            yield table[key][begin].as_py(), table.slice(begin, end - begin)
+    return ((value, pa.Table.from_batches(found)) for value, found in pieces(batches, key))
 
 
-def whole_runs(
-    batches: Iterable[pa.RecordBatch], keys: Sequence[str], at_once: int
-) -> Iterator[pa.Table]:
+def whole_runs(batches: Iterable[pa.RecordBatch], key: str, at_once: int) -> Iterator[pa.Table]:
     """Tables of at least `at_once` rows; the last one may have fewer.
 
-    Rows must be sorted by the keys. Rows with equal keys are in one table.
+    Rows must be sorted by the key. Rows with equal keys are in one table.
     """
     waiting, size = list[pa.RecordBatch](), 0
     for each in filter(len, batches):
         waiting.append(each)
         size += len(each)
-        if size < at_once or all(waiting[0][key][0] == each[key][-1] for key in keys):
+        if size < at_once or waiting[0][key][0] == each[key][-1]:
             continue
         table = pa.Table.from_batches(waiting)
-        last = int(begins_of(table, keys)[-1])
+        last = int(begins_of(table, key)[-1])
         yield table.slice(0, last)
         waiting, size = table.slice(last).to_batches(), len(table) - last
     if waiting:
         yield pa.Table.from_batches(waiting)
 
 
-def begins_of(table: pa.Table, keys: Sequence[str]) -> Indices:
-    """The indices of the rows that differ in a key from the row before, and of the first row."""
-    is_new = np.zeros(len(table), bool)
-    is_new[:1] = True
-    for key in keys:
-        values = numbers(table.column(key))
-        is_new[1:] |= values[1:] != values[:-1]
-    return np.flatnonzero(is_new)
-
-
-def emitted(distinct: DistinctRows, pairs: Iterable[Pairs]) -> Batches:
-    """Yield the pairs of texts for pairs (i, j, distance) of distinct rows, as `search.PAIRS`."""
-    for each in pairs:
-        for part in expanded(distinct, each):
-            a, b, distance = np.ascontiguousarray(part.T)
-            yield pa.RecordBatch.from_pydict({"a": a, "b": b, "distance": distance})
+def begins_of(table: pa.Table | pa.RecordBatch, key: str) -> Indices:
+    """The indices of the rows that differ in a column from the row before, and of the first row."""
+    values = numbers(table.column(key))
+    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])

@@ -28,8 +28,8 @@ from simdup.corpus.flaws import Fault, Faulty, Flaw
 from simdup.corpus.records import Balance, RowGroup
 from simdup.errors import InputError
 from simdup.records import Kind
-from simdup.report.json_csv import as_jsonl, csv_line, json_line
-from simdup.report.rows import COLUMNS, NamedGroup, group_fields, member_cells, text_lines
+from simdup.report.json_csv import as_jsonl, csv_line
+from simdup.report.rows import COLUMNS, NamedGroup, group_lines
 from simdup.report.rows import report as corpus_report
 from simdup.settings import Settings
 from simdup.spark.arrow import Batches, Task, runs, strings
@@ -186,12 +186,7 @@ def _rendering(scanned: Scanned, form: str) -> Task:
                 many = f"group {group} has {len(table):,} rows"
                 raise InputError(f"{many}, too many for a line of JSON; take --format csv")
             named = _named(group, table, names)
-            if form == "text":
-                lines = text_lines(named, bits)
-            elif form == "csv":
-                lines = (csv_line(map(each.get, COLUMNS)) for each in member_cells(named))
-            else:
-                lines = iter([json_line("group", group_fields(named))])
+            lines = group_lines(named, form, bits)
             while part := list(islice(lines, LINES)):
                 yield pa.RecordBatch.from_pydict({"value": strings(part)})
 

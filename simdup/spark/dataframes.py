@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.settings import KEEPS, Settings
 from simdup.spark.parts import grouped, near_duplicates
-from simdup.spark.texts import (
-    HowToFingerprint,
-    Source,
-    checkpointed,
-    column,
-    distinct_texts,
-    fingerprinted,
-)
+from simdup.spark.texts import Source, checkpointed, column, distinct_texts, fingerprinted
 
 
 def fingerprints(
@@ -27,9 +22,8 @@ def fingerprints(
     so has one whose features cancel out. Raises ValueError for a column that does not exist or
     does not hold strings.
     """
-    recipe = (settings or Settings()).recipe
-    how = HowToFingerprint(recipe, recipe.bits, is_sketched=False)
-    made = fingerprinted(_source(df, text, id), how)
+    plain = replace(settings or Settings(), verified=False, parts=None)
+    made = fingerprinted(_source(df, text, id), plain)
     return made.select("id", "fingerprint", "features", "reason")
 
 

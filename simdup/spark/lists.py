@@ -1,165 +1,226 @@
 """Sketches in, candidate pairs out: `simdup.match.postings`, with each list of texts in one task.
 
-A value that all texts have does no harm: Spark counts how long a list is while it sorts,
-and only short lists, and the values of one text, are handed to Python as a whole.
-
-A text is listed by its entry: its number and, in the lowest bits, how much it must share.
+A value that all texts have does no harm: a task reads its list piece by piece, and keeps no more
+than the first texts of it. Texts are listed by their entries: the number of a text and, in the
+lowest bits, how much it must share.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.window import Window
 
 from simdup.arrays import Hashes, Indices
-from simdup.match.postings import (
-    LEAST_SHARED,
-    MOST_TOGETHER,
-    RELISTED,
-    depths_of,
-    key_of,
-    listed_values,
-    needed_of,
-    neighbours,
-    sharing_enough,
-)
-from simdup.search.distinct import distinct_numbers
+from simdup.compute.compiled import load_kernels_if_worth
+from simdup.fingerprint.features import all_features
+from simdup.match import postings
+from simdup.match.postings import LEAST_SHARED, MOST_TOGETHER, TEXTS_AT_ONCE
+from simdup.recipe import Recipe
 from simdup.search.pairs import ranges
-from simdup.spark.arrow import Batches, Task, begins_of, lists_of, numbers, sketches_of, whole_runs
+from simdup.settings import Settings
+from simdup.spark.arrow import (
+    PARCELS,
+    Batches,
+    Task,
+    by_bucket,
+    numbers,
+    opened,
+    parcels,
+    pieces,
+    runs,
+    sketches_of,
+)
+from simdup.spark.texts import NumberedTexts, Source, checkpointed, texts_of
 
-# The columns of lists, of the texts that follow a text in a list, and of pairs of entries.
-LISTED = "value long, entry long"
-FOLLOWING = "entry long, others array<long>, weight int"
-ENTRIES = "a long, b long"
+# The kinds of parcels: values and entries; pairs of entries that share one value, or two; pairs of
+# the first entry of a long list and another one.
+LISTED, SINGLE, DOUBLE, STAR = range(4)
 
-# The bits of an entry that say how many values more than LEAST_SHARED the text needs.
+# The bits of an entry that say how many values more than LEAST_SHARED the text needs, and all bits
+# in which the entries of a bucket differ.
 NEEDED_BITS = 2
+BUCKET_BITS = (TEXTS_AT_ONCE - 1).bit_length() + NEEDED_BITS
 
-# Rows that a task holds at once.
-ROWS_AT_ONCE = 1 << 18
+# Entries that a task holds at once, unless as many are in lists that are not long.
+ENTRIES_AT_ONCE = 1 << 22
+
+_HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
-def texts_together(texts: DataFrame) -> DataFrame:
+def texts_together(texts: NumberedTexts, source: Source, settings: Settings) -> DataFrame:
     """The pairs of texts that share enough rare shingles, lazily: a, b and is_star.
 
-    `texts` have number, features and sketch; see `spark.texts`. Each pair is there
-    once, the lower number as a. `is_star` is true if one of the two is the first of a long list.
+    Each pair is there once, the lower number as a. `is_star` is true if one of the two is the
+    first of a long list.
     """
-    listed = texts.select("number", "features", "sketch").mapInArrow(_listing, LISTED)
-    lists = _counted(listed)
-    following, long = _short(lists, 1), None
-    for _ in range(RELISTED):
-        of_texts = _long(lists).repartition("entry").sortWithinPartitions("entry")
-        lists = _counted(of_texts.mapInArrow(_by_neighbours, LISTED))
-        following = following.unionAll(_short(lists, 2))
-        long = long.unionAll(_long(lists)) if long else _long(lists)
-    of_texts = following.repartition("entry").sortWithinPartitions("entry")
-    sharing = of_texts.mapInArrow(_sharing, ENTRIES).withColumn("is_star", F.expr("false"))
-    pairs = sharing.unionAll(_stars(long).withColumn("is_star", F.expr("true")))
-    numbered = pairs.select(_number("a").alias("a"), _number("b").alias("b"), "is_star")
-    return numbered.where("a != b").groupBy("a", "b").agg(F.max("is_star").alias("is_star"))
+    buckets, pairs = texts.size // TEXTS_AT_ONCE + 1, None
+    listed = texts.frame.select("id", "number", "features", "sketch")
+    if is_whole := texts.size >= settings.limits.whole_hashes_from:
+        listed = source.frame.join(listed.drop("sketch"), "id")
+        listed = listed.mapInArrow(_by_hashes(source.read, settings.recipe, buckets), PARCELS)
+    else:
+        listed = listed.mapInArrow(_by_sketches(buckets), PARCELS)
+    for weight in (SINGLE, *[DOUBLE] * postings.RELISTED):
+        found = by_bucket(listed).mapInArrow(_splitting(weight), PARCELS)
+        found = checkpointed(found, "lists")
+        paired = found.where(F.col("kind") != LISTED)
+        pairs = pairs.unionAll(paired) if pairs else paired
+        common = by_bucket(found.where(F.col("kind") == LISTED))
+        listed = common.mapInArrow(_by_neighbours(buckets, is_whole=is_whole), PARCELS)
+    return by_bucket(pairs).mapInArrow(_sharing, "a long, b long, is_star boolean")
 
 
-def _listing(batches: Batches) -> Batches:
-    """List texts under values of their sketches: LISTED."""
-    for each in batches:
-        counts = numbers(each["features"])
-        entries = numbers(each["number"]) << NEEDED_BITS | needed_of(counts) - LEAST_SHARED
-        for keys in listed_values(sketches_of(each["sketch"]), depths_of(counts)):
-            yield _listed(keys >> np.uint64(32), entries[_low(keys)])
+def _entries(batch: pa.RecordBatch) -> tuple[Indices, Indices]:
+    """The entries of some texts, and how often each text halves the range of its values."""
+    counts = numbers(batch["features"])
+    needed = postings.needed_of(counts) - LEAST_SHARED
+    return numbers(batch["number"]) << NEEDED_BITS | needed, postings.depths_of(counts)
 
 
-def _by_neighbours(batches: Batches) -> Batches:
-    """List texts, each given with all its common values, under pairs of these: LISTED."""
-    for table in whole_runs(batches, ("entry",), ROWS_AT_ONCE):
-        begins = begins_of(table, ("entry",))
-        own = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(table)))
-        keys = neighbours(key_of(own, numbers(table["value"])))
-        yield _listed(keys >> np.uint64(32), numbers(table["entry"])[begins[_low(keys)]])
+def _listed(values: Hashes, entries: Indices, buckets: int, origin: int = 0) -> pa.RecordBatch:
+    bucket = (values % np.uint64(buckets)).astype(np.int64)
+    return parcels(LISTED, bucket, values, entries, origin)
 
 
-def _low(keys: Hashes) -> Indices:
-    """The low half of each key."""
-    return (keys & np.uint64((1 << 32) - 1)).astype(np.int64)
+def _by_sketches(buckets: int) -> Task:
+    """List texts under values of their sketches."""
+
+    def listing(batches: Batches) -> Batches:
+        for each in batches:
+            load_kernels_if_worth(words=postings.WORDS_OF_A_TEXT * len(each))
+            entries, depths = _entries(each)
+            for keys in postings.listed_values(sketches_of(each["sketch"]), depths):
+                yield _listed(keys >> _HALF, entries[(keys & _LOW).astype(np.int64)], buckets)
+
+    return listing
 
 
-def _listed(values: Hashes, entries: Indices) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict({"value": values.astype(np.int64), "entry": entries})
+def _by_hashes(read: Task, recipe: Recipe, buckets: int) -> Task:
+    """List texts under the whole hashes of which sketches have the high halves."""
+
+    def listing(batches: Batches) -> Batches:
+        for each in batches:
+            entries, depths = _entries(each)
+            found = [text for part in read(iter([each])) for text in texts_of(part)]
+            features = all_features(found, recipe)
+            limits = np.uint64((1 << 64) - 1) >> depths.astype(np.uint64)
+            is_listed = features.ids <= np.repeat(limits, features.counts)
+            owners = np.repeat(entries, features.counts)
+            yield _listed(features.ids[is_listed], owners[is_listed], buckets)
+
+    return listing
 
 
-def _counted(listed: DataFrame) -> DataFrame:
-    """Each entry of some lists with the `size` of its list, the entries of a list together."""
-    size = F.count("*").over(Window.partitionBy("value"))
-    return listed.withColumn("size", size)
+def _by_neighbours(buckets: int, *, is_whole: bool) -> Task:
+    """List texts, each given with all its common values, under pairs of these."""
+
+    def listing(batches: Batches) -> Batches:
+        for bucket, table in runs(batches, "bucket"):
+            begin, values = bucket << BUCKET_BITS, opened(table["left"]).view(np.uint64)
+            own = (opened(table["right"]) - begin).view(np.uint64)
+            if is_whole:
+                order = np.lexsort((values, own))
+                hashes, own = postings.hashes_of_neighbours(own[order], values[order])
+            else:
+                keys = postings.neighbours(postings.key_of(own, values))
+                hashes, own = keys >> _HALF, keys & _LOW
+            yield _listed(hashes, own.view(np.int64) + begin, buckets, bucket)
+
+    return listing
 
 
-def _long(lists: DataFrame) -> DataFrame:
-    """The entries of long lists: LISTED."""
-    return lists.where(F.col("size") > MOST_TOGETHER).select("value", "entry")
+def _splitting(weight: int) -> Task:
+    """Split lists: short ones into pairs that share `weight` values, long ones by their texts."""
+
+    def splitting(batches: Batches) -> Batches:
+        for _, found in pieces(batches, "bucket"):
+            values, entries, most = np.empty(0, np.int64), np.empty(0, np.int64), ENTRIES_AT_ONCE
+            for piece in found:
+                values = np.append(values, opened(piece["left"]))
+                entries = np.append(entries, opened(piece["right"]))
+                if len(values) > most:
+                    lists = Lists(values, entries)
+                    yield from lists.of_long(weight, MOST_TOGETHER + 1)
+                    values, entries = lists.begun()
+                    most = ENTRIES_AT_ONCE + 2 * len(values)
+            lists = Lists(values, entries)
+            yield from lists.of_long(weight)
+            yield from lists.of_short(weight)
+
+    return splitting
 
 
-def _short(lists: DataFrame, weight: int) -> DataFrame:
-    """The texts after each one in short lists; two of a list share `weight` values: FOLLOWING."""
-    short = lists.where(F.col("size").between(2, MOST_TOGETHER)).select("value", "entry")
-    # They are sorted by now, so this costs nothing.
-    return short.sortWithinPartitions("value").mapInArrow(_following(weight), FOLLOWING)
+class Lists:
+    """Lists of entries, each ascending; the entries of a list have one value."""
+
+    def __init__(self, values: Indices, entries: Indices) -> None:
+        """Take the value of each entry (n,)."""
+        order = np.argsort(entries, kind="stable")
+        self._values, self._entries = values[order], entries[order]
+        numbered = np.unique(self._values, return_inverse=True)[1]
+        keys = postings.key_of(numbered, np.arange(len(order)))
+        self._short, others, sizes = postings.split_lists(keys)
+        self._long, begins = (others & _LOW).astype(np.int64), np.cumsum(sizes) - sizes
+        self._first = np.repeat(self._long[begins], sizes)
+        self._place = np.arange(len(self._long)) - np.repeat(begins, sizes)
+
+    def of_long(self, weight: int, begin: int = 0) -> Batches:
+        """Yield the entries of long lists, each from a place on: with their values, and stars."""
+        taken = self._place >= begin
+        entries, first = (self._entries[each[taken]] for each in (self._long, self._first))
+        yield parcels(LISTED, entries >> BUCKET_BITS, self._values[self._long[taken]], entries)
+        if weight == DOUBLE:
+            yield from _paired(STAR, first, entries)
+
+    def begun(self) -> tuple[Indices, Indices]:
+        """The values and entries without the ones that `of_long` yields from a place on."""
+        is_left = np.ones(len(self._entries), bool)
+        is_left[self._long[self._place > MOST_TOGETHER]] = False
+        return self._values[is_left], self._entries[is_left]
+
+    def of_short(self, weight: int) -> Batches:
+        """Yield the pairs of entries of short lists."""
+        entries, sizes = self._entries[self._short.texts], self._short.sizes
+        after = np.arange(1, len(entries) + 1)
+        ends = np.repeat(np.cumsum(sizes), sizes)
+        for at, serial in ranges(after, ends - after):
+            yield from _paired(weight, entries[at], entries[serial])
 
 
-def _following(weight: int) -> Task:
-    """A task that says which entries follow each one in its list, in ascending order."""
-
-    def following(batches: Batches) -> Batches:
-        for table in whole_runs(batches, ("value",), ROWS_AT_ONCE):
-            entries = numbers(table["entry"])
-            entries = entries[np.lexsort((entries, numbers(table["value"])))]
-            begins, after = begins_of(table, ("value",)), np.arange(1, len(table) + 1)
-            sizes = np.diff(begins, append=len(table))
-            counts = np.repeat(begins + sizes, sizes) - after
-            others = np.concatenate([serial for _, serial in ranges(after, counts)])
-            is_followed = counts > 0
-            counts = counts[is_followed]
-            offsets = pa.array(np.append(0, np.cumsum(counts)), pa.int32())
-            columns = {
-                "entry": entries[is_followed],
-                "others": pa.ListArray.from_arrays(offsets, entries[others]),
-                "weight": np.full(len(counts), weight, np.int32),
-            }
-            yield pa.RecordBatch.from_pydict(columns)
-
-    return following
+def _paired(kind: int, left: Indices, right: Indices) -> Iterator[pa.RecordBatch]:
+    """Parcels of pairs; a text may be twice in one list, and is no pair with itself."""
+    differ = left != right
+    yield parcels(kind, right[differ] >> BUCKET_BITS, left[differ], right[differ])
 
 
 def _sharing(batches: Batches) -> Batches:
-    """Find the pairs that share enough, from the texts after each one in all lists: ENTRIES."""
-    for table in whole_runs(batches, ("entry",), ROWS_AT_ONCE):
-        others, begins = lists_of(table["others"])
-        counts = np.diff(begins)
-        weights = np.repeat(numbers(table["weight"]), counts)
-        left = np.repeat(numbers(table["entry"]), counts)
-        entries = distinct_numbers(np.concatenate((left, others)))
-        i, j = np.searchsorted(entries, left), np.searchsorted(entries, others)
-        needed = LEAST_SHARED + (entries & (1 << NEEDED_BITS) - 1)
-        a, b = np.ascontiguousarray(entries[sharing_enough(i, j, weights, needed)].T)
-        yield pa.RecordBatch.from_pydict({"a": a, "b": b})
+    """Find the pairs of texts that share enough."""
+    for bucket, table in runs(batches, "bucket"):
+        begin, is_star = bucket << BUCKET_BITS, pc.equal(table["kind"], STAR)
+        kinds = (is_star, pc.invert(is_star))
+        stars, others = (_enough(table.filter(each), begin) for each in kinds)
+        keys, once = np.unique(np.concatenate((stars, others)), return_index=True)
+        a = keys >> BUCKET_BITS + NEEDED_BITS
+        b = (begin | keys & (1 << BUCKET_BITS) - 1) >> NEEDED_BITS
+        yield pa.RecordBatch.from_pydict({"a": a, "b": b, "is_star": once < len(stars)})
 
 
-def _stars(lists: DataFrame) -> DataFrame:
-    """Pairs of the first text of each long list with the others, if they share enough: ENTRIES."""
-    first = F.min("entry").over(Window.partitionBy("value"))
-    spokes = lists.select("entry", first.alias("first")).where("entry != first")
-    low, high = F.least("entry", "first").alias("a"), F.greatest("entry", "first").alias("b")
-    shared = spokes.groupBy(low, high).agg((2 * F.count("*")).alias("shared"))
-    return shared.where(F.col("shared") >= F.least(_needed("a"), _needed("b"))).select("a", "b")
+def _enough(table: pa.Table, begin: int) -> Indices:
+    """The pairs that share enough values, as numbers: two entries, the right one from `begin` on.
 
-
-def _number(entry: str) -> Column:
-    """The number of the text of an entry."""
-    return F.shiftright(entry, NEEDED_BITS)
-
-
-def _needed(entry: str) -> Column:
-    """How many values a candidate of this text must share."""
-    return LEAST_SHARED + F.col(entry).bitwiseAND((1 << NEEDED_BITS) - 1)
+    The values that a pair shares in several parcels are added up.
+    """
+    sizes = numbers(pc.binary_length(table["right"])) // 8
+    weights = np.repeat(np.minimum(numbers(table["kind"]), DOUBLE), sizes)
+    pairs = opened(table["left"]) << BUCKET_BITS | opened(table["right"]) - begin
+    keys = np.sort(pairs << 2 | weights)
+    begins = np.flatnonzero(np.diff(keys >> 2, prepend=-1))
+    shared = np.add.reduceat(keys & 3, begins) if len(keys) else keys
+    pairs = keys[begins] >> 2
+    more = np.minimum(pairs & 3, pairs >> BUCKET_BITS & 3)
+    return pairs[shared >= LEAST_SHARED + more]

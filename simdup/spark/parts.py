@@ -1,16 +1,18 @@
 """Parts in, groups out: each task runs the engine of `simdup.match` on whole parts.
 
 The rows of a part are its texts and its candidate pairs. Small parts are handed to the engine many
-at a time. Where parts come from a search among all texts, they are read twice: exact
-similarities tell which texts are one family, and then, once the families that have each value
-are counted, the engine groups the texts. The rows stay where they are in between. Unlike one
-process, a task has no store and no excluded pairs, and measures no recall.
+at a time. Where parts come from a search among all texts, tasks read them twice: first they count
+the families that have each value, and then, once the counters of all tasks are added, they group
+the texts. Texts without a part are counted where they lie. Unlike one process, a task has no store
+and no excluded pairs, and measures no recall.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,26 +23,39 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from simdup.arrays import Distances, Indices, Mask, Similarities
+from simdup.arrays import Counters, Indices, Mask, Similarities
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
 from simdup.errors import InputError
 from simdup.fingerprint.features import Features, all_features
-from simdup.fingerprint.sketch import thinned
+from simdup.fingerprint.sketch import Sketches, thinned
+from simdup.match import own_share
 from simdup.match.candidates import recall, search_distance
 from simdup.match.distinct_texts import Texts, contents
-from simdup.match.division import Divided, Search
+from simdup.match.division import MOST_TEXTS, STEPS, Divided, Search
 from simdup.match.engine import LocalEngine, TextGroups
 from simdup.match.exclusions import NO_EXCLUSIONS
 from simdup.match.groups import components, staying
-from simdup.match.own_share import FAMILY, CountedValues, OwnShares
+from simdup.match.own_share import COUNTERS, FAMILY, CountedValues, OwnShares
 from simdup.progress import silent
 from simdup.records import SHORT, Candidates, Kind
+from simdup.search.distinct import distinct_numbers
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, Task, numbers, rows_of, sketches_of, whole_runs
-from simdup.spark.division import ROWS_AT_ONCE, Division, divided, frequencies, kept_of, least_of
-from simdup.spark.texts import NumberedTexts, Source, checkpointed, distinct_texts, texts_of
+from simdup.spark.arrow import Batches, Task, binary, numbers, rows_of, sketches_of, whole_runs
+from simdup.spark.lists import texts_together
+from simdup.spark.search import near_pairs
+from simdup.spark.texts import NumberedTexts, Source, checkpointed, distinct_texts, small, texts_of
+
+# The most pairs that one task connects: some 100 MB.
+PAIRS_AT_ONCE = 1 << 21
+
+#: Rows of parts that a task holds at once, unless a part has more.
+ROWS_AT_ONCE = 1 << 14
+
+# Counters are sent in blocks; blocks of zeros only are left out.
+BLOCK = 1 << 16
+BLOCKS = "block int, counters binary"
 
 # The figures of a pair; null if unknown.
 KNOWN = ("similarity", "own_share")
@@ -51,12 +66,27 @@ PAIR = "a long, b long, distance long, similarity double, own_share double"
 # A member of a group: a text, the first row of the text that represents it, how it compares with
 # that, and the row that stays for the text, or null. Or facts of a task as JSON.
 MEMBERS = (
-    "digest binary, representative {id}, first_digest binary, similarity double,"
-    " own_share double, distance long, kept {id}, facts string"
+    "digest binary, representative {id}, first_digest binary, distance long, similarity double,"
+    " own_share double, kept {id}, facts string"
 )
 
 #: The message of the error for a row that no longer has its text.
 CHANGED = "rows changed while they were compared"
+
+
+class Division(NamedTuple):
+    """The parts of texts, and the candidate pairs that a search among all texts found.
+
+    `roots` has number and root, the part of each text that is in a pair; the lowest text gives a
+    part its number. `pairs` has a and b. `crowded` has the number of each text whose pairs are not
+    all among `pairs`, and `is_crowded`, which is true. `proposed` is the number of all candidate
+    pairs; None if all texts are one part, in which nothing was searched yet.
+    """
+
+    roots: DataFrame
+    pairs: DataFrame
+    crowded: DataFrame
+    proposed: int | None
 
 
 class GroupedRows(NamedTuple):
@@ -83,12 +113,11 @@ def grouped(source: Source, settings: Settings, keep: str | None = None) -> Grou
 
     Raises InputError for an id that several rows have.
     """
-    texts = distinct_texts(source, settings)
-    division = divided(texts, settings)
+    texts = distinct_texts(source, settings, keep)
+    division = divided(texts, source, settings)
     frame, job = _prepared(texts, division, source, Job(source.read, settings, keep))
     id_, *others = source.kept.names
-    kind = texts.frame.schema["id"].dataType.simpleString()
-    schema = MEMBERS.format(id=kind)
+    schema = MEMBERS.format(id=texts.frame.schema["id"].dataType.simpleString())
     found = checkpointed(frame.mapInArrow(job.grouping, schema), "groups")
     facts = [json.loads(row["facts"]) for row in found.where("facts is not null").collect()]
     same = F.col("text_digest") == F.col("first_digest")
@@ -105,16 +134,14 @@ def _added(several: list[Candidates], division: Division, settings: Settings) ->
         return None
     if division.proposed is not None:
         return Candidates(division.proposed + sum(each.pairs for each in several))
-    if several:
-        return several[0]
     k, bits = search_distance(settings.similarity, settings.recipe.bits), settings.recipe.bits
-    return Candidates(0, k, k, recall(settings.similarity, bits, k))
+    return several[0] if several else Candidates(0, k, k, recall(settings.similarity, bits, k))
 
 
 def near_duplicates(texts: NumberedTexts, source: Source, settings: Settings) -> DataFrame:
     """All pairs of near-duplicate texts, lazily: PAIR. KNOWN are null if they are not asked for."""
     job = Job(source.read, settings, is_every_pair=True)
-    frame, job = _prepared(texts, divided(texts, settings), source, job)
+    frame, job = _prepared(texts, divided(texts, source, settings), source, job)
     return frame.mapInArrow(job.pairing, PAIR)
 
 
@@ -122,19 +149,155 @@ def _prepared(
     texts: NumberedTexts, division: Division, source: Source, job: Job
 ) -> tuple[DataFrame, Job]:
     """The rows of parts, the ones of each part together, and what tasks have to know for them."""
-    job = replace(job, is_divided=division.proposed is not None)
     frame = _rows_of_parts(texts, division, source, job)
-    if not job.is_divided or not job.settings.verified:
-        return frame, job
-    schema = frame.select("*").schema.add("family", "long").add("similarity", "double")
-    frame = checkpointed(frame.mapInArrow(job.comparing, schema), "similarities")
-    number = F.col("number")
-    alone = texts.frame.where("copies = 1").join(division.roots, "number", "left_anti")
-    alone = alone.select(number.alias("root"), number.alias("family"), "features", "sketch")
-    together, least = frame.select("root", "family", "features", "sketch"), least_of(texts.frame)
-    counted = frequencies(alone.unionAll(together), least)
-    known = frame.sparkSession.sparkContext.broadcast(counted)
-    return frame, replace(job, frequencies=known, least=least)
+    if division.proposed is None or not job.settings.verified:
+        return frame, replace(job, is_divided=division.proposed is not None)
+    frame = checkpointed(frame, "parts")
+    counts = texts.frame.groupBy("features").count().toArrow()
+    least = own_share.least_kept(numbers(counts["features"]), numbers(counts["count"]))
+    job = replace(job, is_divided=True, least=least)
+    alone = texts.frame.where("copies = 1").join(small(division.roots), "number", "left_anti")
+    context = frame.sparkSession.sparkContext
+    # Each task sends up to 64 MB, so there are no more tasks than run at a time.
+    alone = alone.select("features", "sketch").coalesce(context.defaultParallelism)
+    blocks = alone.mapInArrow(job.counting_alone, BLOCKS)
+    blocks = blocks.unionAll(frame.mapInArrow(job.counting, BLOCKS)).repartition("block")
+    blocks = checkpointed(blocks.mapInArrow(_adding, BLOCKS), "frequencies")
+    counted = context.broadcast(CountedValues(_sum(blocks.toArrow().to_batches())))
+    return frame, replace(job, frequencies=counted)
+
+
+def divided(texts: NumberedTexts, source: Source, settings: Settings) -> Division:
+    """The parts of these texts.
+
+    All are one part if they are few, or if exact similarities decide and sketches cannot propose
+    pairs: then further rounds have to search for pairs of any two texts.
+    """
+    frame, is_crowded = texts.frame, F.lit(True).alias("is_crowded")  # noqa: FBT003  (Spark's)
+    nobody = frame.where("false").select("number", is_crowded)
+    is_sketched = texts.is_sketched and settings.recipe.has_equal_weights
+    if texts.size <= settings.limits.by_distance or (settings.verified and not is_sketched):
+        no_pairs = nobody.select(F.col("number").alias("a"), F.col("number").alias("b"))
+        return Division(frame.select("number", F.lit(0).alias("root")), no_pairs, nobody, None)
+    if not settings.verified:
+        bits = settings.recipe.bits
+        closeness = F.cos(F.lit(np.pi / bits) * F.col("distance")).alias("closeness")
+        near = near_pairs(frame, bits, settings.distance)
+        near = checkpointed(near.select("a", "b", closeness), "near pairs")
+        return Division(parts_of(near, frame), near, nobody, 0)
+    found = checkpointed(texts_together(texts, source, settings), "lists")
+    crowded = found.where("is_star").select(F.explode(F.array("a", "b")).alias("number"))
+    near = checkpointed(_perhaps_alike(found, frame, settings), "near sketches")
+    crowded = crowded.distinct().select("number", is_crowded)
+    return Division(parts_of(near, frame), near, crowded, found.count())
+
+
+def _perhaps_alike(pairs: DataFrame, texts: DataFrame, settings: Settings) -> DataFrame:
+    """The pairs that may be similar enough, or one family, by their sketches: a, b, closeness.
+
+    `pairs` are checkpointed.
+    """
+    ends = pairs.select(F.explode(F.array("a", "b")).alias("number")).distinct()
+    asked = checkpointed(ends, "near sketches")
+    own = texts.select("number", "features", "sketch").join(small(asked), "number", "left_semi")
+    pairs = small(pairs.select("a", "b"))
+    for side in ("a", "b"):
+        pairs = own.toDF(side, f"{side}_features", f"{side}_sketch").join(pairs, side)
+    return pairs.mapInArrow(_sieving(settings.similarity), "a long, b long, closeness double")
+
+
+def _sieving(similarity: float) -> Task:
+    """A task that keeps the pairs that sketches do not rule out."""
+
+    def sieving(batches: Batches) -> Batches:
+        for each in batches:
+            both = pa.chunked_array([each["a_sketch"], each["b_sketch"]])
+            counts = np.concatenate([numbers(each[f"{side}_features"]) for side in ("a", "b")])
+            sketches, n = thinned(sketches_of(both), counts), len(each)
+            pairs = np.column_stack((np.arange(n), np.arange(n, 2 * n)))
+            least = np.minimum(
+                own_share.least_similarity(similarity, counts[pairs].min(axis=1)), FAMILY
+            )
+            kept = own_share.may_be_alike(sketches, counts, pairs, least)
+            cosines = pa.array(own_share.estimated_cosines(sketches, counts, pairs[kept]))
+            named = each.select(["a", "b"]).filter(pa.array(kept))
+            yield named.append_column("closeness", cosines)
+
+    return sieving
+
+
+def parts_of(pairs: DataFrame, texts: DataFrame) -> DataFrame:
+    """number, root: the part of each text of a pair; large parts are cut as locally.
+
+    `pairs`, which are checkpointed, have a, b and closeness.
+    """
+    roots = rooted(pairs)
+    for least in STEPS:
+        large = roots.groupBy("root").count().where(F.col("count") > MOST_TEXTS)
+        if large.isEmpty():
+            return roots
+        cut = roots.join(large, "root", "left_semi").select(F.col("number").alias("a"))
+        inside = pairs.where(F.col("closeness") >= least).join(cut, "a", "left_semi")
+        whole = roots.join(large, "root", "left_anti").select("number", "root")
+        roots = checkpointed(whole.unionAll(rooted(checkpointed(inside, "parts"))), "parts")
+    size = F.count("*").over(Window.partitionBy("root"))
+    bits = F.ceil(F.log2(F.greatest(size / MOST_TEXTS, F.lit(1.0))))
+    # The first bits of the last word of the digest, whose lowest byte comes first.
+    first = F.conv(F.hex(F.substring("digest", -1, 1)), 16, 10).cast("int")
+    sized = roots.withColumn("bits", bits).join(texts.select("number", "digest"), "number")
+    piece = Window.partitionBy("root", F.floor(first / F.pow(F.lit(2), 8 - F.col("bits"))))
+    lowest = F.min("number").over(piece).alias("root")
+    return checkpointed(sized.select("number", lowest), "parts")
+
+
+def rooted(pairs: DataFrame) -> DataFrame:
+    """Each text of a pair, `number`, with the lowest text that it is connected with, `root`.
+
+    `pairs`, which are checkpointed, have a and b.
+    """
+    high, low = F.greatest("a", "b").alias("high"), F.least("a", "b").alias("low")
+    edges = pairs.select(high, low)
+    if edges.count() <= PAIRS_AT_ONCE:
+        found = edges.coalesce(1).mapInArrow(_connecting, "number long, root long")
+        return checkpointed(found, "components")
+    edges, before = checkpointed(edges.where("high > low").distinct(), "components"), None
+    state = F.count("*"), F.sum(F.xxhash64("high", "low").cast("decimal(38, 0)"))
+    while (now := edges.agg(*state).first()) != before:
+        before, edges = now, checkpointed(_small_star(_large_star(edges)), "components")
+    members = edges.select(F.col("high").alias("number"), F.col("low").alias("root"))
+    roots = edges.select(F.col("low").alias("number"), F.col("low").alias("root")).distinct()
+    return members.unionAll(roots)
+
+
+def _connecting(batches: Batches) -> Batches:
+    """Connect all pairs in one task."""
+    pairs = [np.column_stack([numbers(each[name]) for name in ("high", "low")]) for each in batches]
+    every = np.concatenate([np.empty((0, 2), np.int64), *pairs])
+    number = distinct_numbers(every)
+    root = number[components(np.searchsorted(number, every), len(number))]
+    yield pa.RecordBatch.from_pydict({"number": number, "root": root})
+
+
+def _large_star(edges: DataFrame) -> DataFrame:
+    """Hang each text's higher neighbours on the lowest of its neighbours and itself."""
+    lowest = _lowest(edges).toDF("low", "lowest")
+    return edges.join(lowest, "low", "left").select(
+        "high", F.coalesce("lowest", "low").alias("low")
+    )
+
+
+def _small_star(edges: DataFrame) -> DataFrame:
+    """Hang each text and its lower neighbours on the lowest of these."""
+    through = edges.join(_lowest(edges), "high")
+    neighbour = F.struct(F.col("low").alias("high"), F.col("lowest").alias("low"))
+    own = F.struct("high", F.col("lowest").alias("low"))
+    hung = through.select(F.inline(F.array(neighbour, own)))
+    return hung.where("high > low").distinct()
+
+
+def _lowest(edges: DataFrame) -> DataFrame:
+    """The lowest neighbour of each text with a lower one."""
+    return edges.groupBy("high").agg(F.min("low").alias("lowest"))
 
 
 def _rows_of_parts(texts: NumberedTexts, division: Division, source: Source, job: Job) -> DataFrame:
@@ -142,20 +305,42 @@ def _rows_of_parts(texts: NumberedTexts, division: Division, source: Source, job
 
     Copies are a part, too. Texts are there where they may have to be compared.
     """
-    copied = texts.frame.where("copies > 1").join(division.roots, "number", "left_anti")
-    own = copied.select("number", F.col("number").alias("root"))
-    roots = division.roots.unionAll(own)
-    about = texts.frame.join(roots, "number").join(division.crowded, "number", "left")
+    copied = texts.frame.where("copies > 1").select("number", F.col("number").alias("root"))
+    copied = copied.join(division.roots, "number", "left_anti")
+    roots = division.roots.unionAll(copied).join(division.crowded, "number", "left")
+    roots = checkpointed(roots, "parts")
+    about = texts.frame.join(small(roots), "number")
     read = about if job.settings.verified else about.where(F.col("features") < SHORT)
-    rows = source.frame.join(read.select("id"), "id", "left_semi")
-    placed = division.pairs.select("a", "b").join(roots.withColumnRenamed("number", "a"), "a")
+    rows = source.frame.join(small(checkpointed(read.select("id"), "parts")), "id", "left_semi")
+    placed = roots.select(F.col("number").alias("a"), "root")
+    placed = division.pairs.select("a", "b").join(placed, "a")
     every = about.join(rows, "id", "left").unionByName(placed, allowMissingColumns=True)
-    if job.keep == "longest":
-        by_length = Window.partitionBy("root").orderBy("longest")
-        every = every.withColumn("place", F.row_number().over(by_length).cast("long"))
-    else:
-        every = every.repartition("root")
-    return every.sortWithinPartitions("root", "id")
+    by_choice = F.row_number().over(Window.partitionBy("root").orderBy("preferred"))
+    every = every.select("*", by_choice.alias("place"), F.col("preferred.id").alias("kept"))
+    return every.drop("preferred").sortWithinPartitions("root", "id")
+
+
+def _adding(batches: Batches) -> Batches:
+    """Add the counters of BLOCKS."""
+    yield _blocks(_sum(batches))
+
+
+def _blocks(counters: Counters) -> pa.RecordBatch:
+    """The BLOCKS of these counters with any number above 0."""
+    rows = counters.reshape(-1, BLOCK)
+    (there,) = np.nonzero(rows.any(axis=1))
+    columns = {"block": there.astype(np.int32), "counters": binary(rows[there].view(np.uint8))}
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _sum(batches: Iterable[pa.RecordBatch]) -> Counters:
+    """The counters that BLOCKS add up to, at most MOST_COUNTED."""
+    counters = np.zeros(COUNTERS, np.uint16)
+    rows = counters.reshape(-1, BLOCK)
+    for each in batches:
+        for block, more in zip(numbers(each["block"]), rows_of(each["counters"]), strict=True):
+            rows[block] += np.minimum(more.view(np.uint16), own_share.MOST_COUNTED - rows[block])
+    return counters
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,25 +360,29 @@ class Job:
     frequencies: Broadcast[CountedValues] | None = None
     least: int = 0
 
-    def comparing(self, batches: Batches) -> Batches:
-        """Add the exact similarity of each pair, and the family of each text."""
-        for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
+    def kept(self, texts: pa.RecordBatch | pa.Table) -> Sketches:
+        """The values of these texts by which own shares are computed."""
+        counts = numbers(texts["features"])
+        return thinned(sketches_of(texts["sketch"]), counts, least=self.least)
+
+    def counting_alone(self, batches: Batches) -> Batches:
+        """Count the values of texts, each of which is a family: BLOCKS."""
+        counters = np.zeros(COUNTERS, np.uint16)
+        for each in batches:
+            own_share.count_families(counters, self.kept(each), np.arange(len(each)))
+        yield _blocks(counters)
+
+    def counting(self, batches: Batches) -> Batches:
+        """Count the values of the families of parts: BLOCKS."""
+        counters = np.zeros(COUNTERS, np.uint16)
+        for table in whole_runs(batches, "root", ROWS_AT_ONCE):
             pack = Pack(table, self)
-            similarity, family = np.full(len(table), np.nan), np.full(len(table), -1)
-            pairs, similarities = pack.pairs, pack.engine.exact.of(pack.pairs)
-            similarity[pack.pair_rows] = similarities
-            if self.is_every_pair:
-                more, alike = pack.engine.crowded_pairs(pack.divided_by(similarities))
-                pairs = np.concatenate((pairs, more))
-                similarities = np.concatenate((similarities, alike))
-            first = components(pairs[similarities >= FAMILY], len(pack.texts))
-            family[pack.text_rows] = pack.number[first]
-            made = table.append_column("family", pa.array(family))
-            yield from made.append_column("similarity", pa.array(similarity)).to_batches()
+            own_share.count_families(counters, self.kept(pack.table), pack.families)
+        yield _blocks(counters)
 
     def grouping(self, batches: Batches) -> Batches:
         """Group the texts of parts."""
-        for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
+        for table in whole_runs(batches, "root", ROWS_AT_ONCE):
             pack = Pack(table, self)
             found = pack.engine.groups(pack.divided)
             candidates = found.candidates and astuple(found.candidates)
@@ -203,18 +392,12 @@ class Job:
 
     def pairing(self, batches: Batches) -> Batches:
         """Find all pairs of near-duplicates of parts: PAIR."""
-        for table in whole_runs(batches, ("root",), ROWS_AT_ONCE):
+        for table in whole_runs(batches, "root", ROWS_AT_ONCE):
             pack = Pack(table, self)
-            found = pack.engine.every_pair(pack.divided)
-            a, b = pack.number[np.sort(found.pairs, axis=1)].T
-            columns = {
-                "a": pa.array(a),
-                "b": pa.array(b),
-                "distance": pa.array(paired_distances(pack.texts.rows, *found.pairs.T), pa.int64()),
-                "similarity": pa.array(found.similarities, from_pandas=True),
-                "own_share": pa.array(found.own_shares, from_pandas=True),
-            }
-            yield pa.RecordBatch.from_pydict(columns)
+            pairs, similarities, shares = pack.engine.every_pair(pack.divided)
+            a, b = pack.number[np.sort(pairs, axis=1)].T
+            figures = pack.figures(pairs, similarities, shares)
+            yield pa.RecordBatch.from_pydict({"a": a, "b": b, **figures})
 
 
 class Pack:
@@ -222,24 +405,19 @@ class Pack:
 
     def __init__(self, table: pa.Table, job: Job) -> None:
         self._job, self._characters = job, 0
-        is_text = np.asarray(pc.is_valid(table["number"]))
-        self.text_rows, pair_rows = np.flatnonzero(is_text), np.flatnonzero(~is_text)
-        self.table = table.take(self.text_rows)
+        is_pair = pc.is_null(table["number"])
+        self.table, asked = table.filter(pc.invert(is_pair)), table.filter(is_pair)
         self.number, root = numbers(self.table["number"]), numbers(self.table["root"])
-        self.part = np.searchsorted(root, root)
-        asked = table.take(pair_rows)
+        self._part = np.searchsorted(root, root)
         pairs = np.column_stack([self._places(numbers(asked[side])) for side in ("a", "b")])
         # A part that was cut has pairs with texts of another piece.
-        is_inside = (pairs >= 0).all(axis=1) & (self.part[pairs[:, 0]] == self.part[pairs[:, 1]])
-        self.pairs, self.pair_rows = pairs[is_inside], pair_rows[is_inside]
-        self._asked = asked.take(np.flatnonzero(is_inside))
+        is_inside = (pairs >= 0).all(axis=1) & np.equal(*self._part[pairs].T)
+        self._pairs = pairs[is_inside]
         self.texts = self._texts()
         self.engine = LocalEngine(self.texts, job.settings, self, silent, None, NO_EXCLUSIONS)
-        if job.frequencies is not None and self.texts.sketches is not None:
-            family, kept = numbers(self.table["family"]), kept_of(self.table, job.least)
-            self.engine.own.shares = OwnShares(
-                kept, self.texts.counts, family, job.frequencies.value, job.least
-            )
+        if job.frequencies is not None:
+            about = self.texts.counts, self.families, job.frequencies.value, job.least
+            self.engine.own.shares = OwnShares(job.kept(self.table), *about)
 
     def _places(self, asked: Indices) -> Indices:
         """The texts with these numbers; -1 for one that is not here."""
@@ -273,15 +451,24 @@ class Pack:
     @property
     def divided(self) -> Divided | None:
         """What a search among all texts found in these parts, if there was one."""
-        if not self._job.is_divided:
-            return None
-        is_known = "similarity" in self._asked.column_names
-        return self.divided_by(self._asked["similarity"].to_numpy() if is_known else np.empty(0))
+        return self._searched if self._job.is_divided else None
 
-    def divided_by(self, similarities: Similarities) -> Divided:
-        """The pairs of the search among all texts, with these similarities."""
+    @cached_property
+    def _searched(self) -> Divided:
         crowded = np.flatnonzero(np.asarray(pc.is_valid(self.table["is_crowded"])))
-        return Divided(Search(self.pairs, crowded, not len(crowded)), self.part, similarities, 0)
+        search = Search(self._pairs, crowded, not len(crowded))
+        asked = self._pairs if self._job.settings.verified else self._pairs[:0]
+        return Divided(search, self._part, self.engine.exact.of(asked), 0)
+
+    @property
+    def families(self) -> Indices:
+        """The family of each text, in divided parts."""
+        pairs, similarities = self._pairs, self._searched.similarities
+        if self._job.is_every_pair:
+            more, alike = self.engine.crowded_pairs(self._searched)
+            pairs = np.concatenate((pairs, more))
+            similarities = np.concatenate((similarities, alike))
+        return components(pairs[similarities >= FAMILY], len(self.texts))
 
     def expect(self, texts: Indices) -> None:
         """Texts are here already; see `FeatureSource`."""
@@ -299,34 +486,39 @@ class Pack:
 
     def members(self, found: TextGroups) -> pa.Table:
         """The members of groups; see MEMBERS."""
-        members = np.concatenate([self.part[:0], *found.groups])
+        members = np.concatenate([self.number[:0], *found.groups])
         sizes = np.array([len(each) for each in found.groups], np.int64)
         first = np.repeat(members[np.cumsum(sizes) - sizes], sizes)
-        distance = paired_distances(self.texts.rows, members, first)
-        kept = self.table["longest" if self._job.keep == "longest" else "id"].combine_chunks()
-        if self._job.keep == "longest":
-            kept = kept.field("id")
-        goes = ~self._stay(members, first, found.similarities, distance)
+        figures = self.figures(np.column_stack((members, first)), *found[1:3])
+        goes = ~self._stay(members, first, found.similarities, numbers(figures["distance"]))
         return pa.table(
             {
                 "digest": self.table["digest"].take(members),
                 "representative": self.table["id"].take(first),
                 "first_digest": self.table["text_digest"].take(first),
-                "similarity": pa.array(found.similarities, from_pandas=True),
-                "own_share": pa.array(found.own_shares, from_pandas=True),
-                "distance": pa.array(distance, pa.int64()),
-                "kept": kept.take(pa.array(members, mask=goes)),
+                **figures,
+                "kept": self.table["kept"].take(pa.array(members, mask=goes)),
             }
         )
 
+    def figures(
+        self, pairs: Indices, similarities: Similarities, shares: Similarities
+    ) -> dict[str, pa.Array]:
+        """How the texts of each pair compare, as columns; null if unknown."""
+        return {
+            "distance": pa.array(paired_distances(self.texts.rows, *pairs.T), pa.int64()),
+            "similarity": pa.array(similarities, from_pandas=True),
+            "own_share": pa.array(shares, from_pandas=True),
+        }
+
     def _stay(
-        self, members: Indices, first: Indices, similarities: Similarities, distance: Distances
+        self, members: Indices, first: Indices, similarities: Similarities, distance: Indices
     ) -> Mask:
         """Which of these members of groups stay; `first` (m,) represents each one's group; (m,)."""
         keep, settings = self._job.keep, self._job.settings
         if keep is None:
             return np.ones(len(members), bool)
-        place = numbers(self.table["place"])[members] if keep == "longest" else members
+        place = numbers(self.table["place"])[members]
         closeness = distance, -np.nan_to_num(similarities), members != first
         order = np.lexsort([place, *(closeness if keep == "representative" else ()), first])
         text, centre = members[order], members[order] == first[order]

@@ -14,21 +14,28 @@ such cells are numbered as a triangle: 0-0, 0-1, 1-1, 0-2, ...
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import combinations, count
 from math import comb
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.arrays import Hashes, Rows
+from simdup.arrays import Hashes, Indices, Mask, Rows
 from simdup.compute.hashing import mix64
 from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import words
-from simdup.search.pairs import iter_pairs, iter_pairs_between
-from simdup.spark.arrow import Batches, Task, emitted, lists_of, numbers, rows_of, runs, whole_runs
+from simdup.search.pairs import expanded, iter_pairs, iter_pairs_between
+from simdup.spark.arrow import Batches, Task, numbers, rows_of, runs, whole_runs
 from simdup.spark.texts import checkpointed
+
+# Cells of rows, and their places in these, again and again; (n,) each.
+Cells: TypeAlias = Iterator[tuple[Indices, Indices | Mask]]
 
 #: The columns of every frame of pairs of texts: their numbers, the lower first, and the distance.
 PAIRS = "a long, b long, distance long"
@@ -69,25 +76,54 @@ def near_pairs(texts: DataFrame, bits: int, k: int) -> DataFrame:
     n = distinct.count()
     masks = masks_for(n, bits, k) if n >= ROWS_WORTH_TABLES else None
     if masks is not None:
-        keys = keyed(distinct, masks)
+        keys = _keyed(distinct, partial(_in_tables, masks))
         if 2 * _candidates(keys) < MOST_CANDIDATES * n:
-            together = keys.repartition("cell").sortWithinPartitions("cell")
-            return copies.unionAll(together.mapInArrow(_by_tables(k, masks), PAIRS))
-    slots = texts.sparkSession.sparkContext.defaultParallelism
-    together = in_cells(distinct, chunks_for(n, bits // 8, slots))
-    return copies.unionAll(together.mapInArrow(_by_chunks(k), PAIRS))
+            return copies.unionAll(_together(keys).mapInArrow(_by_tables(k, masks), PAIRS))
+    chunks = chunks_for(n, bits // 8, texts.sparkSession.sparkContext.defaultParallelism)
+    keys = _keyed(distinct, partial(_in_chunks, chunks))
+    return copies.unionAll(_together(keys).mapInArrow(_by_chunks(k), PAIRS))
+
+
+def _keyed(distinct: DataFrame, cells_of: Callable[[Rows], Cells]) -> DataFrame:
+    """Every fingerprint once for each of its cells."""
+
+    def keying(batches: Batches) -> Batches:
+        for each in batches:
+            for cell, place in cells_of(rows_of(each["fingerprint"])):
+                own = {name: each[name] for name in ("fingerprint", "members")}
+                placed = {"cell": cell, "place": place.astype(np.int32)}
+                yield pa.RecordBatch.from_pydict(placed | own)
+
+    schema = "cell long, place int, fingerprint binary, members array<long>"
+    return distinct.mapInArrow(keying, schema)
+
+
+def _together(keys: DataFrame) -> DataFrame:
+    """The fingerprints of each cell together."""
+    return keys.repartition("cell").sortWithinPartitions("cell", "place")
 
 
 def _copies(batches: Batches) -> Batches:
     """The pairs of texts with the same fingerprint: PAIRS."""
     for each in batches:
         own = np.arange(len(each))
-        yield from emitted(_distinct(each), [np.column_stack((own, own, 0 * own))])
+        yield from _emitted(_distinct(each), [np.column_stack((own, own, 0 * own))])
 
 
 def _distinct(table: pa.RecordBatch | pa.Table) -> DistinctRows:
     """The fingerprints of a batch, and the texts of each."""
-    return DistinctRows(rows_of(table["fingerprint"]), *lists_of(table["members"]))
+    members = table["members"]
+    sizes = numbers(pc.list_value_length(members))
+    offsets = np.append(0, np.cumsum(sizes))
+    return DistinctRows(rows_of(table["fingerprint"]), numbers(pc.list_flatten(members)), offsets)
+
+
+def _emitted(distinct: DistinctRows, pairs: Iterable[Indices]) -> Batches:
+    """Yield the pairs of texts for pairs (i, j, distance) of distinct rows: PAIRS."""
+    for each in pairs:
+        for part in expanded(distinct, each):
+            a, b, distance = np.ascontiguousarray(part.T)
+            yield pa.RecordBatch.from_pydict({"a": a, "b": b, "distance": distance})
 
 
 def chunks_for(n: int, width: int, slots: int) -> int:
@@ -102,25 +138,15 @@ def chunks_for(n: int, width: int, slots: int) -> int:
     return max(enough, -(-n // rows))
 
 
-def in_cells(distinct: DataFrame, chunks: int) -> DataFrame:
-    """Every fingerprint with every other one in a cell of two chunks.
+def _in_chunks(chunks: int, rows: Rows) -> Cells:
+    """The cells of two chunks in which each row meets the others; its place is 1 on the right.
 
-    Each row is there once for every cell of its chunk. `is_right` tells the two sides of a cell of
-    two different chunks; it is false for the left one.
+    All rows of a cell of one chunk are on the left.
     """
-    own, other = F.col("chunk"), F.col("other")
-    chunk = F.pmod(F.xxhash64("fingerprint"), F.lit(chunks)).alias("chunk")
-    every = F.explode(F.sequence(F.lit(0).cast("long"), F.lit(chunks - 1).cast("long")))
-    placed = distinct.select("*", chunk, every.alias("other"))
-    high, low = F.greatest(own, other), F.least(own, other)
-    cell = (high * (high + 1) / 2).cast("long") + low
-    sent = placed.withColumns({"cell": cell, "is_right": own > other})
-    cells = chunks * (chunks + 1) // 2
-    if hasattr(sent, "repartitionById"):  # since Spark 4.1; no two cells in one partition
-        sent = sent.repartitionById(cells, F.col("cell").cast("int"))
-    else:
-        sent = sent.repartition(cells, "cell")
-    return sent.sortWithinPartitions("cell", "is_right")
+    own = (hashed(rows) % np.uint64(chunks)).astype(np.int64)
+    for other in range(chunks):
+        high = np.maximum(own, other)
+        yield high * (high + 1) // 2 + np.minimum(own, other), own > other
 
 
 def _by_chunks(k: int) -> Task:
@@ -130,13 +156,12 @@ def _by_chunks(k: int) -> Task:
         for _, table in runs(batches, "cell"):
             distinct = _distinct(table)
             # A copy can be written to; for read-only arrays the kernels would be compiled again.
-            rows, left = distinct.rows.copy(), len(table) - int(numbers(table["is_right"]).sum())
-            if table["chunk"][0] == table["other"][0]:
-                pairs = iter_pairs(rows, k)
+            rows, left = distinct.rows.copy(), int((numbers(table["place"]) == 0).sum())
+            if left == len(rows):
+                yield from _emitted(distinct, iter_pairs(rows, k))
             else:
                 between = iter_pairs_between(rows[:left], rows[left:], k)
-                pairs = (each + np.array([0, left, 0]) for each in between)
-            yield from emitted(distinct, pairs)
+                yield from _emitted(distinct, (each + np.array([0, left, 0]) for each in between))
 
     return comparing
 
@@ -169,20 +194,11 @@ def masks_for(n: int, bits: int, k: int) -> Rows | None:
     return None
 
 
-def keyed(distinct: DataFrame, masks: Rows) -> DataFrame:
-    """Every fingerprint once for each table, in a `cell` numbered by its bits there."""
-
-    def keying(batches: Batches) -> Batches:
-        for each in batches:
-            rows = rows_of(each["fingerprint"])
-            for place, mask in enumerate(masks):
-                cell = mix64(hashed(rows & mask) + np.uint64(place)).view(np.int64)
-                named = {"cell": cell, "place": np.full(len(rows), place, np.int32)}
-                own = {name: each[name] for name in ("fingerprint", "members")}
-                yield pa.RecordBatch.from_pydict(named | own)
-
-    schema = "cell long, place int, fingerprint binary, members array<long>"
-    return distinct.mapInArrow(keying, schema)
+def _in_tables(masks: Rows, rows: Rows) -> Cells:
+    """The cell of each row in each table, by its bits there; its place is the table."""
+    for place, mask in enumerate(masks):
+        cell = mix64(hashed(rows & mask) + np.uint64(place)).view(np.int64)
+        yield cell, np.full(len(rows), place)
 
 
 def _candidates(keys: DataFrame) -> float:
@@ -196,13 +212,13 @@ def _by_tables(k: int, masks: Rows) -> Task:
     """Compare the rows of each cell; a pair counts only in the first table it meets in: PAIRS."""
 
     def comparing(batches: Batches) -> Batches:
-        for table in whole_runs(batches, ("cell",), ROWS_AT_ONCE):
+        for table in whole_runs(batches, "cell", ROWS_AT_ONCE):
             distinct, place = _distinct(table), numbers(table["place"])
             for pairs in iter_pairs(distinct.rows.copy(), k):
                 i, j, _ = pairs.T
                 differ = distinct.rows[i] ^ distinct.rows[j]
                 are_met = np.array([~(differ & mask).any(axis=1) for mask in masks])
                 is_first = (place[i] == place[j]) & (are_met.argmax(axis=0) == place[i])
-                yield from emitted(distinct, [pairs[is_first]])
+                yield from _emitted(distinct, [pairs[is_first]])
 
     return comparing

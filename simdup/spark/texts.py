@@ -7,29 +7,24 @@ ids nor partitions of the rows change a group.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (everybody's name for it)
 from pyspark.sql.types import StructType
 
 from simdup.arrays import Digests
 from simdup.compute.compiled import load_kernels_if_worth
-from simdup.corpus.fingerprint import text_digests
+from simdup.corpus.fingerprint import levels_of, recipe_of, text_digests
 from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.fingerprint.sketch import LEVELS
-from simdup.match.candidates import sieve_recipe
-from simdup.recipe import Recipe
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, Task, binary, sketch_column
+from simdup.spark.arrow import Batches, Task, binary
 
 #: The reason of a row without an id; other reasons are values of `Fault`.
 NO_ID = "no id"
@@ -48,6 +43,9 @@ DIGEST = 16
 # The property by which Spark describes a job.
 DESCRIPTION = "spark.job.description"
 
+# The most rows that are copied to each task for a join: some 200 MB, if ids are strings.
+MOST_COPIED = 1 << 21
+
 # In Spark's own number of a row, the bits from this one on are the partition.
 PARTITION_BIT = 33
 
@@ -65,21 +63,13 @@ class Source(NamedTuple):
     kept: StructType
 
 
-class HowToFingerprint(NamedTuple):
-    """The recipe, the number of its bits that are compared, and whether sketches are made."""
-
-    recipe: Recipe
-    bits: int
-    is_sketched: bool
-
-
 class NumberedTexts(NamedTuple):
     """Fingerprinted rows and their distinct texts; both frames are checkpointed.
 
     `rows` are as `fingerprinted` returns them. `frame` has for each distinct text its number (below
-    `size`), the id and the text_digest of its first row, digest, fingerprint, features, copies
-    (the number of rows with this text), `longest` (the length below zero and the id of its longest
-    row), and its sketch if sketches are made.
+    `size`), digest, fingerprint, features, copies (the number of rows with this text), the id and
+    the text_digest of its first row, its `preferred` row (the length below zero if the longest is
+    asked for, and the id), and its sketch if sketches are made.
     """
 
     rows: DataFrame
@@ -97,54 +87,55 @@ def column(name: str) -> Column:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
-@contextmanager
-def job_description(session: SparkSession, what: str) -> Iterator[None]:
-    """Describe the jobs that Spark runs meanwhile."""
-    context = session.sparkContext
-    before = context.getLocalProperty(DESCRIPTION)
-    context.setLocalProperty(DESCRIPTION, f"simdup: {what}")
-    try:
-        yield
-    finally:
-        context.setLocalProperty(DESCRIPTION, before)
-
-
 def checkpointed(frame: DataFrame, what: str) -> DataFrame:
-    """Compute the rows of a frame now, and keep them; `what` describes the job.
+    """Compute the rows of a frame now, and keep them; `what` describes the jobs of it.
 
     They are written to the checkpoint directory of the session, where they stay. Without such a
     directory the executors keep them as long as the frame is used, and lose them if they end.
     """
-    has_place = frame.sparkSession.sparkContext.getCheckpointDir() is not None
-    with job_description(frame.sparkSession, what):
-        return frame.checkpoint() if has_place else frame.localCheckpoint()
+    context = frame.sparkSession.sparkContext
+    before = context.getLocalProperty(DESCRIPTION)
+    context.setLocalProperty(DESCRIPTION, f"simdup: {what}")
+    try:
+        return frame.checkpoint() if context.getCheckpointDir() else frame.localCheckpoint()
+    finally:
+        context.setLocalProperty(DESCRIPTION, before)
 
 
-def fingerprinted(source: Source, how: HowToFingerprint) -> DataFrame:
+def small(frame: DataFrame) -> DataFrame:
+    """A checkpointed frame, of which each task gets a copy in a join if its rows are few.
+
+    Then the rows of the other side, with their sketches, stay where they are.
+    """
+    return F.broadcast(frame) if frame.count() <= MOST_COPIED else frame
+
+
+def fingerprinted(source: Source, settings: Settings) -> DataFrame:
     """Each row: the columns that the source keeps, COLUMNS, and SKETCH if asked for; lazily.
 
     `digest` identifies the features; the length is in characters. `reason` says why a row has no
     fingerprint (for example because its first bits are all equal), and is null if it has one.
     """
-    made = StructType.fromDDL(COLUMNS + SKETCH * how.is_sketched)
+    made = StructType.fromDDL(COLUMNS + SKETCH * (levels_of(settings) is not None))
     schema = StructType(source.kept.fields + made.fields)
-    return source.frame.mapInArrow(_fingerprinting(source.read, source.kept.names, how), schema)
+    return source.frame.mapInArrow(_fingerprinting(*source[1:], settings), schema)
 
 
-def _fingerprinting(read: Task, kept: list[str], how: HowToFingerprint) -> Task:
+def _fingerprinting(read: Task, kept: StructType, settings: Settings) -> Task:
     """Fingerprint rows. Raises InputError in a worker for which the recipe has another key."""
-    key = how.recipe.key()
+    recipe = recipe_of(settings)
+    key = recipe.key()
 
     def fingerprinting(batches: Batches) -> Batches:
-        if how.recipe.key() != key:  # another version of Unicode's tables or of jieba, say
-            raise InputError(f"a worker makes other fingerprints: {how.recipe.key()}, not {key}")
+        if recipe.key() != key:  # another version of Unicode's tables or of jieba, say
+            raise InputError(f"a worker makes other fingerprints: {recipe.key()}, not {key}")
         characters = 0
         for each in read(batches):
             texts = texts_of(each)
             characters += sum(map(len, texts))
             load_kernels_if_worth(characters=characters)
-            taken = {name: each[name] for name in kept}
-            yield pa.RecordBatch.from_pydict(taken | _columns(each, texts, how))
+            taken = {name: each[name] for name in kept.names}
+            yield pa.RecordBatch.from_pydict(taken | _columns(each, texts, settings))
 
     return fingerprinting
 
@@ -154,25 +145,28 @@ def texts_of(batch: pa.RecordBatch) -> list[str]:
     return [(text or b"").decode("utf-8", "surrogatepass") for text in batch["text"].to_pylist()]
 
 
-def _columns(batch: pa.RecordBatch, texts: list[str], how: HowToFingerprint) -> dict[str, pa.Array]:
+def _columns(batch: pa.RecordBatch, texts: list[str], settings: Settings) -> dict[str, pa.Array]:
     """COLUMNS, and SKETCH if asked for, for a batch with these texts."""
-    made = fingerprint_texts(texts, how.recipe, LEVELS if how.is_sketched else None)
+    made = fingerprint_texts(texts, recipe_of(settings), levels_of(settings))
     reasons = np.full(len(texts), None, object)
     # If there are several reasons, the last one is given.
-    reasons[are_degenerate(made.rows, how.bits)] = Fault.DEGENERATE.value
+    reasons[are_degenerate(made.rows, settings.recipe.bits)] = Fault.DEGENERATE.value
     reasons[made.counts == 0] = Fault.EMPTY.value
     reasons[np.asarray(batch["id"].is_null())] = NO_ID
     reason = pc.coalesce(batch["fault"], pa.array(reasons, pa.string()))
-    nothing = pa.scalar(None, pa.binary())
-    return {
-        "fingerprint": pc.if_else(reason.is_null(), binary(made.rows), nothing),
+    columns = {
+        "fingerprint": binary(made.rows),
         "features": pa.array(made.counts),
-        "digest": pc.if_else(reason.is_null(), _digests(made.digests), nothing),
+        "digest": _digests(made.digests),
         "text_digest": _digests(text_digests(texts)),
         "length": pa.array(list(map(len, texts)), pa.int64()),
         "reason": reason,
-        **({} if made.sketches is None else {"sketch": sketch_column(made.sketches)}),
     }
+    for name in ("fingerprint", "digest"):
+        columns[name] = pc.if_else(reason.is_null(), columns[name], pa.scalar(None, pa.binary()))
+    if made.sketches is not None:
+        columns["sketch"] = pa.array(list(made.sketches.each()), pa.binary())
+    return columns
 
 
 def _digests(digests: Digests) -> pa.Array:
@@ -180,33 +174,33 @@ def _digests(digests: Digests) -> pa.Array:
     return binary(np.ascontiguousarray(digests).view(np.uint8).reshape(-1, DIGEST))
 
 
-def distinct_texts(source: Source, settings: Settings) -> NumberedTexts:
+def distinct_texts(source: Source, settings: Settings, keep: str | None = None) -> NumberedTexts:
     """The distinct texts of rows. Raises InputError for an id that several rows have.
 
     Fingerprints have the extra bits of the sieve, which sorts out chance candidates, if a scan of
     as many files would make these bits too.
     """
-    recipe = sieve_recipe(settings.recipe) if settings.verified else settings.recipe
-    is_sketched = settings.verified and settings.own_share > 0
-    how = HowToFingerprint(recipe, settings.recipe.bits, is_sketched)
-    rows = checkpointed(fingerprinted(source, how), "fingerprints")
+    rows = checkpointed(fingerprinted(source, settings), "fingerprints")
     _check_ids(rows)
-    sketch = ["sketch"] if how.is_sketched else []
-    longest = F.min(F.struct((-F.col("length")).alias("below"), "id")).alias("longest")
-    of_text = F.struct("id", "fingerprint", "features", "text_digest", *sketch)
     compared = rows.where("reason is null")
-    distinct = compared.groupBy("digest").agg(
-        F.min(of_text).alias("first"), F.count("*").alias("copies"), longest
+    below = -F.col("length") if keep == "longest" else F.lit(0)
+    firsts = compared.groupBy("digest").agg(
+        F.min("id").alias("id"),
+        F.count("*").alias("copies"),
+        F.min(F.struct(below.alias("below"), "id")).alias("preferred"),
     )
     # The local engine sorts digests by their second word, then by the first; the lowest byte of a
     # word comes first.
     place = F.concat(*(F.substring("digest", byte, 1) for byte in range(DIGEST, 0, -1)))
-    distinct = distinct.select("first.*", "digest", "copies", "longest", place.alias("place"))
-    frame, count = numbered(distinct, "place")
-    frame = frame.drop("place")
+    firsts, count = numbered(firsts.withColumn("place", place).drop("digest"), "place")
+    bits = settings.recipe.bits
     if settings.verified and compared.count() <= settings.limits.sieve_from:
-        frame = frame.withColumn("fingerprint", F.substring("fingerprint", 1, how.bits // 8))
-    return NumberedTexts(rows, frame, count)
+        compared = compared.withColumn("fingerprint", F.substring("fingerprint", 1, bits // 8))
+    own = ["id", "digest", "fingerprint", "features", "text_digest"]
+    own += ["sketch"] if "sketch" in rows.columns else []
+    # Sketches travel here, and then only with the texts that may have a near-duplicate.
+    frame = compared.select(*own).join(firsts.drop("place"), "id")
+    return NumberedTexts(rows, checkpointed(frame, "texts"), count)
 
 
 def _check_ids(rows: DataFrame) -> None:

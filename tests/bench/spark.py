@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from corpus import make_rows
+from corpus import Corpus, make_rows
 from corpus_rows import by_simdup
 from report import fresh, numbers, options, place, reported
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 STAGES = {
     "fingerprints": "prints",
     "texts, numbered": "texts",
+    "texts": "texts",
     "distinct fingerprints": "distinct",
     "near pairs": "compare",
     "lists": "lists",
@@ -57,13 +58,18 @@ COLUMNS = {
     "seconds": ",.1f",
     "rows/s": ",.0f",
     "core s": ",.0f",
+    "JVM s": ",.0f",
     "JVM MB": ",.0f",
     "Python MB": ",.0f",
+    "task MB": ",.0f",
     "shuffled MB": ",.0f",
     "groups": ",",
     "same": "",
 }
 NAME_WIDTH = 24
+
+# Larger groups are not compared with the ones of the local engine.
+MOST_PAIRED = 1000
 
 # Between two looks at the memory of workers.
 INTERVAL_S = 0.2
@@ -75,10 +81,14 @@ class Run:
 
     seconds: float
     core_seconds: float
+    """Of all processes, and of them the JVM."""
+    jvm_seconds: float
     jvm: float
     """MB at most."""
     workers: float
     """MB of all together at most."""
+    task: float
+    """MB of one of them at most, which runs one task at a time."""
     phases: dict[str, tuple[float, float]]
     """Seconds and shuffled MB."""
     groups: int
@@ -91,8 +101,10 @@ class Watch:
 
     jvm: float = 0.0
     workers: float = 0.0
+    task: float = 0.0
     stopped: threading.Event = field(default_factory=threading.Event)
     _spent: dict[int, float] = field(default_factory=dict)
+    jvm_seconds: float = 0.0
 
     @property
     def core_seconds(self) -> float:
@@ -107,8 +119,10 @@ class Watch:
                 self._spent[pid] = max(self._spent.get(pid, 0.0), seen.seconds)
                 if seen.name == "java":
                     jvm += seen.size
+                    self.jvm_seconds = seen.seconds
                 elif seen.name.startswith("python"):
                     workers += seen.size
+                    self.task = max(self.task, seen.size)
             self.jvm, self.workers = max(self.jvm, jvm), max(self.workers, workers)
 
 
@@ -151,19 +165,22 @@ def by_spark(bits: int, k: int | None, path: str, master: str, conf: dict[str, s
         threading.Thread(target=watch.look, daemon=True).start()
         logged = {"spark.eventLog.enabled": "true", "spark.eventLog.compress": "false"}
         on = session.start(master, {**conf, **logged, "spark.eventLog.dir": Path(log).as_uri()})
-        began, before = perf_counter(), watch.core_seconds
+        began, before = perf_counter(), (watch.core_seconds, watch.jvm_seconds)
         opened = files.read(on, {path: path}, None, "text", None)
         scanned = corpus.scan(opened, simdup.Settings(simdup.Recipe(bits=bits), k=k))
         groups = scanned.grouped.groups.select("id", "representative").toArrow().to_pydict()
-        seconds, core_seconds = perf_counter() - began, watch.core_seconds - before
+        seconds, core_seconds = perf_counter() - began, watch.core_seconds - before[0]
+        jvm_seconds = watch.jvm_seconds - before[1]
         watch.stopped.set()
         on.stop()
         phases = phases_of(log)
     members = defaultdict(list)
     for member, first in zip(groups["id"], groups["representative"], strict=True):
         members[first].append(member - 1)  # of one file the position, counted from 1
-    pairs = {pair for each in members.values() for pair in combinations(sorted(each), 2)}
-    return Run(seconds, core_seconds, watch.jvm, watch.workers, phases, len(members), pairs)
+    small = (sorted(each) for each in members.values() if len(each) < MOST_PAIRED)
+    pairs = {pair for each in small for pair in combinations(each, 2)}
+    memory = watch.jvm, watch.workers, watch.task
+    return Run(seconds, core_seconds, jvm_seconds, *memory, phases, len(members), pairs)
 
 
 def phases_of(log: str) -> dict[str, tuple[float, float]]:
@@ -203,6 +220,19 @@ def covered(spans: list[tuple[float, float]]) -> float:
     return total
 
 
+def make_skewed(rows: int, size: int, path: Path) -> None:
+    """JSON Lines of which half end in the same sentences, and a tenth are versions of one text."""
+    corpus, lines = Corpus(6), []
+    footer, original = corpus.english(size // 3), corpus.english(size)
+    for number in range(rows):
+        if number % 10 == 0:
+            text = corpus.replaced(original, 0.02)
+        else:
+            text = corpus.english(size - number % 2 * len(footer)) + number % 2 * f" {footer}"
+        lines.append(json.dumps({"text": text}))
+    path.write_text("\n".join(lines), "utf-8")
+
+
 def show(report: Report, folder: Path, given: dict[str, Any]) -> None:
     runs: dict[str, Run] = {}
     conf = {"spark.driver.memory": given["memory"]}
@@ -211,21 +241,24 @@ def show(report: Report, folder: Path, given: dict[str, Any]) -> None:
     how = "similarity" if k is None else f"k = {k}"
     report.table(f"corpora of rows, {bits} bits, {how}", COLUMNS, NAME_WIDTH)
     for rows in given["rows"]:
-        path = folder / f"{rows}-{given['size']}.jsonl"
+        path = folder / f"{rows}-{given['size']}{'-skewed' * given['skewed']}.jsonl"
         if not path.exists():
-            fresh(make_rows, rows, given["size"], path)
+            fresh(make_skewed if given["skewed"] else make_rows, rows, given["size"], path)
         size = path.stat().st_size / 1e6
-        local = fresh(by_simdup, bits, str(path), k)
-        about = rows, size, local.seconds, rows / local.seconds
-        report.row("local", *about, None, None, max(local.peak, local.worker), None, None, None)
+        pairs = None
+        if not given["skewed"]:
+            local = fresh(by_simdup, bits, str(path), k)
+            about = rows, size, local.seconds, rows / local.seconds, local.cpu, None, None
+            report.row("local", *about, max(local.peak, local.worker), None, None, None, None)
+            pairs = local.pairs
         run = runs[f"{rows:,}"] = fresh(by_spark, bits, k, str(path), given["master"], conf)
         report.row(
             f"Spark, {given['master']}",
-            *(rows, size, run.seconds, rows / run.seconds, run.core_seconds),
-            *(run.jvm, run.workers),
+            *(rows, size, run.seconds, rows / run.seconds, run.core_seconds, run.jvm_seconds),
+            *(run.jvm, run.workers, run.task),
             sum(megabytes for _, megabytes in run.phases.values()),
             run.groups,
-            "yes" if run.pairs == local.pairs else "NO",
+            None if pairs is None else "yes" if run.pairs == pairs else "NO",
         )
     for position, (what, form) in enumerate((("seconds", ",.1f"), ("shuffled MB", ",.0f"))):
         columns = dict.fromkeys((*PHASES, "rest"), form)
@@ -240,6 +273,7 @@ def main() -> None:
     parser.add_argument("--bits", type=int, default=128)
     parser.add_argument("-k", type=int, help="go by distance alone")
     parser.add_argument("--size", type=int, default=1000, help="bytes of a text")
+    parser.add_argument("--skewed", action="store_true", help="see make_skewed")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--memory", default="4g", help="of the driver, which does all if local")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")

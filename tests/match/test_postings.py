@@ -278,7 +278,7 @@ def test_kernels_and_numpy_make_equal_lists(seed, monkeypatch):
     depths = draw.integers(0, 8, len(texts))
 
     def made():
-        lists, others, sizes = postings._split(keys.copy())  # noqa: SLF001
+        lists, others, sizes = postings.split_lists(keys.copy())
         ordered, ends = postings._by_bucket(keys, 16)  # noqa: SLF001
         (listed,) = postings.listed_values(texts, depths)
         pairs = np.sort(postings.neighbours(keys.copy()))

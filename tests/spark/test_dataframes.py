@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter, defaultdict
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -18,8 +20,9 @@ from simdup.match import division, postings
 from simdup.match.candidates import search_distance
 from simdup.match.groups import components
 from simdup.match.own_share import (
+    COUNTERS,
     FAMILY,
-    UNIT,
+    MOST_COUNTED,
     Frequencies,
     OwnShares,
     has_enough,
@@ -37,11 +40,12 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 
 from simdup import spark
-from simdup.spark import search, session
+from simdup.spark import lists, search, session
+from simdup.spark.arrow import opened, parcels
 from simdup.spark.dataframes import _source
-from simdup.spark.division import frequencies, parts_of, rooted
 from simdup.spark.lists import texts_together
-from simdup.spark.parts import grouped
+from simdup.spark.parts import Job, _blocks, _sum, grouped, parts_of, rooted
+from simdup.spark.texts import NumberedTexts
 
 PROBLEM = session.java_problem()
 pytestmark = [
@@ -283,25 +287,6 @@ def test_pairs_have_their_own_shares_and_siblings_are_no_pairs(frame_of, form_te
     assert len(found) == len(local_pairs(form_texts, every)) > 5 * len(expected)
 
 
-def test_values_are_counted_as_the_local_engine_counts_them(on_spark):
-    # More than 255 texts have the same words, and one family has many texts.
-    texts = [f"common words {i} {i + 1}" for i in range(300)]
-    texts += [" ".join(f"f{j}" for j in range(60) if j != i) for i in range(60)]
-    sketches = simhash.fingerprint_texts(texts, Settings().recipe, levels=sketch.LEVELS).sketches
-    own = np.append(np.arange(300), np.full(60, 300))
-    expected = Frequencies(sketches, own)
-    counts = simhash.fingerprint_texts(texts, Settings().recipe).counts.tolist()
-    values = zip(own.tolist(), counts, map(bytearray, sketches.each()), strict=True)
-    rows = [(0, *each) for each in values]
-    kinds = "root int, family long, features long, sketch binary"
-    alone, families = rows[:300], [*rows[300:], (0, None, None, None)]
-    frames = [on_spark.createDataFrame(each, kinds).coalesce(1) for each in (alone, families)]
-
-    found, values = frequencies(frames[0].unionAll(frames[1]), 1 << 20), sketches.joined()
-    assert found.weights(values).tolist() == expected.weights(values).tolist()
-    assert {UNIT, 2 * UNIT // (2 + 299)} <= {*expected.weights(values).tolist()}
-
-
 def test_fingerprints_and_pairs_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed):
     settings = Settings(Recipe(bits=64), k=3)
 
@@ -343,9 +328,7 @@ def random_sketches(seed, n=700):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(
-    on_spark, monkeypatch, seed
-):
+def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(on_spark, seed):
     sketches, counts = random_sketches(seed)
     order, none = np.arange(len(counts)), np.zeros(len(counts), bool)
     expected = postings.texts_together(sketches, counts, order, none)
@@ -353,13 +336,12 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(
     assert len(pairs) > 200
     assert 20 < len(expected.crowded) < 300
 
-    # Also with a few rows at a time.
-    monkeypatch.setattr("simdup.spark.lists.ROWS_AT_ONCE", (1 << 18, 10)[seed])
     rows = zip(counts.tolist(), map(bytearray, sketches.each()), strict=True)
-    rows = [(number, *row) for number, row in enumerate(rows)]
-    schema = "number long, features long, sketch binary"
+    rows = [(number, number, *row) for number, row in enumerate(rows)]
+    schema = "id long, number long, features long, sketch binary"
     frame = on_spark.createDataFrame(rows, schema).repartition(PARTITIONINGS[seed])
-    found = texts_together(frame).persist()
+    texts = NumberedTexts(frame, frame, len(rows))
+    found = texts_together(texts, None, Settings()).persist()
     in_order = pairs[np.lexsort(pairs.T[::-1])].tolist()
     assert table_of(found, "a", "b").tolist() == in_order
     stars = table_of(found.where("is_star"), "a", "b")
@@ -369,6 +351,47 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(
 
 # Candidates come from lists, as beyond 10,000 texts.
 BY_LISTS = Limits(by_distance=50)
+
+
+@pytest.mark.parametrize("at_once", [1 << 22, 10])
+def test_a_list_that_is_read_piece_by_piece_has_the_pairs_of_one_read_at_once(monkeypatch, at_once):
+    monkeypatch.setattr(lists, "ENTRIES_AT_ONCE", at_once)
+    entries = np.arange(0, 4 * 400, 4)
+    values = np.where(entries % 8, 7, np.random.default_rng(1).integers(10, 24, 400))
+    batches = [
+        parcels(lists.LISTED, np.zeros(len(part), int), values[part], entries[part])
+        for part in np.split(np.arange(400), 20)
+    ]
+
+    found = defaultdict(list)
+    for each in lists._splitting(lists.DOUBLE)(iter(batches)):  # noqa: SLF001
+        for kind, left, right in zip(each["kind"], each["left"], each["right"], strict=True):
+            both = (opened(pa.array([column])).tolist() for column in (left, right))
+            found[kind.as_py()] += zip(*both, strict=True)
+    long = {value for value, count in Counter(values.tolist()).items() if count > 16}
+    assert 1 < len(long) < len(set(values.tolist()))
+    every = list(zip(values.tolist(), entries.tolist(), strict=True))
+    first = {value: min(entry for own, entry in every if own == value) for value in long}
+    stars = [(first[value], entry) for value, entry in every if value in long]
+    pairs = [(i, j) for (v, i), (w, j) in combinations(every, 2) if v == w and v not in long]
+    assert sorted(found[lists.LISTED]) == sorted(each for each in every if each[0] in long)
+    assert sorted(found[lists.STAR]) == sorted(pair for pair in stars if pair[0] != pair[1])
+    assert sorted(found[lists.DOUBLE]) == sorted(pairs)
+
+
+def test_counters_of_several_tasks_add_up_to_those_of_the_local_engine():
+    texts = [f"common words {i} {i + 1}" for i in range(300)]
+    made = simhash.fingerprint_texts(texts, Settings().recipe, levels=sketch.LEVELS)
+    table = pa.table({"features": made.counts, "sketch": list(made.sketches.each())})
+    job = Job(iter, Settings(), least=1 << 20)
+
+    parts = (iter(table.slice(begin, 100).to_batches()) for begin in range(0, 300, 100))
+    blocks = [block for part in parts for block in job.counting_alone(part)]
+    expected = Frequencies(made.sketches, np.arange(300)).counters
+    assert expected.max() >= 299
+    assert (_sum(blocks) == expected).all()
+    many = np.full(COUNTERS, MOST_COUNTED // 2 + 1, np.uint16)
+    assert {*_sum([_blocks(many)] * 2).tolist()} == {MOST_COUNTED}
 
 
 @pytest.mark.parametrize(
@@ -390,6 +413,18 @@ def test_groups_found_by_lists_equal_those_of_the_local_engine(
     expected = local_groups(texts, settings)
     assert len(expected) > 80
     assert spark_groups(frame_of(texts, partitions), settings) == expected
+
+
+def test_groups_found_by_whole_hashes_equal_those_of_the_local_engine(
+    frame_of, monkeypatch, fixture_texts, form_texts
+):
+    monkeypatch.setattr(lists, "_by_sketches", None)
+    settings = Settings(limits=Limits(by_distance=50, whole_hashes_from=50))
+    texts = [*fixture_texts[:200], *form_texts]
+
+    expected = local_groups(texts, settings)
+    assert len(expected) > 80
+    assert spark_groups(frame_of(texts, 3), settings) == expected
 
 
 @pytest.mark.slow
@@ -448,7 +483,7 @@ def frame_of_rows(on_spark):
 
 def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch):
     monkeypatch.setattr(search, "COMPARISONS_WORTH", 1)
-    monkeypatch.setattr(search, "keyed", None)
+    monkeypatch.setattr(search, "_by_tables", None)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -461,7 +496,7 @@ def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch
 def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, at_once, bits, k):
     monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
-    monkeypatch.setattr(search, "in_cells", None)
+    monkeypatch.setattr(search, "_by_chunks", None)
     monkeypatch.setattr(search, "ROWS_AT_ONCE", at_once)
     rows = random_rows()
 
@@ -492,7 +527,7 @@ def graph(seed=0):
 
 @pytest.mark.parametrize("most", [1 << 21, 0], ids=["in one task", "in rounds"])
 def test_components_are_those_of_the_local_engine(on_spark, monkeypatch, most):
-    monkeypatch.setattr(spark.division, "PAIRS_AT_ONCE", most)
+    monkeypatch.setattr(spark.parts, "PAIRS_AT_ONCE", most)
     pairs, every = graph()
     frame = on_spark.createDataFrame(pairs.tolist(), "a long, b long")
 
@@ -502,7 +537,7 @@ def test_components_are_those_of_the_local_engine(on_spark, monkeypatch, most):
 
 
 def test_parts_that_are_too_large_are_cut_as_locally(on_spark, monkeypatch):
-    for module in (division, spark.division):
+    for module in (division, spark.parts):
         monkeypatch.setattr(module, "MOST_TEXTS", 50)
     pairs, every = graph()
     alike = np.random.default_rng(1).permutation(np.linspace(0.5, 0.9, len(pairs)))
