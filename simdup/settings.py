@@ -114,8 +114,8 @@ class Limits:
         cost half as much again as the features, and drop nearly all pairs that are near by chance.
     by_distance: Up to this many texts, fingerprints are compared all with all. Beyond that, going
         through lists costs less than looking at the pairs that are near by chance.
-    whole_hashes_from: From this many texts on, Spark lists texts by whole hashes and not by the halves
-        that sketches keep, of which too many strangers have the same one. Texts are read again then.
+    whole_hashes_from: From this many texts on, Spark lists texts by whole hashes. Sketches keep
+        halves, and too many strangers have the same half. Texts are read once more for them.
     candidates: Up to this many candidate pairs are always looked at: some seconds of work.
     candidates_per_text: Candidate pairs for each text, where that is more than `candidates`: the
         work stays linear.

@@ -14,10 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
 
 from simdup.arrays import Indices, Rows
-from simdup.fingerprint.sketch import Sketches, read_back
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 #: An argument of `mapInArrow`: a function from the batches of one partition to batches.
@@ -44,11 +42,6 @@ def rows_of(column: pa.Array | pa.ChunkedArray) -> Rows:
 def numbers(column: pa.Array | pa.ChunkedArray) -> Indices:
     """The integers of a column without nulls: (n,)."""
     return column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
-
-
-def sketches_of(column: pa.Array | pa.ChunkedArray) -> Sketches:
-    """The sketches of a binary column that has the bytes of each."""
-    return read_back(column.to_pylist())
 
 
 def strings(values: Iterable[str | None]) -> pa.Array:
@@ -80,11 +73,6 @@ def opened(column: pa.Array | pa.ChunkedArray) -> Indices:
     parts = [np.frombuffer(each, np.uint8).reshape(8, -1).T for each in column.to_pylist()]
     every = np.concatenate([np.empty((0, 8), np.uint8), *parts])
     return every.view(np.int64).ravel()
-
-
-def by_bucket(frame: DataFrame) -> DataFrame:
-    """The parcels of each bucket together, in the order of their origins."""
-    return frame.repartition("bucket").sortWithinPartitions("bucket", "origin")
 
 
 def pieces(

@@ -18,23 +18,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from simdup.arrays import Hashes, Indices
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.fingerprint.features import all_features
+from simdup.fingerprint.sketch import read_back
 from simdup.match import postings
 from simdup.match.postings import LEAST_SHARED, MOST_TOGETHER, TEXTS_AT_ONCE
-from simdup.recipe import Recipe
 from simdup.search.pairs import ranges
 from simdup.settings import Settings
-from simdup.spark.arrow import (
-    PARCELS,
-    Batches,
-    Task,
-    by_bucket,
-    numbers,
-    opened,
-    parcels,
-    pieces,
-    runs,
-    sketches_of,
-)
+from simdup.spark.arrow import PARCELS, Batches, Task, numbers, opened, parcels, pieces, runs
 from simdup.spark.texts import NumberedTexts, Source, checkpointed, texts_of
 
 # The kinds of parcels: values and entries; pairs of entries that share one value, or two; pairs of
@@ -62,17 +51,22 @@ def texts_together(texts: NumberedTexts, source: Source, settings: Settings) -> 
     listed = texts.frame.select("id", "number", "features", "sketch")
     if is_whole := texts.size >= settings.limits.whole_hashes_from:
         listed = source.frame.join(listed.drop("sketch"), "id")
-        listed = listed.mapInArrow(_by_hashes(source.read, settings.recipe, buckets), PARCELS)
+        listed = listed.mapInArrow(_by_hashes(source.read, settings, buckets), PARCELS)
     else:
         listed = listed.mapInArrow(_by_sketches(buckets), PARCELS)
     for weight in (SINGLE, *[DOUBLE] * postings.RELISTED):
-        found = by_bucket(listed).mapInArrow(_splitting(weight), PARCELS)
+        found = _by_bucket(listed).mapInArrow(_splitting(weight), PARCELS)
         found = checkpointed(found, "lists")
         paired = found.where(F.col("kind") != LISTED)
         pairs = pairs.unionAll(paired) if pairs else paired
-        common = by_bucket(found.where(F.col("kind") == LISTED))
+        common = _by_bucket(found.where(F.col("kind") == LISTED))
         listed = common.mapInArrow(_by_neighbours(buckets, is_whole=is_whole), PARCELS)
-    return by_bucket(pairs).mapInArrow(_sharing, "a long, b long, is_star boolean")
+    return _by_bucket(pairs).mapInArrow(_sharing, "a long, b long, is_star boolean")
+
+
+def _by_bucket(frame: DataFrame) -> DataFrame:
+    """The parcels of each bucket together, in the order of their origins."""
+    return frame.repartition("bucket").sortWithinPartitions("bucket", "origin")
 
 
 def _entries(batch: pa.RecordBatch) -> tuple[Indices, Indices]:
@@ -94,20 +88,20 @@ def _by_sketches(buckets: int) -> Task:
         for each in batches:
             load_kernels_if_worth(words=postings.WORDS_OF_A_TEXT * len(each))
             entries, depths = _entries(each)
-            for keys in postings.listed_values(sketches_of(each["sketch"]), depths):
+            for keys in postings.listed_values(read_back(each["sketch"].to_pylist()), depths):
                 yield _listed(keys >> _HALF, entries[(keys & _LOW).astype(np.int64)], buckets)
 
     return listing
 
 
-def _by_hashes(read: Task, recipe: Recipe, buckets: int) -> Task:
+def _by_hashes(read: Task, settings: Settings, buckets: int) -> Task:
     """List texts under the whole hashes of which sketches have the high halves."""
 
     def listing(batches: Batches) -> Batches:
         for each in batches:
             entries, depths = _entries(each)
             found = [text for part in read(iter([each])) for text in texts_of(part)]
-            features = all_features(found, recipe)
+            features = all_features(found, settings.recipe)
             limits = np.uint64((1 << 64) - 1) >> depths.astype(np.uint64)
             is_listed = features.ids <= np.repeat(limits, features.counts)
             owners = np.repeat(entries, features.counts)

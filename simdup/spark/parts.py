@@ -28,7 +28,7 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
 from simdup.errors import InputError
 from simdup.fingerprint.features import Features, all_features
-from simdup.fingerprint.sketch import Sketches, thinned
+from simdup.fingerprint.sketch import Sketches, read_back, thinned
 from simdup.match import own_share
 from simdup.match.candidates import recall, search_distance
 from simdup.match.distinct_texts import Texts, contents
@@ -42,7 +42,7 @@ from simdup.records import SHORT, Candidates, Kind
 from simdup.search.distinct import distinct_numbers
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, Task, binary, numbers, rows_of, sketches_of, whole_runs
+from simdup.spark.arrow import Batches, Task, binary, numbers, rows_of, whole_runs
 from simdup.spark.lists import texts_together
 from simdup.spark.search import near_pairs
 from simdup.spark.texts import NumberedTexts, Source, checkpointed, distinct_texts, small, texts_of
@@ -213,7 +213,7 @@ def _sieving(similarity: float) -> Task:
         for each in batches:
             both = pa.chunked_array([each["a_sketch"], each["b_sketch"]])
             counts = np.concatenate([numbers(each[f"{side}_features"]) for side in ("a", "b")])
-            sketches, n = thinned(sketches_of(both), counts), len(each)
+            sketches, n = thinned(read_back(both.to_pylist()), counts), len(each)
             pairs = np.column_stack((np.arange(n), np.arange(n, 2 * n)))
             least = np.minimum(
                 own_share.least_similarity(similarity, counts[pairs].min(axis=1)), FAMILY
@@ -363,7 +363,7 @@ class Job:
     def kept(self, texts: pa.RecordBatch | pa.Table) -> Sketches:
         """The values of these texts by which own shares are computed."""
         counts = numbers(texts["features"])
-        return thinned(sketches_of(texts["sketch"]), counts, least=self.least)
+        return thinned(read_back(texts["sketch"].to_pylist()), counts, least=self.least)
 
     def counting_alone(self, batches: Batches) -> Batches:
         """Count the values of texts, each of which is a family: BLOCKS."""
@@ -433,7 +433,7 @@ class Pack:
         n, width = len(wide), self._job.settings.recipe.bits // 8
         counts = numbers(self.table["features"])
         is_sketched = "sketch" in self.table.column_names
-        large = sketches_of(self.table["sketch"]) if is_sketched else None
+        large = read_back(self.table["sketch"].to_pylist()) if is_sketched else None
         return Texts(
             np.arange(begins[-1]),
             begins,
