@@ -305,19 +305,20 @@ def _rows_of_parts(texts: NumberedTexts, division: Division, source: Source, job
 
     Copies are a part, too. Texts are there where they may have to be compared.
     """
-    copied = texts.frame.where("copies > 1").select("number", F.col("number").alias("root"))
-    copied = copied.join(division.roots, "number", "left_anti")
-    roots = division.roots.unionAll(copied).join(division.crowded, "number", "left")
-    roots = checkpointed(roots, "parts")
-    about = texts.frame.join(small(roots), "number")
-    read = about if job.settings.verified else about.where(F.col("features") < SHORT)
-    rows = source.frame.join(small(checkpointed(read.select("id"), "parts")), "id", "left_semi")
-    placed = roots.select(F.col("number").alias("a"), "root")
-    placed = division.pairs.select("a", "b").join(placed, "a")
-    every = about.join(rows, "id", "left").unionByName(placed, allowMissingColumns=True)
-    by_choice = F.row_number().over(Window.partitionBy("root").orderBy("preferred"))
-    every = every.select("*", by_choice.alias("place"), F.col("preferred.id").alias("kept"))
-    return every.drop("preferred").sortWithinPartitions("root", "id")
+    # Short rows first: only texts of parts bring their sketches.
+    short = ("number", "id", "features", "copies", "preferred")
+    own = texts.frame.select(*short).join(small(division.roots), "number", "left")
+    own = own.where("root is not null or copies > 1").join(division.crowded, "number", "left")
+    own = own.withColumn("root", F.coalesce("root", "number"))
+    by_choice = F.row_number().over(Window.partitionBy("root").orderBy("preferred")).alias("place")
+    roots = checkpointed(own.select("*", by_choice), "parts")
+    about = texts.frame.drop(*short[1:]).join(small(roots), "number")
+    read = roots if job.settings.verified else roots.where(F.col("features") < SHORT)
+    rows = source.frame.join(small(read.select("id")), "id", "left_semi")
+    pairs = roots.select(F.col("number").alias("a"), "root").join(division.pairs, "a")
+    every = about.join(rows, "id", "left")
+    every = every.unionByName(pairs.select("a", "b", "root"), allowMissingColumns=True)
+    return every.repartition("root").sortWithinPartitions("root", "id")
 
 
 def _adding(batches: Batches) -> Batches:
@@ -491,13 +492,14 @@ class Pack:
         first = np.repeat(members[np.cumsum(sizes) - sizes], sizes)
         figures = self.figures(np.column_stack((members, first)), *found[1:3])
         goes = ~self._stay(members, first, found.similarities, numbers(figures["distance"]))
+        preferred = self.table["preferred"].combine_chunks()
         return pa.table(
             {
                 "digest": self.table["digest"].take(members),
                 "representative": self.table["id"].take(first),
                 "first_digest": self.table["text_digest"].take(first),
                 **figures,
-                "kept": self.table["kept"].take(pa.array(members, mask=goes)),
+                "kept": preferred.field("id").take(pa.array(members, mask=goes)),
             }
         )
 

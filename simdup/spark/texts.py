@@ -199,7 +199,7 @@ def distinct_texts(source: Source, settings: Settings, keep: str | None = None) 
     own = ["id", "digest", "fingerprint", "features", "text_digest"]
     own += ["sketch"] if "sketch" in rows.columns else []
     # Sketches travel here, and then only with the texts that may have a near-duplicate.
-    frame = compared.select(*own).join(firsts.drop("place"), "id")
+    frame = compared.select(*own).join(firsts.drop("place").hint("shuffle_hash"), "id")
     return NumberedTexts(rows, checkpointed(frame, "texts"), count)
 
 
