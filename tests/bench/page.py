@@ -32,13 +32,19 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 STEPS = {
-    "opened": lambda page: page.wait_for_selector("#list .group"),
-    "decided by rule": lambda page: page.evaluate("decideByRule(groups, 'newest', 'near')"),
-    "searched": lambda page: seen(page, lambda: page.fill("#search", "copy-3 "), ".group"),
-    "sorted": lambda page: seen(page, lambda: page.select_option("#order", "copies"), ".group"),
-    "group opened": lambda page: seen(page, lambda: page.click(".head >> nth=0"), ".members"),
-    "compared": lambda page: seen(
-        page, lambda: page.click(".members .compare button:not(.tool) >> nth=0"), ".diff"
+    "opened": lambda page: page.wait_for_selector(".member"),
+    "compared": lambda page: page.wait_for_selector(".diff"),
+    "next group": lambda page: answered(page, "j"),
+    "next file": lambda page: answered(page, "ArrowDown"),
+    "decided": lambda page: answered(page, "d"),
+    "rules opened": lambda page: seen(page, lambda: page.click("#rules"), "#proposed"),
+    "rule shown": lambda page: seen(
+        page, lambda: page.select_option("#scope", "near"), "#proposals label"
+    ),
+    "rule applied": lambda page: seen(page, lambda: page.click("#apply"), ".head .state"),
+    "searched": lambda page: seen(page, lambda: page.fill("#search", "copy-3 "), ".head mark"),
+    "sorted": lambda page: page.evaluate(
+        "byId('order').value = 'copies'; applyFilters(); byId('list').offsetHeight"
     ),
 }
 COLUMNS = {"groups": ",", "files": ",", "runs": "", "page, MB": ".1f", "seconds": ".2f"}
@@ -48,6 +54,12 @@ def seen(page: Page, act: Callable[[], object], selector: str) -> None:
     """Do something, and wait until what it brings is there."""
     act()
     page.wait_for_selector(selector)
+
+
+def answered(page: Page, key: str) -> None:
+    """Press a key, and wait until what it does is laid out."""
+    page.keyboard.press(key)
+    page.evaluate("document.body.offsetHeight")
 
 
 def make_files(groups: int, members: int, size: int, folder: Path) -> None:
@@ -82,15 +94,15 @@ def opened(path: str, **options: Any) -> Iterator[Page]:
 
 
 def draw(browser: str, folder: Path, picture: Path) -> None:
-    """A PNG of the first screen of the page of the demo, with a group that is open."""
+    """A PNG of the first screen of the page of the demo, with a group that has differences."""
     os.chdir(Path(__file__).parents[2])
     scan(Path("fixtures/demo"), folder / "page.html")
     with opened(browser, viewport={"width": 1100, "height": 760}) as page:
         page.goto((folder / "page.html").as_uri())
-        page.click("#ruling summary")
-        page.click("#ruling form button")
-        page.click(".head:has-text('spring-soup')")
-        page.wait_for_selector(".members")
+        for _ in range(3):
+            page.keyboard.press("d")
+        page.click(".head:has-text('kiln')")
+        page.wait_for_selector(".diff")
         page.evaluate("document.activeElement.blur()")
         page.screenshot(path=picture)
 

@@ -16,12 +16,13 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
-from patience import LONG, patient
+from patience import patient
 
 from simdup.clean.plan import read_plan
-from simdup.records import Part, Reason, Skipped, Stats
+from simdup.findings.identical import with_sets
+from simdup.records import FolderPair, Group, Kind, Part, Reason, Skipped, Stats, Unread
 from simdup.report.page import groups
-from simdup.report.wording import percent
+from simdup.report.wording import percent, printable
 from simdup.settings import SIMILARITY, Settings
 from tests.clean.test_rules import reasons
 from tests.report.test_accuracy import KINDS, row
@@ -33,6 +34,7 @@ from tests.report.test_page import (
     corpus_page,
     family,
     group,
+    member,
     page_of,
     result,
     similar,
@@ -53,9 +55,6 @@ def axe_core():
 
 
 AXE = axe_core()
-needs_axe = pytest.mark.skipif(
-    AXE is None, reason="no axe-core: install axe-playwright-python, or name it in SIMDUP_AXE"
-)
 
 HOSTILE = [
     "<img src=x onerror=window.hacked=1>.txt",
@@ -124,9 +123,9 @@ def opened(browser):
     """`opened(address)`: the page, which in the end must have no error and no network request."""
     contexts, troubles = [], []
 
-    def opening(address, ready="#list > li", **options):
+    def opening(address, ready="#views button, #now tbody", **options):
         contexts.append(browser.new_context(**options))
-        contexts[-1].set_default_timeout(LONG * 1000)
+        contexts[-1].set_default_timeout(patient(60) * 1000)
         page = contexts[-1].new_page()
         page.on("console", lambda message: troubles.append(message.text))
         page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -143,13 +142,23 @@ def opened(browser):
 
 
 @pytest.fixture
-def rendered(opened, tmp_path):
+def shown(opened, tmp_path):
+    """`shown(text)`: the page with this text."""
+
+    def showing(text, **options):
+        path = tmp_path / "page.html"
+        path.write_text(text, "utf-8")
+        return opened(path.as_uri(), **options)
+
+    return showing
+
+
+@pytest.fixture
+def rendered(shown):
     """`rendered(result, read)`: the page of a made-up result."""
 
     def rendering(found, read=None, language="en", day=None, **options):
-        path = tmp_path / "page.html"
-        path.write_text(page_of(found, language, read, day), "utf-8")
-        return opened(path.as_uri(), **options)
+        return shown(page_of(found, language, read, day), **options)
 
     return rendering
 
@@ -160,178 +169,191 @@ def page(opened, report):
 
 
 def heads(page):
-    """The names of the groups that are shown."""
-    paths = ".group > h2 > .head > :nth-child(4) > .path:first-child"
+    """The names of the groups that are listed."""
+    paths = ".head > .title > .path:first-child"
     return page.eval_on_selector_all(paths, "all => all.map(each => each.textContent)")
 
 
-def open_group(page, part):
-    """Open the group whose heading contains this text, and return it."""
-    group = page.locator(".group", has=page.locator(".head", has_text=part)).first
-    group.locator(".head").click()
-    return group
+def view(page, name):
+    page.locator(f"#views [data-view={name}]").click()
 
 
-def compare(group, part):
+def choose(page, part):
+    """Choose the group whose row has this text, and return its members as text."""
+    page.locator(".head", has_text=part).first.click()
+    return page.locator(".member").all_inner_texts()
+
+
+def compare(page, part):
     """Compare the representative with the member whose row contains this text."""
-    group.locator(".members tr", has_text=part).locator(".compare button:not(.tool)").click()
-    group.locator(".diff").wait_for()
-    return group.locator(".diff")
+    page.locator(".member", has_text=part).locator(".compare").click()
+    page.locator(".diff th", has_text=part).wait_for()
+    return page.locator(".diff")
 
 
-def test_a_summary_says_what_was_found(page):
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_the_sheet_about_the_scan_says_what_was_found(page):
     assert page.locator("h1").inner_text().startswith("simdup Duplicates in files, ")
     assert page.title().endswith("20" + page.locator("#title").inner_text()[-2:] + " · simdup")
+    view(page, "about")
     figures = page.locator("#figures").inner_text()
     assert "16" in figures
     assert "groups of duplicates" in figures
     assert f"similarity of {percent(SIMILARITY)}" in page.locator("#settings").inner_text()
     assert "1 binary" in page.locator(".reasons").inner_text()
-
-
-def test_the_histogram_has_all_files_and_the_threshold(page):
     titles = page.eval_on_selector_all("#histogram title", "all => all.map(e => e.textContent)")
-
     assert sum(int(title.split()[0]) for title in titles) == 12
     assert f"threshold {percent(SIMILARITY)}" in page.locator("#histogram").text_content()
 
 
 def test_searching_shows_the_groups_with_all_words_in_one_path(page):
     page.fill("#search", "HARBOUR let")
-    assert [head.split(" > ")[0] for head in heads(page)] == ["files/letters/harbour"]
+    assert [head.split(" > ")[0] for head in heads(page)] == ["letters/harbour"]
     assert page.locator("#count").inner_text() == "1 of 4 groups"
 
     page.fill("#search", "harbour clock")
-    assert page.locator("#list").inner_text() == "No group fits the search and the filters."
+    assert page.locator("#list").inner_text() == "Nothing here fits the search and the filters."
 
     page.click("#reset")
     assert len(heads(page)) == 4
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "found"),
-    [
-        ("kind", "identical bytes", ["files/bytes/a.txt", "files/hostile/\\xff\\xfe.txt"]),
-        ("folder", "files/钟表", ["files/钟表/clock.txt"]),
-        ("coding", "gb18030", ["files/钟表/clock.txt"]),
-    ],
-)
-def test_a_filter_shows_only_matching_groups(page, field, value, found):
-    page.select_option(f"#{field}", value)
+def test_a_filter_shows_only_matching_groups(page):
+    hostile, same, clocks = "\\xff\\xfe.txt hostile", "a.txt bytes", "clock.txt 钟表"
+    page.click("#unfold")
+    for field, value, found in (
+        ("kind", "identical bytes", [hostile, same]),
+        ("folder", "钟表", [clocks]),
+        ("coding", "gb18030", [clocks]),
+    ):
+        page.select_option(f"#{field}", value)
+        assert heads(page) == found
+        page.click("#reset")
 
-    assert heads(page) == found
-
-
-def test_a_range_of_similarity_is_a_filter(page):
     page.fill("#low", "100")
-    found = ["files/bytes/a.txt", "files/hostile/\\xff\\xfe.txt", "files/钟表/clock.txt"]
-    assert sorted(heads(page)) == found
-
+    assert sorted(heads(page)) == [hostile, same, clocks]
     page.fill("#low", "")
     page.fill("#high", "99.9")
-    found = page.locator(".head .match .path").all_inner_texts()
-    assert sorted(found) == [
-        "files/hostile/other.txt",
-        "files/letters/harbour.txt",
-        "files/钟表/glasses.txt",
+    found = page.locator(".head .match .name").all_inner_texts()
+    assert sorted(found) == ["glasses.txt", "harbour.txt", "other.txt"]
+
+
+SAME = {"text_digest": b"t" * 16, "words_digest": b"w" * 16}
+
+
+def test_what_can_go_is_listed_before_what_wants_a_look(rendered):
+    same = {"bytes_digest": b"b" * 16} | SAME
+    small, large = (
+        group(number, f"{number}a", f"{number}b", size=size, **same)
+        for number, size in ((3, 10), (4, 9000))
+    )
+    found = with_sets([group(1, "a", "b"), small, large])[0]
+    page = rendered(result(*found))
+
+    sections = page.locator(".section").all_inner_texts()
+    assert heads(page) == ["4a", "3a", "a"]
+    assert [" ".join(each.split()) for each in sections] == [
+        "Can go safely 2 groups · 9.0 kB",
+        "Wants a look 1 group",
     ]
-
-
-def test_groups_are_sorted(page):
-    page.select_option("#order", "files")
-    counts = [int(text.split()[0]) for text in page.locator(".head .count").all_inner_texts()]
-    assert counts == sorted(counts, reverse=True)
-
+    page.click("#unfold")
     page.select_option("#order", "path")
-    assert heads(page) == sorted(heads(page))
+    assert heads(page) == ["3a", "4a", "a"]
+    assert page.locator(".section").count() == 0
 
 
-def test_an_open_group_shows_its_members_and_their_distance(page):
-    group = open_group(page, "harbour")
-    rows = group.locator(".members tbody tr").all_inner_texts()
+def test_the_chosen_group_shows_its_members_and_their_distance(page):
+    rows = choose(page, "harbour")
 
     assert len(rows) == 3
-    assert rows[0].split("\t")[1] == "representative"
+    assert "representative" in rows[0]
     assert "%" in rows[1]
     assert "bit" in rows[1]
-    group.locator(".head").click()
-    assert page.locator(".members").count() == 0
+    assert "letters" in rows[1]
+    assert page.locator(".head[aria-current=true]").count() == 1
+    assert page.locator("#pane .pane-head").inner_text().startswith("near · 3 files")
 
 
 def test_an_identical_set_has_a_heading_with_its_number(rendered):
     page = rendered(result(with_copies(), group(2, "a.txt", "b.txt")))
-    opened = open_group(page, "first.txt")
-    rows = opened.locator(".members tbody tr").all_inner_texts()
+    rows = [*map(str.split, choose(page, "first.txt"))]
 
-    assert "6 files, 4 identical" in opened.locator(".head").inner_text()
-    assert rows[0].strip() == "2 identical files"
-    assert rows[1].startswith("representative")
-    assert "copy.txt" in rows[2]
-    assert "same bytes" in rows[2]
-    assert "near.txt" in rows[3]
-    heading = "3 files with the same text, 2 of them identical, 52.0 % like the representative"
-    assert rows[4].strip() == heading
-    assert all(p in row for p, row in zip(("set-1", "set-3", "set-2"), rows[5:], strict=True))
-    assert "20 bits" in rows[5]
-    assert "same bytes" in rows[6]
-    assert "same text" in rows[7]
-    inside = opened.locator(".members .inside").all_inner_texts()
-    assert [next(n for n in ("first", "copy", "set") if n in row) for row in inside] == [
-        *("first", "copy", "set", "set", "set")
+    names = ["first.txt", "copy.txt", "near.txt", "set-1.txt", "set-3.txt", "set-2.txt"]
+    assert [row[0] for row in rows] == names
+    assert "6 files, 4 identical" in page.locator(".head").first.inner_text()
+    assert page.locator(".set").all_inner_texts() == [
+        "2 identical files",
+        "3 files with the same text, 2 of them identical, 52.0 % like the representative",
     ]
+    words = ["", "same bytes", "20 bits", "20 bits", "same bytes", "same text"]
+    assert all(
+        word in row
+        for word, row in zip(words, page.locator(".member").all_inner_texts(), strict=True)
+    )
+    assert page.locator(".member.inside .name").all_inner_texts() == [*names[:2], *names[3:]]
+    page.click("#unfold")
     for kind, found in {"identical bytes": 1, "identical text": 1, "near": 2}.items():
         page.select_option("#kind", kind)
         assert len(heads(page)) == found
 
 
 def test_the_heading_of_a_group_of_versions_is_their_chain(rendered):
-    page = rendered(result(*with_versions()))
+    page = rendered(replace(result(*with_versions()), roots=("in",)))
 
-    assert heads(page) == [
-        "in/lease v1 > v2.txt, newest last; 12 % changed",
+    assert sorted(heads(page)) == [
         "a1 > a2 > a3, newest last",
         "b",
+        "lease v1 > v2.txt, newest last; 12 % changed",
     ]
     page.click("#language")
-    assert heads(page)[0] == "in/lease v1 > v2.txt（从旧到新），依次改动 12 %"
+    assert "lease v1 > v2.txt（从旧到新），依次改动 12 %" in heads(page)
 
 
-def test_a_pair_of_folders_is_one_row_that_opens_into_its_groups(rendered):
-    groups = group(1, "code/old/a", "code/new/a"), group(2, "b", "c")
-    page = rendered(result(*groups, folders=FOLDERS))
-    rows = page.locator(".pair .head")
+def test_folders_are_a_tree_with_whole_copies_first_and_nothing_without_an_identical_file(rendered):
+    def pair(path, other, *figures):
+        return FolderPair(path, other, *figures, None)
 
-    assert heads(page) == ["b"]
-    assert page.locator("#count").inner_text() == "2 groups"
-    assert rows.nth(0).inner_text().split("\n")[0] == "97.6 %"
-    assert (
-        "code/old ~ code/new\\x1b: 500 of 512 files, 471 identical, 9 not compared;"
-        " newer: new\\x1b" in rows.nth(0).inner_text()
+    page = rendered(
+        result(
+            group(1, "code/old/a", "code/new/a"),
+            folders=(
+                pair("weak", "other", 4, 4, 4, 0, 0),
+                *FOLDERS,
+                pair("code/old/lib", "code/spare", 9, 9, 9, 9, 0),
+                pair("x/copy", "x/docs", 2, 2, 2, 2, 0),
+            ),
+        )
     )
-    assert "a/docs ~ b/docs: 4 of 4 files, 4 identical" in rows.nth(1).inner_text()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    assert heads(page) == ["code/old/a", "b"]
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    assert page.locator("#group-1 .members").is_visible()
-    page.keyboard.press("Escape")
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("Escape")
-    assert heads(page) == ["b"]
-    page.fill("#search", "new/a")
-    assert page.locator(".pair").count() == 1
-    assert page.locator("#count").inner_text() == "1 of 2 groups"
+    view(page, "folders")
+    rows = page.locator(".pair")
+
+    assert [each.split("\n")[0] for each in rows.all_inner_texts()] == [
+        "a/docs ~ b/docs",
+        "x/copy ~ x/docs",
+        "code/old ~ code/new\\x1b",
+        "code/old/lib ~ code/spare",
+    ]
+    levels = rows.evaluate_all("all => all.map(each => each.dataset.level)")
+    assert levels == ["0", "0", "0", "1"]
+    words = "500 of 512 files, 471 identical, 9 not compared; newer: new\\x1b"
+    assert words in rows.nth(2).inner_text()
+    page.get_by_role("button", name="Show 1 more pair without an identical file").click()
+    assert "weak ~ other" in rows.last.inner_text()
     page.fill("#search", "docs")
-    assert "a/docs" in page.locator("#list").inner_text()
+    assert page.locator("#count").inner_text() == "2 of 5 pairs of folders"
     page.click("#language")
-    assert "：4 个文件中有 4 个的副本，其中 4 个文字相同" in rows.nth(0).inner_text()
+    assert "4 个文件中有 4 个的副本，其中 4 个文字相同" in rows.first.inner_text()
 
 
 def test_files_that_were_compared_for_identity_only_are_counted(rendered):
     stats = Stats(9, 8, 1234, 0.5, identity_only=(("lock file", 2), ("SVG image", 1)))
     page = rendered(replace(result(group(1, "a", "b")), stats=stats))
 
+    view(page, "about")
     words = "Compared for identity only: 2 lock files, 1 SVG image."
     assert words in page.locator("#settings").inner_text()
     page.click("#language")
@@ -347,14 +369,16 @@ def test_files_that_were_compared_for_identity_only_are_counted(rendered):
     ],
 )
 def test_english_is_compared_by_words_and_chinese_by_characters(page, name, other, gone, new):
-    table = compare(open_group(page, name), other)
+    choose(page, name)
+    table = compare(page, other)
 
     assert gone <= {*table.locator("del").all_inner_texts()}
     assert new <= {*table.locator("ins").all_inner_texts()}
 
 
 def test_equal_passages_are_folded_and_can_be_unfolded(page):
-    table = compare(open_group(page, "clock.txt"), "glasses.txt")
+    choose(page, "clock.txt")
+    table = compare(page, "glasses.txt")
     before = table.locator("tr.same").count()
     fold = table.locator(".fold button").first
     folded = int(fold.inner_text().split()[0])
@@ -364,23 +388,83 @@ def test_equal_passages_are_folded_and_can_be_unfolded(page):
     assert table.locator("tr.same").count() == before + folded
 
 
-def test_any_two_members_are_put_side_by_side(page):
-    group = open_group(page, "harbour")
-    compare(group, "harbour-2.txt")
-    group.get_by_label("Left").select_option(label="harbour-3.txt")
-    group.locator("th .name", has_text="harbour-3.txt").wait_for()
-    gone = group.locator("del").all_inner_texts()
-    group.get_by_label("Right").select_option(label="harbour-3.txt")
+def test_the_comparison_is_open_from_the_start_and_of_any_two_members(page):
+    choose(page, "harbour")
+    page.wait_for_selector(".diff")
+    page.get_by_label("Left").select_option(label="letters/harbour-3.txt")
+    page.locator("th .name", has_text="harbour-3.txt").wait_for()
+    gone = page.locator(".diff del").all_inner_texts()
+    page.get_by_label("Right").select_option(label="letters/harbour-3.txt")
 
     assert "library" in gone
-    group.get_by_text("Both texts are the same.").wait_for()
+    page.get_by_text("Both texts are the same.").wait_for()
+
+
+def test_lines_have_their_numbers_however_the_text_is_wrapped(page):
+    draw = random.Random(5)
+    words = [*"abcde", "汉字和句子", "wrapped", "lines.", "。", "\n", " ", "\n\n", "\r\n"]
+    texts = ["".join(draw.choices(words, k=600)) for _ in range(20)]
+    numbers = page.evaluate(
+        """texts => texts.map((text) => passagesOf(text, text.slice(0, 300)).map(({left, lines}) =>
+            [left.map(([piece]) => piece).join(''), lines.left]))""",
+        texts,
+    )
+
+    for text, passages in zip(texts, numbers, strict=True):
+        plain, at = text.replace("\r\n", "\n"), 0
+        for passage, line in passages:
+            letters = "".join(passage.split())
+            begin = at + len(plain[at:]) - len(plain[at:].lstrip())
+            assert not letters or plain.count("\n", 0, begin) + 1 == line
+            for letter in letters:
+                at = plain.index(letter, at) + 1
+
+
+def test_changes_are_visited_one_after_the_other(rendered):
+    lines = [f"This is line number {number} of the text." for number in range(90)]
+    other = [
+        line.replace("line", "row") if place % 30 == 5 else line for place, line in enumerate(lines)
+    ]
+    read = {"a": "\n".join(lines), "b": "\n".join(other)}
+    page = rendered(result(group(1, "a", "b")), lambda each: read[each.path])
+    page.wait_for_selector(".diff")
+    here = ".diff .here td:first-child"
+
+    assert page.locator(".diff .changed td[data-line]").first.get_attribute("data-line") == "6"
+    press(page, ".", ".")
+    assert page.locator(here).get_attribute("data-line") == "36"
+    page.get_by_role("button", name="Next change").click()
+    assert page.locator(here).get_attribute("data-line") == "66"
+    press(page, ".", ",")
+    assert page.locator(here).get_attribute("data-line") == "36"
+    assert page.locator(".diff .fold").first.inner_text() == "4 passages unchanged"
+
+
+def test_the_same_words_say_so_and_their_layout_is_shown_on_demand(rendered):
+    texts = {"a": "One line\nof text.", "b": "One  line of text."}
+    members = tuple(
+        member(path, bytes_digest=path.encode(), **SAME | {"text_digest": path.encode()})
+        for path in texts
+    )
+    pictures = members[1].document._replace(unread=(Unread("pictures", 2, "0"),))
+    made = Group(1, Kind.SAME_WORDS, 0, (members[0], members[1]._replace(document=pictures)))
+    page = rendered(result(*with_sets([made])[0]), lambda each: texts[each.path])
+
+    page.get_by_text("The same words: the texts differ only in layout").wait_for()
+    said = page.locator(".verdict").inner_text()
+    assert "b also holds what was not compared: pictures (2)." in said
+    assert page.locator(".diff").count() == 0
+    page.get_by_role("button", name="Show what differs").click()
+    assert page.locator(".diff td del").all_inner_texts() == ["·", "↵\n"]
+    assert page.locator(".diff td ins").all_inner_texts() == ["··", "·"]
 
 
 @pytest.fixture
 def siblings(rendered):
-    """The page of one group and two families of siblings."""
+    """The page of one group, one of related texts, and two families of siblings."""
+    related = group(4, "recipes/a", "recipes/b")._replace(score=0.5)
     found = replace(
-        result(group(1, "letters/a", "letters/b")),
+        result(group(1, "letters/a", "letters/b"), related),
         patterns=(
             family(2, (0.62, 0.12), (0.5, 0.1), folder="forms/"),
             family(3, (0.58, 0.48), folder="leases/"),
@@ -390,105 +474,54 @@ def siblings(rendered):
     return rendered(found, lambda document: f"The text of {document.path}.")
 
 
-def test_related_texts_are_shown_only_if_they_are_chosen(rendered):
-    related = group(2, "recipes/a", "recipes/b")._replace(score=0.5)
-    page = rendered(result(group(1, "letters/a", "letters/b"), related))
-    assert heads(page) == ["letters/a"]
-    assert page.locator("#count").inner_text() == "1 group"
+def test_related_texts_and_files_of_one_pattern_are_views_of_their_own(siblings):
+    views = siblings.locator("#views button").all_inner_texts()
+    assert views == ["Groups 1", "Related 1", "One pattern 2", "About"]
+    assert heads(siblings) == ["a letters"]
 
-    page.get_by_role("button", name="group of related texts").click()
-    assert heads(page) == ["recipes/a"]
-
-
-def test_files_of_one_pattern_are_shown_only_if_they_are_asked_for(siblings):
-    switch = siblings.get_by_label("also show files of one pattern (2 groups)")
-    assert not switch.is_checked()
-    assert heads(siblings) == ["letters/a"]
-    assert siblings.locator("#kind option").all_inner_texts() == ["all", "near"]
-
-    switch.check()
-    assert heads(siblings) == ["letters/a", "forms/form-0", "leases/form-0"]
-    assert siblings.locator("#count").inner_text() == "3 groups"
-    siblings.select_option("#kind", "same pattern")
-    assert heads(siblings) == ["forms/form-0", "leases/form-0"]
+    view(siblings, "related")
+    assert heads(siblings) == ["a recipes"]
+    view(siblings, "patterns")
+    assert heads(siblings) == ["form-0 leases", "form-0 forms"]
+    siblings.click("#unfold")
     siblings.select_option("#folder", "leases")
-    assert heads(siblings) == ["leases/form-0"]
-
-    switch.uncheck()
-    assert heads(siblings) == ["letters/a"]
-    assert siblings.locator("#folder option").all_inner_texts() == ["all", "letters"]
+    assert heads(siblings) == ["form-0 leases"]
+    view(siblings, "groups")
+    assert heads(siblings) == ["a letters"]
 
 
 def test_a_family_says_who_else_has_what_its_files_share(siblings):
-    siblings.check("#patterns")
-    family = open_group(siblings, "forms")
-    rows = family.locator(".members tbody tr").all_inner_texts()
+    view(siblings, "patterns")
+    rows = choose(siblings, "forms")
 
-    assert "50.0 % to 62.0 % alike, nearly all of it shared with about " in family.inner_text()
+    said = siblings.locator("#pane").inner_text()
+    assert "50.0 % to 62.0 % alike, nearly all of it shared with about " in said
     assert "own share 12.0 %" in rows[1]
     assert "own share" not in rows[0]
-    assert "copies" not in family.locator(".head").inner_text()
-    assert compare(family, "form-1").locator("ins").all_inner_texts() == ["1"]
-    lease = open_group(siblings, "leases")
-    assert "58.0 % alike, half of it shared with about 5 other files" in lease.inner_text()
-
+    assert compare(siblings, "form-1").locator("td ins").all_inner_texts() == ["1"]
+    choose(siblings, "leases")
+    said = siblings.locator("#pane").inner_text()
+    assert "58.0 % alike, half of it shared with about 5 other files" in said
     siblings.click("#language")
-    assert "几乎全部也见于约" in siblings.locator("#group-2").inner_text()
-    assert siblings.get_by_label("同时显示同一模板的文件（2 组）").is_checked()
-
-
-def test_families_are_in_no_figure_and_in_the_words_about_the_scan(siblings):
-    siblings.check("#patterns")
+    assert "约一半也见于约" in siblings.locator("#pane").inner_text()
+    view(siblings, "about")
     titles = siblings.eval_on_selector_all("#histogram title", "all => all.map(e => e.textContent)")
-
-    assert [int(title.split()[0]) for title in titles] == [1]
-    assert "groups of duplicates\n1\n" in siblings.locator("#figures").inner_text()
-    assert "4 pairs of files fell short" in siblings.locator("#settings").inner_text()
+    assert titles == ["79 % 起：2 个文件"]
+    assert "有 4 对文件虽然相似" in siblings.locator("#settings").inner_text()
 
 
-def test_the_keyboard_switches_files_of_one_pattern_on(siblings):
-    focused = "document.activeElement.id"
-    while siblings.evaluate(focused) != "patterns":
-        siblings.keyboard.press("Tab")
-    siblings.keyboard.press("Space")
-    assert len(heads(siblings)) == 3
-    siblings.keyboard.press("/")
-    assert siblings.evaluate(focused) == "search"
-
-    open_group(siblings, "leases")
-    siblings.keyboard.press("Escape")
-    assert siblings.locator(".members").count() == 0
-
-
-def test_what_can_go_and_what_wants_a_look_are_filters(rendered):
+def test_the_sheet_counts_what_can_go_and_what_wants_a_look(rendered):
     found = replace(
         result(with_copies(), *with_versions()[:1], group(3, "x", "y")),
         patterns=(family(4, (0.62, 0.12)),),
     )
     page = rendered(found)
-    names = ["safe", "look"]
-    texts = [page.locator(f".{name}").inner_text().split("\n") for name in names]
+    view(page, "about")
 
-    assert texts == [
-        ["Can go safely", "2 identical copies 200 B", "1 copy of the same text 100 B"],
-        [
-            "Wants a look",
-            "1 group of versions",
-            "4 near-duplicates 400 B",
-            "1 group of one pattern",
-        ],
+    assert page.locator("#tiers p").all_inner_texts() == [
+        "Can go safely: same bytes 2 (200 B), same text 1 (100 B)",
+        "Wants a look: versions 1, near 4 (400 B), same pattern 1",
     ]
-    shown = {"identical copies": ["in/first.txt"], "group of one pattern": ["form-0"]}
-    shown["of versions"] = ["in/lease v1 > v2.txt, newest last; 12 % changed"]
-    for text, expected in shown.items():
-        button = page.locator("#facets button", has_text=text)
-        button.click()
-        assert heads(page) == expected
-        assert button.get_attribute("aria-pressed") == "true"
-        assert page.locator('#facets [aria-pressed="true"]').count() == 1
-        button.click()
-        assert page.locator('#facets [aria-pressed="true"]').count() == 0
-        assert len(heads(page)) == 3
 
 
 def test_the_language_is_that_of_the_browser_unless_told(rendered):
@@ -506,30 +539,28 @@ def test_a_search_shows_and_marks_the_member_that_it_found(rendered):
     page = rendered(result(group(1, *members), group(2, "x", "y")))
     page.fill("#search", "n/287")
 
-    assert page.locator(".head .match").inner_text() == "found: in/287.txt"
-    assert page.locator(".head mark").all_inner_texts() == ["n/", "287"]
-    open_group(page, "287")
-    assert page.locator(".members .sought").inner_text().split("\t")[2] == "in/287.txt"
+    assert page.locator(".head .match").inner_text() == "found: 287.txt in"
+    assert page.locator(".head mark").all_inner_texts() == ["287", "n"]
+    assert page.locator(".member.sought[aria-current]").inner_text().startswith("287.txt in")
     page.fill("#search", "")
     assert page.locator("mark, .match, .sought").count() == 0
 
 
 def test_a_bar_of_the_histogram_shows_its_groups(rendered):
     page = rendered(result(with_copies(), group(2, "x", "y")))
-    bar = page.get_by_role("button", name="1 file from 69 %")
-    bar.focus()
-    page.keyboard.press("Enter")
+    view(page, "about")
+    page.get_by_role("button", name="1 file from 69 %").focus()
+    press(page, "Enter")
 
-    assert heads(page) == ["in/first.txt"]
-    assert page.locator(".match").inner_text() == "found: in/near.txt"
+    assert heads(page) == ["first.txt in"]
+    assert page.locator(".match").inner_text() == "found: near.txt in"
     assert page.evaluate("document.activeElement.id") == "list"
-    page.keyboard.press("ArrowDown")
-    assert page.evaluate("document.activeElement.className") == "head"
 
 
-def test_the_filters_are_in_the_address(rendered):
+def test_the_filters_and_the_group_are_in_the_address(rendered):
     page = rendered(result(with_copies(), group(2, "x", "y")))
     page.fill("#search", "near & <b>")
+    page.click("#unfold")
     page.select_option("#kind", "identical bytes")
     page.wait_for_url(re.compile("kind"))
     page.reload()
@@ -539,56 +570,47 @@ def test_the_filters_are_in_the_address(rendered):
 
     page.click("#reset")
     page.wait_for_url(re.compile("#all$"))
-    page.evaluate("location.hash = '#low=75&high=85&kind=no'")
+    page.evaluate("location.hash = '#low=75&high=85&kind=no&row=2'")
     page.locator(".head", has_text="found: y").wait_for()
     assert heads(page) == ["x"]
     assert page.locator("#kind").input_value() == ""
+    assert page.locator(".member .name").all_inner_texts() == ["x", "y"]
 
 
-def test_pairs_are_compared_one_after_the_other(rendered):
-    read = {"in/a 1": "one two", "in/a 2": "one three", "in/a 3": "six", "x/b": "b", "y/b": "b c"}
-    page = rendered(
-        result(group(1, *list(read)[:3]), group(2, "x/b", "y/b")), lambda each: read[each.path]
-    )
-    compare(open_group(page, "a 1"), "a 2")
-    about = page.locator(".pairs .note")
-    assert about.inner_text() == "Pair 1 of 2 in group 1: 80.0 % alike"
-    assert page.evaluate("document.activeElement.className") == "comparison"
-    assert page.locator(".diff th").all_inner_texts() == ["a 1", "a 2"]
-    page.get_by_label("Left").select_option(label="a 3")
-    assert about.inner_text() == "Pair 2 of 2 in group 1: ~100 % alike"
+def test_on_a_phone_the_group_is_a_screen_of_its_own(opened, report):
+    page = opened(report, viewport={"width": 390, "height": 844}, has_touch=True)
 
-    page.get_by_role("button", name="Next pair").click()
-    assert about.inner_text() == "Pair 1 of 1 in group 2: 80.0 % alike"
-    page.locator(".diff th", has_text="x/b").wait_for()
-    box = page.locator(".comparison").bounding_box()
-    assert 0 <= box["y"] < 400
-    page.get_by_role("button", name="Previous pair").click()
-    assert about.inner_text() == "Pair 2 of 2 in group 1: 80.0 % alike"
-    page.keyboard.press("Escape")
-    assert page.locator(".comparison").count() == 0
-    assert page.locator("#group-1 .members").is_visible()
-
-
-def test_the_first_group_is_on_the_first_screen_of_a_phone(opened, report):
-    page = opened(report, viewport={"width": 390, "height": 844})
-
-    assert page.locator(".group").first.bounding_box()["y"] < 500
-    assert not page.locator("#kind").is_visible()
-    page.get_by_role("button", name="More filters").click()
-    assert page.locator("#kind").is_visible()
+    assert page.locator(".row").first.bounding_box()["y"] < 300
+    assert not page.locator("#pane").is_visible()
+    page.locator(".head").nth(2).click()
+    assert page.locator(".member").first.is_visible()
+    assert not page.locator("#queue").is_visible()
+    page.get_by_role("button", name="Back to the list").click()
+    assert page.locator("#queue").is_visible()
+    assert page.evaluate("document.activeElement.matches('.head[aria-current]')")
+    page.locator(".head").first.click()
+    page.go_back()
+    page.locator("#queue").wait_for()
+    assert not page.locator("#pane").is_visible()
 
 
 def test_the_language_switches(page):
-    compare(open_group(page, "harbour"), "harbour-2.txt")
+    choose(page, "harbour")
+    page.wait_for_selector(".diff")
     page.click("#language")
 
     assert page.get_attribute("html", "lang") == "zh-Hans"
     assert page.title().startswith("files 中的重复文档，20")
-    assert "重复分组" in page.locator("#figures").inner_text()
     page.get_by_text("处段落有差异").wait_for()
     page.click("#language")
     assert page.get_attribute("html", "lang") == "en"
+    entries = page.evaluate(
+        "Object.values(WORDS).map((both) => both.map((one) => Object.keys(one)))"
+    )
+    both = page.evaluate("Object.values(WORDS).map((both) => both.map((one) => typeof one))")
+    assert all(len(each) == 2 for each in both)
+    assert all(one == other for one, other in both if "string" not in (one, other))
+    assert len(entries) > 100
 
 
 def test_the_theme_switches_and_follows_the_system_at_first(opened, report):
@@ -606,51 +628,51 @@ def test_the_theme_switches_and_follows_the_system_at_first(opened, report):
     assert light.evaluate(colour) == system[1]
 
 
-def test_the_keyboard_alone_is_enough(page):
-    focused = "document.activeElement.closest('.group')?.id ?? document.activeElement.id"
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "skip"
-    page.keyboard.press("/")
-    assert page.evaluate(focused) == "search"
-    page.keyboard.type("harbour")
-    assert len(heads(page)) == 1
-    page.keyboard.press("Escape")
-    assert len(heads(page)) == 4
+def test_every_key_works_wherever_the_focus_is(page):
+    def place():
+        return page.evaluate("[page.shown.indexOf(page.chosen), page.place]")
 
-    ids = page.eval_on_selector_all(".group", "all => all.map(each => each.id)")
-    page.keyboard.press("ArrowDown")
-    assert page.evaluate(focused) == ids[0]
-    page.keyboard.press("ArrowUp")
-    assert page.evaluate(focused) == "search"
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    assert page.evaluate(focused) == ids[1]
-    page.keyboard.press("End")
-    assert page.evaluate(focused) == ids[-1]
-    page.keyboard.press("Home")
-    page.keyboard.press("Enter")
-    assert page.locator(f"#{ids[0]} .members").is_visible()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("c")
-    page.locator(".diff").wait_for()
+    press(page, "Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    press(page, "/", *"harbour")
+    assert page.evaluate("document.activeElement.id") == "search"
+    assert len(heads(page)) == 1
+    press(page, "Escape")
+    assert len(heads(page)) == 4
+    press(page, "Escape", "k")
+    assert place() == [2, 1]
+    press(page, "j", "j")
+    assert place() == [3, 1]
+    press(page, "ArrowDown", "ArrowUp", "ArrowUp", "ArrowUp")
+    assert place() == [3, 0]
+    press(page, "ArrowDown", "ArrowDown", "c")
     assert page.evaluate("document.activeElement.className") == "comparison"
-    page.keyboard.press("Escape")
-    page.keyboard.press("Escape")
-    assert page.locator(".members").count() == 0
+    press(page, "Tab")
+    assert page.evaluate("document.activeElement.closest('.comparison') !== null")
+    press(page, "Escape")
+    assert page.evaluate("document.activeElement.dataset.place") == "2"
+    press(page, "Escape")
     assert page.evaluate("document.activeElement.className") == "head"
+    press(page, "c", "d")
+    assert page.locator(".goes").count() == 1
+    press(page, "u", "?")
+    assert page.locator("#helping").is_visible()
+    assert page.locator("kbd").all_inner_texts()[:4] == ["j", "k", "↓", "↑"]
+    press(page, "j", "Escape")
+    assert not page.locator("#helping").is_visible()
+    assert page.locator(".goes").count() == 0
 
 
 def test_focus_can_be_seen(page):
     for _ in range(14):
-        page.keyboard.press("Tab")
+        press(page, "Tab")
         style = "getComputedStyle(document.activeElement).outlineStyle"
         assert page.evaluate(style) in {"solid", "auto"}
 
 
 def test_hostile_names_are_text(page):
-    group = open_group(page, "hostile")
-    names = group.locator(".members .name").all_inner_texts()
+    choose(page, "hostile")
+    names = page.locator(".members .name").all_inner_texts()
 
     assert "<img src=x onerror=window.hacked=1>.txt" in names
     assert "\"'><svg onload=window.hacked=1>.txt" in names
@@ -659,6 +681,7 @@ def test_hostile_names_are_text(page):
     assert r"line\nbreak.txt" in names
     assert r"\xff\xfe.txt" in names
     assert "script><script>window.hacked=1<.txt" in names
+    view(page, "about")
     page.click("#settings summary")
     page.locator(".names li").first.wait_for()
     assert "</script><script>window.hacked=1<.png" in page.locator(".names").inner_text()
@@ -667,7 +690,8 @@ def test_hostile_names_are_text(page):
 
 
 def test_hostile_contents_are_text(page):
-    table = compare(open_group(page, "hostile"), "other.txt")
+    choose(page, "hostile")
+    table = compare(page, "other.txt")
     shown = table.inner_text()
 
     for piece in (
@@ -695,64 +719,46 @@ def test_markup_and_scripts_from_elsewhere_are_refused(browser, report):
     page.close()
 
 
-@pytest.mark.parametrize("width", [320, 800])
-def test_nothing_is_wider_than_a_phone(opened, report, width):
-    page = opened(report, viewport={"width": width, "height": 800})
-    compare(open_group(page, "harbour"), "harbour-2.txt")
-
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
 def test_print_has_all_groups_and_no_controls(page):
     page.emulate_media(media="print")
 
     assert not page.locator("#filters").is_visible()
-    assert not page.locator(".tools").is_visible()
+    assert not page.locator(".top .tools").is_visible()
+    assert page.locator(".row").last.is_visible()
     assert len(page.pdf()) > 1000
 
 
 def test_many_groups_are_laid_out_as_one_scrolls(page):
     page.evaluate(
         """page.shown = Array.from({length: 500}, (_, i) => ({...groups[0], id: i + 1}));
-        drawGroups()"""
+        drawList()"""
     )
-    first = page.locator(".group").count()
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    page.locator(".group").nth(first).wait_for(state="attached")
+    first = page.locator(".row").count()
+    page.evaluate("byId('scroller').scrollTo(0, 1e6)")
+    page.locator(".row").nth(first).wait_for(state="attached")
 
     assert first < 200
 
 
-def test_many_members_and_differences_are_laid_out_when_asked_for(page):
+def test_many_members_are_laid_out_when_asked_for(page):
     page.evaluate(
         """groups[0].members = Array.from({length: 500}, () => groups[0].members[1]);
-        drawGroups()"""
+        choose(groups[0])"""
     )
-    page.locator(".head").first.click()
-    rows = page.locator(".members tbody tr")
-    assert rows.count() == 201
-    rows.last.get_by_role("button").click()
-    rows.last.get_by_role("button").click()
+    assert page.locator(".member").count() == 200
+    page.locator(".members .fold button").click()
+    page.locator(".members .fold button").click()
 
-    assert rows.count() == 500
+    assert page.locator(".member").count() == 500
 
 
 def test_both_sides_of_a_comparison_have_the_same_width(page):
-    table = compare(open_group(page, "clock.txt"), "glasses.txt")
+    choose(page, "clock.txt")
+    table = compare(page, "glasses.txt")
     left, right = (table.locator("th").nth(place).bounding_box()["width"] for place in (0, 1))
 
     assert abs(left - right) < 2
     assert abs(left + right - table.bounding_box()["width"]) < 4
-
-
-def test_a_page_without_texts_says_so(rendered):
-    page = rendered(result(group(1, "a", "b")))
-    assert not page.locator("#patterns").is_visible()
-    opened = open_group(page, "a")
-    opened.get_by_role("button", name="Compare").click()
-
-    opened.get_by_text("This page was made without texts").wait_for()
-    assert opened.locator(".diff").count() == 0
 
 
 def test_a_full_page_says_so_and_where(rendered, monkeypatch):
@@ -762,23 +768,21 @@ def test_a_full_page_says_so_and_where(rendered, monkeypatch):
         result(group(1, "one", "two"), group(2, "three", "four")),
         lambda document: noise if document.path == "three" else "text",
     )
-    opened = open_group(page, "three")
-    opened.get_by_role("button", name="Compare").click()
+    choose(page, "three")
 
-    assert "The texts of 1 group are not in this page" in page.locator(".warning").inner_text()
-    opened.get_by_text("This text is not in the page, which is full.").wait_for()
+    warnings = page.locator(".warnings").first.inner_text()
+    assert "The texts of 1 group are not in this page" in warnings
+    page.get_by_text("This text is not in the page, which is full.").wait_for()
 
 
 def test_a_cut_or_missing_text_is_marked_in_its_group(rendered, monkeypatch):
     monkeypatch.setattr(groups, "LONGEST_TEXT", 5)
     read = {"one": "1 2 3 4", "two": "2 2 3 4", "six": Skipped("six", Reason.CHANGED)}
     page = rendered(result(group(1, *read)), lambda document: read[document.path])
-    opened = open_group(page, "one")
-    compare(opened, "two")
-    assert "Only the first" in opened.locator(".verdict").inner_text()
+    page.get_by_text("Only the first").wait_for()
 
-    opened.get_by_label("Right").select_option(label="six")
-    opened.get_by_text("changed while read").wait_for()
+    page.get_by_label("Right").select_option(label="six")
+    page.get_by_text("changed while read").wait_for()
 
 
 @pytest.mark.parametrize(
@@ -789,16 +793,95 @@ def test_files_known_from_before_are_not_called_read(rendered, known, complete, 
     stats = Stats(9, 8, 1234, 0.5, from_store=known)
     page = rendered(replace(result(group(1, "one", "two")), stats=stats, complete=complete))
 
+    view(page, "about")
     assert page.locator("#figures dt").first.inner_text() == words
 
 
-def test_an_interrupted_scan_and_an_empty_one_say_so(rendered):
-    page = rendered(result(complete=False))
-    assert "interrupted" in page.locator(".warning").inner_text()
+def page_without_groups(folder):
+    (folder / "docs").mkdir()
+    (folder / "docs/only.txt").write_text(ENGLISH, "utf-8")
+    run(folder, "scan docs --html page.html --no-cache -q --lang en")
+    return (folder / "page.html").read_text("utf-8")
 
-    page = rendered(result())
-    assert "no two of these files" in page.locator("#list").inner_text()
-    assert page.locator(".warning").count() == 0
+
+PARTS = tuple(Part(f"in/{name}\x1b", "in/book.txt", 0.982, 1200, 3400) for name in "ab")
+
+
+def page_of_folders(_):
+    return page_of(result(group(1, "code/old/a", "code/new/a"), folders=FOLDERS))
+
+
+def page_of_a_scan(folder):
+    return Path(unquote_to_bytes(scanned(folder, 6).removeprefix("file://")).decode()).read_text()
+
+
+STATES = {
+    "nothing found": (page_without_groups, "no two of these files"),
+    "nothing read": (lambda _: page_of(result()), "no two of these files"),
+    "interrupted": (lambda _: page_of(result(complete=False)), "Run it again"),
+    "one group": (lambda _: page_of(result(group(1, "a", "b")), read=str), "1 of 1"),
+    "no texts": (lambda _: page_of(result(group(1, "a", "b"))), "made without texts"),
+    "no digests": (lambda _: page_of(result(with_copies())), "nothing can be decided here"),
+    "parts": (lambda _: page_of(replace(result(), parts=PARTS)), "in in/book.txt, characters"),
+    "folders": (page_of_folders, "471 identical"),
+    "undecided": (page_of_a_scan, "0 of 6 decided; 0 B go"),
+    "everything decided": (page_of_a_scan, "Everything is decided"),
+    "rules": (page_of_a_scan, "6 of 6 groups ticked"),
+    "rows": (lambda folder: corpus_page(folder, *similar(1, "grey seal", "brown otter")), "2 rows"),
+    "answers": (lambda _: answers_page(("first", "lib/a", "lib/b"), ("second",)), "2 documents"),
+    "evaluation": (lambda _: accuracy_page(row(16), row(64)), "64 bits"),
+}
+
+SIZES = {"1440": (1440, 900), "1024": (1024, 768), "390": (390, 844), "360": (360, 640)}
+
+TOO_LOW = """least => [...document.querySelectorAll('button, a:not(.skip), select, input, summary')]
+    .map((each) => [each, each.type === 'checkbox' ? each.closest('label') : each])
+    .filter(([, box]) => box.checkVisibility() && box.getBoundingClientRect().height < least - 0.5)
+    .map(([each]) => each.outerHTML)"""
+
+
+def flaws(page):
+    """What is too wide, too low to hit, or wrong by axe-core on the screen of a page."""
+    width = page.viewport_size["width"]
+    found = page.evaluate(TOO_LOW, 24 if width >= 1000 else 44)
+    if page.evaluate("document.documentElement.scrollWidth") > width:
+        found.append("too wide")
+    if AXE:
+        page.evaluate(AXE.read_text("utf-8"))
+        for each in page.evaluate("axe.run()")["violations"]:
+            found.append((each["id"], [node["html"] for node in each["nodes"]]))
+    return found
+
+
+def enter(page, state):
+    """Do what a state needs."""
+    if state == "folders":
+        view(page, "folders")
+    elif state == "everything decided":
+        press(page, *"dddddd")
+    elif state == "rules":
+        page.click("#rules")
+        page.select_option("#scope", "near")
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_fits_every_screen_and_axe_finds_no_fault(shown, tmp_path, state):
+    make, words = STATES[state]
+    page = shown(make(tmp_path), bypass_csp=True, viewport={"width": 1440, "height": 900})
+    enter(page, state)
+    page.get_by_text(words).locator("visible=true").first.wait_for()
+
+    for size, (width, height) in SIZES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.screenshot(path=tmp_path / f"{state}-{size}-{scheme}.png")
+            assert flaws(page) == [], (size, scheme)
+        if width < 1000 and page.locator(".head").first.is_visible() and state != "rules":
+            page.locator(".head").first.click()
+            page.screenshot(path=tmp_path / f"{state}-{size}-group.png")
+            assert flaws(page) == [], (size, "group")
+            page.locator(".back").click()
 
 
 def test_a_difference_gives_both_texts_back(page):
@@ -813,21 +896,25 @@ def test_a_difference_gives_both_texts_back(page):
             for _ in range(int(size * change)):
                 right.insert(draw.randint(0, len(right)), draw.choice(words))
             pairs.append(("".join(left), "".join(right)))
-    sides = page.evaluate(
-        """pairs => pairs.map(([a, b]) => {
-            const rows = passagesOf(a, b);
-            const side = (name) => rows.flatMap(row => row[name].map(piece => piece[0])).join('');
-            const same = (name) => rows.flatMap(row =>
-                row[name].filter(piece => !piece[1]).map(piece => piece[0])).join('');
-            return [side('left'), side('right'), same('left'), same('right'),
-                unwrapped(a), unwrapped(b)];
-        })""",
-        pairs,
-    )
+    for layout in (False, True):
+        sides = page.evaluate(
+            """([pairs, layout]) => pairs.map(([a, b]) => {
+                const rows = passagesOf(a, b, layout);
+                const side = (name) =>
+                    rows.flatMap(row => row[name].map(piece => piece[0])).join('');
+                const same = (name) => rows.flatMap(row =>
+                    row[name].filter(piece => !piece[1]).map(piece => piece[0])).join('');
+                return [side('left'), side('right'), same('left'), same('right'),
+                    unwrapped(a, layout).text, unwrapped(b, layout).text];
+            })""",
+            [pairs, layout],
+        )
 
-    for left, right, same_left, same_right, a, b in sides:
-        assert (left, right) == (a, b)
-        assert "".join(same_left.split()) == "".join(same_right.split())
+        for left, right, same_left, same_right, a, b in sides:
+            assert (left, right) == (a, b)
+            if layout:
+                assert same_left == same_right
+            assert "".join(same_left.split()) == "".join(same_right.split())
 
 
 def test_the_shortest_edit_is_found(page):
@@ -872,28 +959,6 @@ def test_long_texts_with_little_in_common_are_compared_quickly(page):
     )
 
     assert seconds < patient(20)
-
-
-def faults(page):
-    """What axe-core finds wrong with a page, and where."""
-    page.evaluate(AXE.read_text("utf-8"))
-    found = page.evaluate("axe.run()")["violations"]
-    return [
-        (each["id"], each["impact"], [node["html"] for node in each["nodes"]]) for each in found
-    ]
-
-
-@needs_axe
-@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "zh")])
-def test_axe_finds_no_fault(opened, report, scheme, language):
-    page = opened(report, color_scheme=scheme, bypass_csp=True)
-    if language == "zh":
-        page.click("#language")
-    compare(open_group(page, "harbour"), "harbour-2.txt")
-    page.locator(".members .drop").first.click()
-    page.click("#ruling summary")
-
-    assert faults(page) == []
 
 
 VECTORS = json.loads((Path(__file__).parents[1] / "clean/rules.json").read_text("utf-8"))
@@ -974,12 +1039,8 @@ def saved(page, name):
 
 def drop_all(page, number):
     """Let the second file of each group go, by keyboard alone."""
-    for _ in range(number):
-        page.keyboard.press("ArrowDown")
-        page.keyboard.press("Enter")
-        page.keyboard.press("ArrowDown")
-        page.keyboard.press("ArrowDown")
-        page.keyboard.press("d")
+    press(page, *"d" * number)
+    assert page.locator("#going").inner_text().startswith(f"{number} of ")
 
 
 # What Chromium does to some pages of files: until it answers a question, it keeps nothing for them.
@@ -1003,11 +1064,10 @@ def test_decisions_are_read_once_the_browser_has_answered_the_page(opened, tmp_p
     page.add_init_script(f"const isRefused = {str(answer == 'refused').lower()};" + FORGETFUL)
     drop_all(page, 2)
     decided = page.locator("#going").inner_text()
-    assert decided.startswith("2 files go, ")
 
     page.reload()
-    page.wait_for_selector("#list > li")
-    assert page.locator("#going").inner_text() == decided
+    page.locator("#going", has_text=decided).wait_for()
+    assert "Everything is decided" in page.locator("#pane").inner_text()
 
 
 def test_a_browser_that_has_no_question_of_storage_shows_the_page(opened, tmp_path):
@@ -1017,47 +1077,97 @@ def test_a_browser_that_has_no_question_of_storage_shows_the_page(opened, tmp_pa
     page.wait_for_selector("#list > li")
     assert page.evaluate("navigator.storage") is None
     drop_all(page, 2)
-    assert page.locator("#going").inner_text().startswith("2 files go, ")
 
 
-def test_decisions_by_keyboard_become_a_plan_that_clean_carries_out_and_undo_takes_back(
+def decided_by_keys(page):
+    """Decide about each group in turn; return the paths that go, each with the one that stays."""
+    goes = {}
+    for turn in range(20):
+        assert page.locator("#going").inner_text().startswith(f"{turn} of 20 decided; ")
+        first, second = page.evaluate("page.chosen.members.map(({file}) => file.shown)")
+        if turn % 7 == 2:
+            press(page, *"xx")
+        elif turn % 7 == 4:
+            press(page, "ArrowUp", "c", "d")
+            goes[first] = second
+        else:
+            press(page, "d")
+            goes[second] = first
+    return goes
+
+
+def test_a_review_by_keys_alone_becomes_a_plan_that_clean_carries_out_and_undo_takes_back(
     opened, tmp_path
 ):
     page = opened(scanned(tmp_path))
     before = {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()}
-    drop_all(page, 20)
-    assert page.locator("#going").inner_text().startswith("20 files go, ")
+    goes = decided_by_keys(page)
+    assert page.locator("#going").inner_text().startswith("20 of 20 decided; ")
     page.reload()
-    page.wait_for_selector("#list > li")
-    assert page.locator("#going").inner_text().startswith("20 files go, ")
+    page.get_by_text("Everything is decided.").wait_for()
 
-    page.focus("#export")
-    page.keyboard.press("Enter")
-    command = page.locator("dialog code").inner_text()
-    (tmp_path / "plan.jsonl").write_bytes(saved(page, "plan.jsonl"))
+    while page.evaluate("document.activeElement.textContent") != "Export …":
+        press(page, "Tab")
+    press(page, "Enter")
+    command = page.locator("dialog code").inner_text().removeprefix("simdup ")
+    with page.expect_download() as waiting:
+        press(page, "Enter")
+    (tmp_path / "plan.jsonl").write_bytes(Path(waiting.value.path()).read_bytes())
     listed = saved(page, "files.txt")
-    plan = read_plan(os.fspath(tmp_path / "plan.jsonl"))
-    goes = [each.file.path for each in plan.actions]
-    assert len(goes) == 20
-    assert listed.count(b"\n") == 21  # a name has one
-    assert all(os.fsencode(path) + b"\n" in listed for path in goes)
-    assert command.startswith("simdup clean plan.jsonl --text --near 0.9")
+    run(tmp_path, f"{command} -o again.jsonl")
+    for name in ("plan.jsonl", "again.jsonl"):
+        plan = read_plan(os.fspath(tmp_path / name))
+        assert {
+            printable(each.file.path): printable(each.keep.path) for each in plan.actions
+        } == goes
+    assert all(os.fsencode(each.file.path) + b"\n" in listed for each in plan.actions)
 
-    dry = run(tmp_path, command.removeprefix("simdup "), "--color", "never")
-    assert "20 files of" in dry
-    assert "would go to the trash" in dry
+    dry = run(tmp_path, command, "--color", "never")
+    assert f"{len(goes)} files of" in dry
     assert {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()} == before
     gone, journal = tmp_path / "gone", tmp_path / "journal"
     gone.mkdir()
-    acts = command.removeprefix("simdup ") + " --apply --to gone --journal journal"
-    run(tmp_path, acts)
-    assert sorted(goes) == sorted(
+    run(tmp_path, command + " --apply --to gone --journal journal")
+    assert sorted(each.file.path for each in plan.actions) == sorted(
         os.path.join(tmp_path, "docs", name)
         for name in before
         if not os.path.lexists(tmp_path / "docs" / name)
     )
     run(tmp_path, "undo --apply", os.fspath(journal))
     assert {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()} == before
+
+
+def test_a_folder_is_decided_as_one_and_clean_says_so(opened, tmp_path):
+    draw = random.Random(3)
+    words = ["".join(draw.choices("abcdefghij", k=6)) for _ in range(1000)]
+    texts = [" ".join(words[begin : begin + 200]) for begin in range(0, 1000, 200)]
+    for folder in ("docs", "Backup"):
+        (tmp_path / "all" / folder / "deep").mkdir(parents=True)
+        names = "a.txt", "deep/b.txt", "c.txt", "d.txt", "e.txt"
+        for name, text in zip(names, texts, strict=True):
+            (tmp_path / "all" / folder / name).write_text(text, "utf-8")
+    run(tmp_path, "scan all --html page.html --no-cache -q --lang en")
+    page = opened((tmp_path / "page.html").as_uri())
+    view(page, "folders")
+    assert page.locator(".pair .title").all_inner_texts() == ["Backup ~ docs"]
+
+    press(page, "ArrowDown", "ArrowUp", "d")
+    assert page.locator("#going").inner_text().startswith("5 of 5 decided; ")
+    assert page.locator(".pair .state").inner_text() == "5 files go"
+    page.click("#export")
+    (tmp_path / "plan.jsonl").write_bytes(saved(page, "plan.jsonl"))
+    shown = run(tmp_path, "clean plan.jsonl --color never")
+    assert "Folder: all of Backup is in docs too" in shown
+    page.locator("#exporting").get_by_role("button", name="Close").click()
+    press(page, "ArrowUp", "x")
+    assert page.locator("#going").inner_text() == "0 of 5 decided; 0 B go"
+
+
+def propose(page, rule, scope):
+    page.click("#rules")
+    page.select_option("#rule", rule)
+    page.select_option("#scope", scope)
+    return page.locator("#proposals li")
 
 
 def test_a_rule_decides_as_clean_does(opened, tmp_path):
@@ -1069,10 +1179,8 @@ def test_a_rule_decides_as_clean_does(opened, tmp_path):
         ("original-name", "near", "--text --near 0.8"),
     ):
         page = opened(address)
-        page.click("#ruling summary")
-        page.select_option("#rule", rule)
-        page.select_option("#scope", scope)
-        page.get_by_role("button", name="Apply").click()
+        propose(page, rule, scope)
+        page.click("#apply")
         page.click("#export")
         (tmp_path / "page.jsonl").write_bytes(saved(page, "plan.jsonl"))
         run(tmp_path, f"clean result.json --prefer {rule} {options} -o {scope[:4]}.jsonl")
@@ -1090,14 +1198,35 @@ def test_a_rule_decides_as_clean_does(opened, tmp_path):
         assert ours.header.roots == theirs.header.roots
 
 
+def test_a_rule_shows_what_it_would_do_and_only_ticked_groups_are_decided(opened, tmp_path):
+    page = opened(scanned(tmp_path, 6))
+    press(page, "x", "x")
+    proposals = propose(page, "newest", "near")
+
+    assert proposals.count() == 5
+    assert re.match(
+        r"stays: 0\d-two.txt \(the newest\)\ngoes: 0\d-one.txt", proposals.last.inner_text()
+    )
+    assert page.locator("#going").inner_text() == "1 of 6 decided; 0 B go"
+    left = proposals.last.locator(".goes .name").inner_text()
+    proposals.last.locator("input").uncheck()
+    assert page.locator("#apply").inner_text().startswith("Let 4 files go, ")
+    press(page, "Escape")
+    assert page.locator("#going").inner_text() == "1 of 6 decided; 0 B go"
+    propose(page, "under", "near").last.locator("input").uncheck()
+    page.click("#apply")
+    assert page.locator("#going").inner_text().startswith("5 of 6 decided; ")
+    page.fill("#search", left)
+    assert page.locator(".head .state").inner_text() == ""
+
+
 def test_groups_that_are_no_duplicates_become_commands_of_ignore(opened, tmp_path):
     page = opened(scanned(tmp_path, 5))
     # Two are near and one has the same words; files with the very same text cannot be ignored.
     for _ in range(5):
-        page.keyboard.press("ArrowDown")
-        page.keyboard.press("x")
-    shown = page.locator("#going").inner_text()
-    assert shown == "0 files go, 0 B · 3 groups marked as not duplicates"
+        press(page, "i", "j")
+    assert page.locator("#going").inner_text() == "3 of 5 decided; 0 B go"
+    press(page, "k", "k", "k", "k", "i")
     assert "the very same text" in page.locator("#said").inner_text()
     page.click("#export")
     (tmp_path / "ignore.sh").write_bytes(saved(page, "ignore.sh"))
@@ -1128,50 +1257,46 @@ def test_any_name_is_one_word_of_a_shell(page):
 
 def test_the_last_file_of_a_group_stays_and_decisions_are_taken_back(opened, tmp_path):
     page = opened(scanned(tmp_path, 1))
-    drop_all(page, 1)
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("d")
+    press(page, "d", "k")
+    page.locator(".head").click()
+    press(page, "ArrowUp", "d")
     assert page.locator("#said").inner_text() == "The last file of a group stays."
     assert page.locator(".goes").count() == 1
 
-    page.keyboard.press("o")
+    press(page, "o")
     assert page.locator('.decide [aria-pressed="true"]').all_inner_texts() == ["Keep", "Drop"]
-    page.keyboard.press("z")
-    page.keyboard.press("z")
-    assert page.locator("#going").inner_text() == "Nothing is decided yet."
+    press(page, "u", "u")
+    assert page.locator("#going").inner_text() == "0 of 1 decided; 0 B go"
     page.locator(".members .drop").first.click()
+    assert page.locator(".head .state").inner_text() == "1 file goes"
+    page.locator(".head").click()
     assert page.locator(".goes .name").inner_text() == "00-one.txt"
     page.get_by_role("button", name="Clear").click()
-    page.keyboard.press("Escape")
-    assert page.locator("#going").inner_text() == "Nothing is decided yet."
+    assert page.locator("#going").inner_text() == "0 of 1 decided; 0 B go"
 
 
-def test_a_rule_leaves_alone_what_was_decided_by_hand(opened, tmp_path):
-    page = opened(scanned(tmp_path, 6))
+def test_undo_goes_back_to_where_the_decision_was_made(opened, tmp_path):
+    page = opened(scanned(tmp_path, 4))
+    there = "[page.chosen.id, document.activeElement.dataset.place]"
+    press(page, "j")
+    before = page.evaluate(there)
+    press(page, "d", "j", "u")
+
+    assert page.evaluate(there) == before
+    assert page.locator(".goes").count() == 0
+    press(page, "d", "n", "n", "n")
+    assert page.evaluate("page.shown.indexOf(page.chosen)") == 2
+
+
+def test_a_browser_that_keeps_nothing_is_said_openly(opened, tmp_path):
+    page = opened(scanned(tmp_path, 2))
     drop_all(page, 1)
-    by_hand = page.locator(".goes .name").inner_text()
-    page.click("#ruling summary")
-    page.select_option("#rule", "under")
-    page.select_option("#scope", "near")
-    page.get_by_role("button", name="Apply").click()
-
-    assert page.locator("#going").inner_text().startswith("6 files go, ")
-    assert page.locator(".goes .name").inner_text() == by_hand
-
-
-def test_a_browser_that_keeps_nothing_is_said_openly(opened, rendered, tmp_path):
-    address = scanned(tmp_path, 1)
-    page = opened(address)
-    drop_all(page, 1)
-    assert "kept in this browser, for this page only" in page.locator("#kept").inner_text()
+    page.click("#help")
+    assert "kept in this browser, for this page only" in page.locator("#helping").inner_text()
+    press(page, "Escape")
     page.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('no'); }; }")
-    page.keyboard.press("d")
-    page.keyboard.press("d")
-    assert "decisions are lost when it is closed" in page.locator("#kept").inner_text()
-
-    page = rendered(result(group(1, "a", "b")))  # does not say which files it saw
-    assert not page.locator("#decisions, #ruling").first.is_visible()
-    assert open_group(page, "a").locator(".decide").count() == 0
+    press(page, "d")
+    assert "decisions are lost when it is closed" in page.locator("#said").inner_text()
 
 
 def test_files_that_nobody_acts_on_cannot_be_dropped(opened, tmp_path):
@@ -1181,22 +1306,35 @@ def test_files_that_nobody_acts_on_cannot_be_dropped(opened, tmp_path):
         (tmp_path / name).write_text(ENGLISH, "utf-8")
     run(tmp_path, "scan new --against old --html page.html --no-cache -q --lang en")
     page = opened((tmp_path / "page.html").as_uri())
-    open_group(page, "a.txt")
 
     assert page.locator(".decide").all_inner_texts().count("stays") == 1
-    page.locator(".member", has_text="old/").focus()
-    page.keyboard.press("d")
+    page.locator(".member", has_text="old").click()
+    press(page, "d")
     assert page.locator("#said").inner_text() == "It stays: protected: --against."
-    page.click("#ruling summary")
-    page.get_by_role("button", name="Apply").click()
-    assert page.locator(".goes .path").inner_text() == "new/a.txt"
+    propose(page, "newest", "identical bytes")
+    page.click("#apply")
+    assert page.locator(".member.goes .path").inner_text() == "a.txt new"
+
+
+def test_texts_that_were_called_different_do_not_go_for_each_other(rendered):
+    found = group(1, "a", "b", "c")._replace(not_duplicates=(("a", "c"),))
+    page = rendered(result(found))
+    refusals = page.evaluate(
+        """groups[0].members.map((member, place, all) => {
+            for (const each of all) each.file = {bytes: each.name, text: each.name, certain: true};
+            return sameness(groups[0], place, (place + 2) % 3).refusal;
+        })"""
+    )
+
+    assert [each == "different" for each in refusals] == [True, False, False]
 
 
 def test_a_file_opens_and_its_path_is_copied(opened, tmp_path):
     page = opened(scanned(tmp_path, 3))
+    links = []
     for head in page.locator(".head").all():
         head.click()
-    links = page.eval_on_selector_all("a.tool", "all => all.map((each) => each.href)")
+        links += page.eval_on_selector_all("a.tool", "all => all.map((each) => each.href)")
 
     paths = [os.fsencode(unquote_to_bytes(each.removeprefix("file://"))) for each in links]
     assert sorted(paths) == sorted(
@@ -1207,144 +1345,85 @@ def test_a_file_opens_and_its_path_is_copied(opened, tmp_path):
     page.locator("#said", has_text="opied").wait_for()
 
 
-def test_parts_of_larger_files_stand_above_the_groups(rendered):
-    parts = tuple(Part(f"in/{name}\x1b", "in/book.txt", 0.982, 1200, 3400) for name in "ab")
-    page = rendered(replace(result(group(1, "a", "b")), parts=parts, settings=Settings(parts=0.8)))
+def test_parts_of_larger_files_are_a_view_of_their_own(rendered):
+    page = rendered(replace(result(group(1, "a", "b")), parts=PARTS, settings=Settings(parts=0.8)))
+    view(page, "parts")
     rows = page.locator("#parts li")
 
     assert rows.all_inner_texts() == [
         f"98.2 % in/{name}\\x1b is in in/book.txt, characters 1,200 to 3,400" for name in "ab"
     ]
-    assert "at least 80.0 % stands in a larger one" in page.locator("#settings").inner_text()
-    button = page.locator("#facets button", has_text="2 parts of larger files")
-    for is_filtered in (False, True, False):
-        assert page.locator(".group").is_visible() == (not is_filtered)
-        assert page.locator("#parts").is_visible()
-        button.click()
     page.click("#language")
     assert rows.nth(0).inner_text().endswith("见于 in/book.txt，第 1,200 至 3,400 字")
+    view(page, "about")
+    assert "有至少 80.0 % 见于较大文件的" in page.locator("#settings").inner_text()
 
 
-@pytest.fixture
-def asked(opened, tmp_path):
-    """`asked(*questions)`: the page of answers; see `answers_page`."""
-
-    def asking(*questions, **options):
-        path = tmp_path / "page.html"
-        path.write_text(answers_page(*questions, **options), "utf-8")
-        return opened(path.as_uri())
-
-    return asking
-
-
-def test_the_answers_to_a_single_question_stand_beside_it_at_once(asked):
-    page = asked((HOSTILE[0], "lib/near.txt", "lib/other.txt"))
+def test_the_answers_to_a_question_stand_beside_it_at_once(shown):
+    page = shown(answers_page((HOSTILE[0], "lib/near.txt", "lib/other.txt")))
     page.wait_for_selector(".diff")
 
     assert page.title().startswith("Answers from lib.simdup")
-    assert page.locator(".members tbody tr").all_inner_texts()[0].startswith("question")
-    heads = page.locator(".diff th").all_inner_texts()
-    assert heads == [HOSTILE[0], "lib/near.txt"]
-    assert "Document 1 of 2 for question 1: 80.0 % alike" in page.locator(".pairs").inner_text()
-    page.keyboard.press("/")
-    page.keyboard.press("ArrowDown")
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "c"):
-        page.keyboard.press(key)
+    assert "question" in page.locator(".member").first.inner_text()
+    heads = page.locator(".diff th .name").all_inner_texts()
+    assert heads == [HOSTILE[0], "near.txt"]
+    assert page.locator(".comparison h2").inner_text() == "Comparison 80.0 %"
+    assert not page.locator("#kind, #order").first.is_visible()
+    press(page, "ArrowDown")
     page.wait_for_selector(".diff th:has-text('other.txt')")
     page.locator(".sides select").first.select_option("1")
     page.wait_for_selector(".diff th:has-text('near.txt')")
     # Of two documents nobody knows how alike they are.
-    assert page.locator(".pairs .note").inner_text() == "Document 2 of 2 for question 1"
+    assert page.locator(".comparison h2").inner_text() == "Comparison"
     page.click("#language")
     assert page.locator("h1").inner_text() == "simdup lib.simdup 的查询结果"
     assert page.evaluate("window.hacked") is None
 
 
-def test_documents_that_were_too_many_to_be_read_are_said_above_the_answers(asked):
-    page = asked(("first", "lib/a"), ("second", "lib/b"), unread=600)
+def test_documents_that_were_too_many_to_be_read_are_said(shown):
+    page = shown(answers_page(("first", "lib/a"), ("second", "lib/b"), unread=600))
 
+    view(page, "parts")
     said = "1,200 more documents may share enough too: too many to be read"
     assert page.locator("#parts li").all_inner_texts() == [said]
     page.click("#language")
     assert page.locator("#parts li").inner_text().startswith("另有 1,200 个文档")
 
 
-def test_questions_are_rows_and_one_without_an_answer_says_so(asked):
-    page = asked(("first", "lib/a"), ("second",), ("third", "lib/b", "lib/c"))
+def test_questions_are_rows_and_one_without_an_answer_says_so(shown):
+    page = shown(answers_page(("first", "lib/a"), ("second",), ("third", "lib/b", "lib/c")))
 
-    rows = page.locator(".head").all_inner_texts()
-    assert [row.split("\n")[-1].strip() for row in rows] == ["1 document", "nothing", "2 documents"]
+    rows = page.locator(".head .facts").all_inner_texts()
+    assert [row.split(" · ")[:2][-1] for row in rows] == ["1 document", "nothing", "2 documents"]
+    press(page, "j")
+    assert page.locator(".member").count() == 1
+    assert page.locator(".comparison").count() == 0
     page.fill("#search", "lib/c")
     assert page.locator("#count").inner_text() == "1 of 3 questions"
-    assert "found: lib/c" in page.locator(".head").inner_text()
-    page.locator(".head").click()
-    page.locator(".compare button").first.click()
-    previous = page.locator(".pairs button").first
-    previous.click()
-    assert page.locator(".comparison").count() == 1
-    page.click("#reset")
-    previous.click()
-    page.get_by_text("Document 1 of 1 for question 1").wait_for()
+    assert "found: c lib" in page.locator(".head").inner_text()
 
 
-def test_rows_of_a_corpus_are_found_by_id_and_text_and_compared(opened, tmp_path):
+def test_rows_of_a_corpus_are_found_by_id_and_text_and_compared(shown, tmp_path):
     texts = [*similar(1, "grey seal", "brown otter", "brown otter"), *similar(2, PAYLOAD, "end")]
     ids = ["<img src=x onerror=window.hacked=1>", "b", "c", "d", "e"]
-    (tmp_path / "p.html").write_text(corpus_page(tmp_path, *texts, ids=ids), "utf-8")
-    page = opened((tmp_path / "p.html").as_uri())
+    page = shown(corpus_page(tmp_path, *texts, ids=ids))
 
-    assert sorted(page.locator(".head .count").all_inner_texts()) == ["2 rows", "3 rows"]
+    counts = [each.split(" · ")[1] for each in page.locator(".head .facts").all_inner_texts()]
+    assert sorted(counts) == ["2 rows", "3 rows"]
+    assert page.locator(".section h2").all_inner_texts() == ["The same text", "Wants a look"]
     page.fill("#search", "w2x0")
-    (name,) = page.locator(".head > :nth-child(4)").all_inner_texts()
-    assert name.splitlines()[1].startswith("w2x0 w2x1")
+    assert page.locator(".beginning").inner_text().startswith("w2x0 w2x1")
     page.fill("#search", "img src")
     assert page.locator("#count").inner_text() == "1 of 2 groups"
-    page.click(".head")
-    rows = page.locator(".members tbody tr").all_inner_texts()
-    assert rows[0].startswith("2 rows with the same text")
-    assert rows[1].split("\t")[-2] == f"{len(texts[1])} characters"
-    page.locator(".member").nth(2).focus()
-    page.keyboard.press("c")
+    assert page.locator(".set").inner_text() == "2 rows with the same text"
+    assert f"{len(texts[1])} characters" in page.locator(".member").first.inner_text()
     page.wait_for_selector(".diff")
-    assert page.locator("ins").all_inner_texts()[-1] == "grey seal"
+    assert page.locator("td ins").all_inner_texts()[-1] == "grey seal"
     page.get_by_label("Right").select_option("1")
     page.get_by_text("Both texts are the same.").wait_for()
     page.click("#language")
-    assert page.locator(".head .count").inner_text() == "3 行"
+    assert "3 行" in page.locator(".head .facts").inner_text()
     assert page.evaluate("window.hacked") is None
-
-
-def page_of_rows(place):
-    return corpus_page(place, *similar(1, "grey seal", "brown otter"))
-
-
-def page_of_answers(_):
-    return answers_page(("first", "lib/a", "lib/b"), ("second",))
-
-
-@needs_axe
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("made", [page_of_rows, page_of_answers])
-def test_axe_finds_no_fault_with_rows_and_answers(opened, tmp_path, made, scheme):
-    (tmp_path / "p.html").write_text(made(tmp_path), "utf-8")
-    page = opened((tmp_path / "p.html").as_uri(), color_scheme=scheme, bypass_csp=True)
-    page.locator(".head").first.click()
-    page.locator(".compare button").first.click()
-    page.wait_for_selector(".diff")
-
-    assert faults(page) == []
-
-
-@pytest.fixture
-def measured(opened, tmp_path):
-    """`measured(*rows)`: the page of an evaluation; see `accuracy_page`."""
-
-    def measuring(*found, **options):
-        shown = {name: options.pop(name) for name in ("kinds",) if name in options}
-        (tmp_path / "p.html").write_text(accuracy_page(*found, **shown), "utf-8")
-        return opened((tmp_path / "p.html").as_uri(), "#now tbody", **options)
-
-    return measuring
 
 
 def now(page):
@@ -1353,8 +1432,8 @@ def now(page):
     return [cell.split()[0] for cell in cells]
 
 
-def test_k_slides_and_every_size_follows(measured):
-    page = measured(row(16, 3), row(64, 13), row(128, 26))
+def test_k_slides_and_every_size_follows(shown):
+    page = shown(accuracy_page(row(16, 3), row(64, 13), row(128, 26)))
 
     assert page.locator("#sizes [aria-pressed=true] b").inner_text() == "64 bits"
     recall = ["0.203", "0.219", "0.500", "0.031"]
@@ -1386,9 +1465,9 @@ def test_k_slides_and_every_size_follows(measured):
     assert now(page)[2] == recall[3]
 
 
-def test_undefined_figures_and_names_of_kinds_are_shown_as_they_are(measured):
+def test_undefined_figures_and_names_of_kinds_are_shown_as_they_are(shown):
     named = replace(KINDS[0], kind=HOSTILE[0])
-    page = measured(row(), row(8, recipe=WORDS), kinds=(named, KINDS[1]))
+    page = shown(accuracy_page(row(), row(8, recipe=WORDS), kinds=(named, KINDS[1])))
 
     assert HOSTILE[0] in page.locator("#kinds").inner_text()
     assert page.locator("#kinds tbody tr").nth(1).inner_text().split("\t")[1:] == [
@@ -1402,19 +1481,9 @@ def test_undefined_figures_and_names_of_kinds_are_shown_as_they_are(measured):
     assert page.evaluate("window.hacked") is None
 
 
-def test_the_page_of_an_evaluation_fits_a_phone_in_chinese_and_dark(measured):
-    shape = {"viewport": {"width": 360, "height": 800}, "color_scheme": "dark"}
-    page = measured(*(row(bits) for bits in (16, 32, 64, 128, 256)), **shape)
-    page.click("#language")
+def test_charts_keep_their_proportions_on_a_wide_screen(shown):
+    page = shown(accuracy_page(row(16), row(64)), viewport={"width": 1440, "height": 900})
 
-    assert page.locator("h1").inner_text() == "simdup 指纹在pairs.csv上的准确度"
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(228, 230, 233)"
-
-
-@needs_axe
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_fault_with_an_evaluation(measured, scheme):
-    page = measured(row(16), row(64), color_scheme=scheme, bypass_csp=True)
-
-    assert faults(page) == []
+    shape = page.locator("#curves").bounding_box()
+    assert 1.5 < shape["width"] / shape["height"] < 2.5
+    assert page.locator("#sizes svg").first.bounding_box()["width"] < 220

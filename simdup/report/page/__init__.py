@@ -1,8 +1,8 @@
 """Turns results into self-contained HTML pages, which make no network request.
 
 Read `frame` first: it puts data and texts into page.html, with a main part, page.css and scripts.
-`groups` has the fields of all pages of groups, and `render` makes the page of a scan. The scripts
-read the data in shell.js.
+`groups` has the fields of all pages of groups, and `render` makes the page of a scan. What the
+browser runs is in the folder `screen`, whose README says how data goes to the screen.
 """
 
 #: The languages of the page.

@@ -72,7 +72,7 @@ def _data(
         ],
         "settings": _settings(searched),
         "read": searched.documents,
-        **found_fields(search, parts, skipped),
+        **found_fields(names, search, parts, skipped),
         "unread": sum(answer.unread for answer in answers),
         **names.fields(),
         "groups": groups,

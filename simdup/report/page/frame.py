@@ -1,7 +1,7 @@
 """Data and texts in, the lines of a page that contains them out.
 
-A page is page.html with a main part of its own, page.css and its scripts, all from the files beside
-this module, and a policy that allows no other style or script.
+A page is page.html with a main part of its own, page.css and its scripts, all from the folder
+`screen`, and a policy that allows no other style or script.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Page(NamedTuple):
 
 #: The scripts of a page of groups.
 SCRIPTS = (
-    *("words", "elements", "shell", "diff", "texts", "data", "histogram", "summary", "facets"),
-    *("comparison", "rules", "files", "decisions", "deciding", "export"),
-    *("members", "groups", "folders", "filters", "address", "page"),
+    *("words", "elements", "shell", "diff", "texts", "data", "histogram", "summary"),
+    *("comparison", "rules", "files", "decisions", "ruling", "export"),
+    *("members", "folders", "list", "pane", "views", "filters", "address", "keys"),
 )
 
 #: The groups of a scan of files.
@@ -101,7 +101,7 @@ def _frame(page: Page, language: str) -> str:
 def _part(name: str) -> str:
     from importlib.resources import files  # noqa: PLC0415  slow to import
 
-    return files("simdup.report.page").joinpath(name).read_text("utf-8")
+    return (files("simdup.report.page") / "screen" / name).read_text("utf-8")
 
 
 def _source(text: str) -> str:

@@ -74,10 +74,18 @@ def group_page(  # noqa: PLR0913  (the data, its form, and its texts)
 
 
 class Names:
-    """Names of folders and encodings: each is listed once, and members refer to its index."""
+    """Names of folders and encodings: each is listed once, and members refer to its index.
 
-    def __init__(self) -> None:
+    root: The beginning that every path loses: the one folder that was searched, with its slash.
+    """
+
+    def __init__(self, root: str = "") -> None:
+        self.root = root
         self.folders, self.codings = dict[str, int](), dict[str, int]()
+
+    def path(self, path: str) -> str:
+        """Return a path as the page shows it: from the root on, and printable."""
+        return printable(path.removeprefix(self.root))
 
     def folder(self, name: str) -> int:
         """Return the index of a folder."""
@@ -106,7 +114,7 @@ def member_fields(  # noqa: PLR0913  (the document, and what is known of it)
     `kind` replaces its kind, unless it is None.
     """
     document = member.document
-    folder, name = os.path.split(document.path)
+    folder, name = os.path.split(document.path.removeprefix(names.root))
     return [
         names.folder(folder),
         printable(name),
@@ -141,7 +149,10 @@ def _sizes(entry: Sequence[Sequence[Found]]) -> list[int]:
 
 
 def found_fields(
-    candidates: Candidates | None, parts: Sequence[Part], skipped: Sequence[Skipped] = ()
+    names: Names,
+    candidates: Candidates | None,
+    parts: Sequence[Part],
+    skipped: Sequence[Skipped] = (),
 ) -> dict[str, Any]:
     """How many near-duplicates the search finds, the parts of larger texts, and skipped files.
 
@@ -153,12 +164,12 @@ def found_fields(
         "skips": skips(skipped),
         "missing": missing_extras(skipped),
         "skipped": [
-            [printable(each.path), each.reason.value, printable(each.detail)] for each in listed
+            [names.path(each.path), each.reason.value, printable(each.detail)] for each in listed
         ],
         "narrowed": candidates and candidates.narrowed,
         "recall": recall and [recall.value, recall.low, recall.high],
         "parts": [
-            [printable(each.path), printable(each.whole), each.share, each.start, each.end]
+            [names.path(each.path), names.path(each.whole), each.share, each.start, each.end]
             for each in parts[:MOST_PARTS]
         ],
         "allParts": len(parts),

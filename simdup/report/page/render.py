@@ -66,7 +66,7 @@ def _reads(group: Group, read: ReadText) -> Iterator[Callable[[], str | Skipped]
 
 def _data(result: ScanResult) -> dict[str, Any]:
     """The data of the page, ready for JSON; all names are printable."""
-    names, bits = Names(), result.settings.recipe.bits
+    names, bits = Names(_root(result)), result.settings.recipe.bits
     groups, patterns = (
         [_group(group, bits, names) for group in each] for each in (result.groups, result.patterns)
     )
@@ -82,14 +82,16 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "known": stats.from_store,
         "bytes": stats.bytes,
         "seconds": round(stats.seconds, 1),
-        **found_fields(result.candidates, result.parts, result.skipped),
-        "folderPairs": [_folder_pair(pair) for pair in result.folders],
+        **found_fields(names, result.candidates, result.parts, result.skipped),
+        "folderPairs": [_folder_pair(pair, names) for pair in result.folders],
         **names.fields(),
         "groups": groups,
         "patterns": patterns,
         "siblings": stats.siblings,
         "identityOnly": stats.identity_only,
-        "doubtful": [[printable(each.path), each.doubt] for each in result.doubtful[:MOST_SKIPPED]],
+        "doubtful": [
+            [names.path(each.path), each.doubt] for each in result.doubtful[:MOST_SKIPPED]
+        ],
         "doubts": len(result.doubtful),
     }
 
@@ -102,7 +104,8 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
     pairs = zip(group.members, are_related(group), strict=True)
     members = [_member(each, bits, names, RELATED if aside else None) for each, aside in pairs]
     sets = sets_of(group.members)
-    chain, family = chain_parts(group.versions) if group.versions else None, None
+    versions = [each._replace(path=each.path.removeprefix(names.root)) for each in group.versions]
+    chain, family = chain_parts(versions) if versions else None, None
     kind = RELATED if tier(group) == RELATED else group.kind.value
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
@@ -115,7 +118,12 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
     }
     place = {each.document.path: nth for nth, each in enumerate(group.members)}
     different = [sorted((place[one], place[other])) for one, other in group.not_duplicates]
-    about = family, None, remarks or None, group.why, different
+    held = {
+        nth: ", ".join(f"{each.kind} ({each.number})" for each in member.document.unread)
+        for nth, member in enumerate(group.members)
+        if member.document.unread
+    }
+    about = family, None, remarks or None, group.why, different, held or None
     return [group.id, kind, group.diameter, members, sets, chain, *about]
 
 
@@ -127,11 +135,17 @@ def _member(member: Member, bits: int, names: Names, kind: str | None) -> list[A
     )
 
 
-def _folder_pair(pair: FolderPair) -> list[Any]:
+def _folder_pair(pair: FolderPair, names: Names) -> list[Any]:
     """A pair of folders as the page reads it in folders.js."""
-    names = printable(pair.path), printable(pair.other)
     figures = pair.copies, pair.files, pair.identical, pair.not_compared
-    return [*names, list(pair.groups), *figures, newer_name(pair)]
+    both = (names.path(os.path.join(each, "")).rstrip(os.sep) for each in (pair.path, pair.other))
+    return [*both, list(pair.groups), *figures, newer_name(pair)]
+
+
+def _root(result: ScanResult) -> str:
+    """The folder that was searched, with its slash, if it is only one; else an empty string."""
+    roots = *(result.roots or ()), *result.references
+    return os.path.join(roots[0], "") if len(roots) == 1 else ""
 
 
 def _places(result: ScanResult) -> list[str]:

@@ -93,7 +93,7 @@ class _Listed:
             ],
             "settings": settings_fields(result.settings),
             "read": balance.compared,
-            **found_fields(result.candidates, named_parts(result)),
+            **found_fields(self.names, result.candidates, named_parts(result)),
             "skips": {fault.value: number for fault, number in result.faults.items()},
             "skipped": _faulty(result),
             **self.names.fields(),

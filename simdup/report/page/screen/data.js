@@ -18,6 +18,8 @@ const LEAST = data.settings.nearest ? null : data.settings.similarity
 // An own share from here on says nothing that the reader would not expect.
 const EXPECTED = 0.95;
 
+const sizeOf = (list) => list.reduce((sum, { bytes }) => sum + bytes, 0);
+
 // Groups whose texts look like versions of one document.
 const VERSIONS = 'versions';
 
@@ -25,26 +27,15 @@ function memberOf([place, name, bytes, mtime, coding, features, short, damaged, 
   const folder = data.folders[place];
   const path = folder ? folder.replace(/\/$/, '') + SEPARATOR + name : name;
   return {
-    folder,
-    name,
-    path,
+    ...{ folder, name, path, bytes, mtime, features, damaged, distance, alike, own, fingerprint, doubt },
     // The id of a row, if it has one.
     label,
     searched: `${label ?? ''} ${path}`.toLowerCase(),
-    bytes,
-    mtime,
     coding: data.codings[coding],
-    features,
     short: Boolean(short),
-    damaged,
     kind: kind === RELATED ? KINDS[3] : kind,
     isRelated: kind === RELATED,
-    distance,
-    alike,
     exact: Boolean(exact),
-    own,
-    fingerprint,
-    doubt,
   };
 }
 
@@ -73,11 +64,13 @@ function identicalOf(sets) {
   return sets.flat().map(Math.abs).filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
-function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks, why, different]) {
+function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks, why, different, held]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   // What members hold besides their text, where that is other content than the first one has.
   for (const [place, others] of Object.entries(remarks ?? {})) members[place].others = others;
+  // What each member holds besides its text, whatever the others do.
+  for (const [place, unread] of Object.entries(held ?? {})) members[place].unread = unread;
   // Pairs of places that the user called different.
   for (const [one, other] of different ?? []) (members[other].unlike ??= []).push(members[one].name);
   const identical = identicalOf(sets);
@@ -101,6 +94,7 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks,
     chain,
     sharing,
     members,
+    different: different ?? [],
     // How many members the page does not have.
     more: more ?? 0,
     first,
@@ -109,11 +103,17 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks,
     // What its heading says: of a group the least similarity, of an answer the best one.
     told: data.page === 'answers' ? others[0] : least,
     // What could be had back: all but the representative, where these are duplicates.
-    copies: kind === SAME_PATTERN ? 0 : others.reduce((sum, each) => sum + each.bytes, 0),
+    copies: kind === SAME_PATTERN ? 0 : sizeOf(others),
+    // What can go safely: copies of the same bytes or text.
+    safe: data.page === 'answers' ? 0 : sizeOf(others.filter(({ same }) => KINDS.indexOf(same) >= 0 && same !== KINDS[2])),
   };
 }
 
-const groups = data.groups.map(groupOf);
+const every = data.groups.map(groupOf);
+
+// Groups that wait for a decision, and those of texts that are perhaps only of one series.
+const groups = every.filter(({ kind }) => kind !== RELATED);
+const related = every.filter(({ kind }) => kind === RELATED);
 
 // Files of one pattern, which are not duplicates and shown only when asked for.
 const patterns = data.patterns.map(groupOf);

@@ -2,9 +2,9 @@
 
 const TOKEN = /\s+|[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]|(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}])[\p{L}\p{M}\p{N}])+|[^]/gu;
 
-// Han is joined without a space; what follows a sentence begins a line of its own.
-const WRAPPED = /(?<=[^\n]{50})(?<![.!?。！？])\n(?=[\p{L}\p{N}])/gu;
-const WRAPPED_HAN = /(?<=[^\n]{24}[\u3000-\u9fff\uff00-\uffef])(?<![。！？])\n(?=[\u3000-\u9fff])/g;
+// Line ends of mere layout, in which a long line goes on: Han is joined without a space. What follows
+// a sentence begins a line of its own.
+const LINE_END = /((?<=[^\n]{24}[\u3000-\u9fff\uff00-\uffef])(?<![。！？])\n(?=[\u3000-\u9fff]))|((?<=[^\n]{50})(?<![.!?。！？])\n(?=[\p{L}\p{N}]))|\n/gu;
 
 // Differences that are looked for between two anchors before all of it counts as replaced.
 const MOST_EDITS = 1000;
@@ -20,10 +20,10 @@ function tokensOf(text) {
   return text.match(TOKEN) ?? [];
 }
 
-/** The tokens as numbers, equal for equal tokens; white space is all the same. */
-function numbersOf(tokens, known) {
+/** The tokens as numbers, equal for equal tokens; white space is all the same, unless layout counts. */
+function numbersOf(tokens, known, inLayout) {
   return Int32Array.from(tokens, (token) => {
-    const key = token.trim() || ' ';
+    const key = inLayout ? token : token.trim() || ' ';
     if (!known.has(key)) known.set(key, known.size);
     return known.get(key);
   });
@@ -170,27 +170,38 @@ function withoutCrumbs(list, tokens) {
   return merged;
 }
 
-/** The text without the line ends of mere layout: a long line that goes on was only wrapped. */
-function unwrapped(text) {
-  return text.replace(/\r\n?/g, '\n').replace(WRAPPED_HAN, '').replace(WRAPPED, ' ');
+/** The text without the line ends of mere layout, and where its lines end: {text, ends}. */
+function unwrapped(text, inLayout) {
+  const ends = [];
+  let joined = 0;
+  const joinedText = text.replace(/\r\n?/g, '\n').replace(LINE_END, (_, isHan, isOther, at) => {
+    ends.push(at - joined - (isHan ? 1 : 0));
+    if (inLayout || !(isHan || isOther)) return '\n';
+    joined += isHan ? 1 : 0;
+    return isHan ? '' : ' ';
+  });
+  return { text: joinedText, ends };
 }
 
 /**
- * Two texts as passages beside each other: {left, right, changed, last}. Each side is a list of
- * [text, changed]; a passage ends with a sentence or line that both texts end there.
+ * Two texts as passages beside each other: {left, right, lines, changed, isParagraph}. Each side is a
+ * list of [text, changed], and `lines` has the number of the line at which it begins. A passage ends
+ * with a sentence or line that both texts end there. With `inLayout` white space is compared too.
  */
-function passagesOf(left, right) {
-  const [a, b, known] = [tokensOf(unwrapped(left)), tokensOf(unwrapped(right)), new Map()];
-  const match = matched(numbersOf(a, known), numbersOf(b, known));
+function passagesOf(left, right, inLayout = false) {
+  const [one, two] = [left, right].map((text) => unwrapped(text, inLayout));
+  const [a, b, known] = [tokensOf(one.text), tokensOf(two.text), new Map()];
+  const match = matched(numbersOf(a, known, inLayout), numbersOf(b, known, inLayout));
   const list = [];
   let passage = { left: [], right: [], changed: false };
   const finish = (isParagraph) => {
     if (passage.left.length || passage.right.length) list.push({ ...passage, isParagraph });
     passage = { left: [], right: [], changed: false };
   };
-  for (const { same, a: [a0, a1], b: [b0, b1] } of withoutCrumbs(stretches(match, b.length), a)) {
+  const all = stretches(match, b.length);
+  for (const { same, a: [a0, a1], b: [b0, b1] } of inLayout ? all : withoutCrumbs(all, a)) {
     if (!same) {
-      addChange(passage, a.slice(a0, a1).join(''), b.slice(b0, b1).join(''));
+      addChange(passage, a.slice(a0, a1).join(''), b.slice(b0, b1).join(''), inLayout);
       continue;
     }
     let from = 0;
@@ -204,19 +215,32 @@ function passagesOf(left, right) {
     }
   }
   finish(false);
-  return list;
+  return numbered(list, { left: one.ends, right: two.ends });
 }
 
-/** What was put for what; a change of white space alone is none. */
-function addChange(passage, gone, come) {
-  const counts = gone.trim() !== '' || come.trim() !== '';
-  passage.left.push(...marked(gone));
-  passage.right.push(...marked(come));
-  passage.changed ||= counts;
+/** The passages with the number of the line at which each side begins. */
+function numbered(list, ends) {
+  const at = { left: [0, 0], right: [0, 0] };
+  const lineOf = (side, pieces) => {
+    const text = pieces.map(([piece]) => piece).join('');
+    const begin = at[side][0] + text.length - text.trimStart().length;
+    while (ends[side][at[side][1]] < begin) at[side][1] += 1;
+    at[side][0] += text.length;
+    return at[side][1] + 1;
+  };
+  return list.map((passage) => ({ ...passage, lines: { left: lineOf('left', passage.left), right: lineOf('right', passage.right) } }));
 }
 
-/** A changed piece, without a mark on the white space at its ends. */
-function marked(text) {
+/** What was put for what; a change of white space alone is none, unless layout counts. */
+function addChange(passage, gone, come, inLayout) {
+  passage.left.push(...marked(gone, inLayout));
+  passage.right.push(...marked(come, inLayout));
+  passage.changed ||= inLayout || gone.trim() !== '' || come.trim() !== '';
+}
+
+/** A changed piece, without a mark on the white space at its ends, unless layout counts. */
+function marked(text, inLayout) {
+  if (inLayout) return text ? [[text, true]] : [];
   const core = text.trim();
   const from = core ? text.indexOf(core) : text.length;
   const pieces = [[text.slice(0, from), false], [core, true], [text.slice(from + core.length), false]];

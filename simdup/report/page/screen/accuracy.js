@@ -37,9 +37,7 @@ Object.assign(page, { recipe: recipes[0], place: 0, share: 0 });
 
 const MARKS = ['k', 'best', 'recommended'];
 
-function sizeNow() {
-  return page.recipe.sizes[page.place];
-}
+const sizeNow = () => page.recipe.sizes[page.place];
 
 /** The k of a size that is the same share of its bits as the one that was chosen. */
 function kOf(size) {
@@ -65,13 +63,9 @@ function chooseFirst() {
   page.share = sizeNow().k / sizeNow().bits;
 }
 
-function titleNow() {
-  return t('title', data.table, data.day === null ? '' : dayOf(data.day));
-}
-
 /** Say everything in the present language. */
 function drawPage() {
-  drawShell(titleNow());
+  drawShell(t('title', data.table, data.day === null ? '' : dayOf(data.day)));
   const pairs = (wanted) => data.kinds.reduce((sum, [, isDuplicate, count]) => sum + (isDuplicate === wanted ? count : 0), 0);
   byId('facts').textContent = [
     t('facts', data.texts, pairs(true), pairs(false), pairs(null)),

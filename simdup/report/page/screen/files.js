@@ -1,7 +1,7 @@
 // Which file exactly each member is, for rules and plans; nothing where the scan does not say it.
 
 if (data.plan) data.plan.files.forEach((list, at) => list.forEach((fields, place) => {
-  const member = groups[at].members[place];
+  const member = every[at].members[place];
   member.file = fileOf(fields, member);
 }));
 
@@ -13,28 +13,18 @@ function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, li
     // As it is shown; `raw` has the bytes where that is not exactly the path.
     shown,
     raw,
-    base64,
     path: (raw ? new TextDecoder().decode(raw) : shown).replaceAll(sep, '/'),
-    id,
-    bytes,
-    text,
-    words,
-    // Whether all of it is text that was read, and what else it holds.
+    ...{ base64, id, bytes, text, words, unread, links, format, root, reasons },
+    // Whether all of it is text that was read.
     whole: Boolean(whole),
     packed: Boolean(packed),
-    unread,
-    links,
-    format,
-    encoding: member.coding,
-    root,
     certain: Boolean(certain),
     // Why it can be neither kept nor dropped, and why it can only be kept.
-    unfit,
-    stays,
+    ...{ unfit, stays },
+    encoding: member.coding,
     size: member.bytes,
     features: member.features,
     mtime: BigInt(id.split(', ')[3]),
-    reasons,
     isFirst: Boolean(member.isFirst),
     isShort: member.short,
   };

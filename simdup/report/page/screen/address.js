@@ -1,4 +1,5 @@
-// The filters in the address of the page, behind #, so that a bookmark keeps them.
+// The view, the filters and the chosen group in the address of the page, behind #, so that a bookmark
+// keeps them, and on a phone the way back leads from a group to the list.
 
 const KEPT = ['search', 'kind', 'folder', 'coding', 'low', 'high', 'order'];
 
@@ -10,13 +11,14 @@ const NO_FILTER = '#all';
 
 let pausing;
 
-function writeAddress() {
+function keepAddress() {
   clearTimeout(pausing);
-  pausing = setTimeout(() => {
-    const wanted = filtersInWords();
-    const now = filtersOf(location.hash).toString();
-    if (wanted !== now) location.replace(wanted ? `#${wanted}` : NO_FILTER);
-  }, PAUSE);
+  pausing = setTimeout(writeAddress, PAUSE);
+}
+
+function writeAddress() {
+  const wanted = filtersInWords();
+  if (wanted !== filtersOf(location.hash).toString()) location.replace(wanted ? `#${wanted}` : NO_FILTER);
 }
 
 function filtersInWords() {
@@ -25,7 +27,8 @@ function filtersInWords() {
     const { value } = byId(id);
     if (value && value !== byId(id).options?.[0].value) filters.set(id, value);
   }
-  if (byId('patterns').checked) filters.set('patterns', 'on');
+  if (page.view !== 'groups') filters.set('view', page.view);
+  if (page.isInside && page.chosen) filters.set('row', page.chosen.id);
   return filters.toString();
 }
 
@@ -36,7 +39,9 @@ function filtersOf(hash) {
 /** Set the filters as the address says. */
 function readAddress() {
   const filters = filtersOf(location.hash);
-  byId('patterns').checked = filters.has('patterns');
+  page.view = filters.get('view') in VIEWS ? filters.get('view') : 'groups';
+  page.chosen = VIEWS[page.view]().find(({ id }) => String(id) === filters.get('row')) ?? null;
+  page.isInside = page.chosen !== null;
   drawFilters();
   for (const id of KEPT) {
     byId(id).value = filters.get(id) ?? byId(id).options?.[0].value ?? '';
@@ -48,7 +53,10 @@ function readAddress() {
 function listenToAddress() {
   window.addEventListener('hashchange', () => {
     if (filtersOf(location.hash).toString() === filtersInWords()) return;
+    const before = page.chosen;
     readAddress();
+    if (!page.chosen) page.chosen = before;
     applyFilters();
+    drawViews();
   });
 }

@@ -36,7 +36,7 @@ function commandOf(actions) {
 
 /** A shell command for each group marked as not duplicates, with one file for each of its texts. */
 function ignoreLines() {
-  return groups.filter(({ id }) => decisions.unrelated.has(id)).map(({ members }) => {
+  return every.filter(({ id }) => decisions.unrelated.has(id)).map(({ members }) => {
     const files = new Map(members.toReversed().map(({ file }) => [file.text, file]));
     return `simdup ignore add -- ${[...files.values()].map(quoted).join(' ')}`;
   });
@@ -57,7 +57,7 @@ function openExport() {
   const actions = actionsOf();
   const ignored = ignoreLines();
   const parts = [
-    make('h2', {}, t('exportTitle')),
+    make('h2', {}, t('export')),
     make('p', {}, t('exportSays')),
   ];
   if (actions.length) {
@@ -66,7 +66,7 @@ function openExport() {
   }
   if (ignored.length) parts.push(exportRow('ignore.sh', t('ignoreIs', ignored.length), [`${ignored.join('\n')}\n`]));
   const dialog = byId('exporting');
-  dialog.setAttribute('aria-label', t('exportTitle'));
+  dialog.setAttribute('aria-label', t('export'));
   dialog.replaceChildren(...parts, make('p', {}, make('button', { type: 'button', onclick: () => dialog.close() }, t('close'))));
   dialog.showModal();
 }

@@ -1,5 +1,8 @@
 // Elements and text. Nothing from a file is ever taken for markup: strings become text nodes.
 
+// Entries of a long list that are laid out before the reader asks for more.
+const AT_ONCE = 200;
+
 /** An element; attributes that begin with "on" are listeners, null and false leave one out. */
 function make(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
@@ -17,13 +20,43 @@ function fill(element, attributes, children) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? '' : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  put(element, children);
   return element;
 }
 
-function byId(id) {
-  return document.getElementById(id);
+/** Put these children into an element, in place of what it has; null is no child. */
+function replace(element, ...children) {
+  element.replaceChildren();
+  put(element, children);
 }
+
+function put(element, children) {
+  element.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
+}
+
+/** Lay out the nodes of the first entries of a list, and a button of `buttonOf` that lays out the next. */
+function layOut(place, list, nodesOf, buttonOf, count = AT_ONCE) {
+  put(place, list.slice(0, count).map(nodesOf));
+  const rest = list.slice(count);
+  if (!rest.length) return;
+  const line = buttonOf(rest.length, () => {
+    line.remove();
+    layOut(place, rest, nodesOf, buttonOf);
+  });
+  place.append(line);
+}
+
+/** A button that is all of an element. */
+function wideButton(tag, words, onclick) {
+  return make(tag, { class: 'fold' }, make('button', { type: 'button', onclick }, words));
+}
+
+/** These parts in one line, with dots between them. */
+function dotted(parts) {
+  return parts.filter(Boolean).flatMap((part, place) => (place ? [' · ', part] : [part]));
+}
+
+const byId = (id) => document.getElementById(id);
 
 // Controls, and what has no width or turns the direction of text; but tab and newline, and
 // the joiners that some scripts and emoji need.
@@ -48,20 +81,17 @@ function escaped(character) {
   return sign + code.toString(16).padStart(digits, '0');
 }
 
-/**
- * A name with its folder in the background; cut off from the direction of what surrounds it.
- * `shared` is the beginning that is left out, and `words` are marked.
- */
-function pathOf(member, { shared = '', words = [] } = {}) {
-  if (member.label !== undefined) {
-    return make('bdi', { class: 'path' }, make('span', { class: 'name' }, ...lit(member.label, 0, placesOf(member.label, words))),
-      make('span', { class: 'folder' }, ' ', ...lit(member.path, 0, placesOf(member.path, words))));
+/** A name, and behind it its folder in the background; cut off from the direction of what surrounds it. `words` are marked. */
+function pathOf(member, words = []) {
+  const { path, name, label } = member;
+  const found = placesOf(path, words);
+  if (label !== undefined || data.page === 'rows') {
+    return make('bdi', { class: 'path' }, make('span', { class: 'name' }, ...(label === undefined ? lit(path, 0, found) : lit(label, 0, placesOf(label, words)))),
+      label === undefined ? null : [' ', make('span', { class: 'folder' }, ...lit(path, 0, found))]);
   }
-  const folder = member.path.slice(shared.length, member.path.length - member.name.length);
-  const found = placesOf(folder + member.name, words);
-  return make('bdi', { class: 'path' },
-    folder ? make('span', { class: 'folder' }, ...breakable(folder, found)) : null,
-    make('span', { class: 'name' }, ...lit(member.name, folder.length, found)));
+  const begin = path.length - name.length;
+  return make('bdi', { class: 'path' }, make('span', { class: 'name' }, ...lit(name, begin, found)),
+    begin ? [' ', make('span', { class: 'folder' }, ...breakable(path.slice(0, Math.max(1, begin - 1)), found))] : null);
 }
 
 /** A folder that a line may break after each slash. */
@@ -103,16 +133,6 @@ function lit(piece, begin, found) {
   return [...nodes, piece.slice(end)].filter((node) => node !== '');
 }
 
-/** The folder, with its slash, in which all of these paths lie; '' for none. */
-function sharedFolder(paths) {
-  let [shared] = paths;
-  for (const path of paths) {
-    while (!path.startsWith(shared)) shared = shared.slice(0, shared.lastIndexOf('/', shared.length - 2) + 1);
-    shared = shared.slice(0, shared.lastIndexOf('/') + 1);
-  }
-  return shared;
-}
-
 /** A day of the reader's place in words of the present language. */
 function dayOf(seconds) {
   const [place, month] = page.language === 'zh' ? ['zh-CN', 'long'] : ['en-GB', 'short'];
@@ -140,9 +160,7 @@ function percent(share) {
   return share === 1 ? '100 %' : `${(Math.min(999, Math.floor(share * 1000 + 1e-9)) / 10).toFixed(1)} %`;
 }
 
-function number(value) {
-  return value.toLocaleString('en-US');
-}
+const number = (value) => value.toLocaleString('en-US');
 
 /** A day and a time of the reader's place, the same in each language. */
 function moment(seconds) {

@@ -2,40 +2,21 @@
 
 // What the page was given, and before it the values of what its result does not have.
 const data = {
-  complete: true,
-  places: [],
-  repeated: [[0, 0], [0, 0], [0, 0], [0, 0]],
-  figures: null,
-  narrowed: null,
-  recall: null,
-  skips: {},
-  missing: {},
-  skipped: [],
-  parts: [],
-  allParts: 0,
-  unread: 0,
-  folderPairs: [],
-  folders: [],
-  codings: [],
-  groups: [],
-  moreGroups: 0,
-  patterns: [],
-  siblings: 0,
-  identityOnly: [],
-  doubtful: [],
-  doubts: 0,
-  plan: null,
+  ...{ complete: true, places: [], groups: [], patterns: [], moreGroups: 0, folders: [], codings: [], folderPairs: [] },
+  ...{ repeated: [[0, 0], [0, 0], [0, 0], [0, 0]], figures: null, siblings: 0, identityOnly: [], plan: null },
+  ...{ narrowed: null, recall: null, skips: {}, missing: {}, skipped: [], doubtful: [], doubts: 0 },
+  ...{ parts: [], allParts: 0, unread: 0 },
   ...JSON.parse(byId('data').textContent),
 };
 
-const THEMES = ['auto', 'light', 'dark'];
+const THEMES = { auto: '◐', light: '○', dark: '●' };
 
-const page = { language: data.language ?? ofBrowser(), theme: 'auto' };
+const page = { language: data.language ?? ofBrowser(), theme: 'auto', isKept: true };
 
 /** The first language of the reader's browser that the page speaks. */
 function ofBrowser() {
   const spoken = navigator.languages.map((each) => each.slice(0, 2));
-  return spoken.find((each) => each in WORDS) ?? 'en';
+  return spoken.find((each) => LANGUAGES.includes(each)) ?? 'en';
 }
 
 /** Say the title, and all that stands still, in the present language. */
@@ -49,9 +30,21 @@ function drawShell(title) {
   byId('language').textContent = t('other');
   byId('language').lang = page.language === 'zh' ? 'en' : 'zh-Hans';
   byId('language').setAttribute('aria-label', t('otherLabel'));
-  byId('theme').textContent = t('themes')[page.theme];
-  byId('keys').textContent = t('keys');
-  byId('made').textContent = t('made', data.version);
+  byId('theme').textContent = THEMES[page.theme];
+  for (const name of ['aria-label', 'title']) byId('theme').setAttribute(name, t('themes')[page.theme]);
+  drawHelp();
+}
+
+/** The keys, each with what it does, and who made the page. */
+function drawHelp() {
+  const dialog = byId('helping');
+  dialog.setAttribute('aria-label', t('help'));
+  dialog.replaceChildren(make('h2', {}, t('help')),
+    make('dl', { class: 'keys' }, t('keys').filter(([, , decides]) => data.plan || !decides).map(([keys, does]) => make('div', {},
+      make('dt', {}, keys.split(' ').map((key) => make('kbd', {}, key))), make('dd', {}, does)))),
+    data.plan ? make('p', { class: 'kept' }, t(page.isKept ? 'keptHere' : 'notKept')) : null,
+    make('p', { class: 'note' }, t('made', data.version)),
+    make('p', { class: 'acts' }, make('button', { type: 'button', onclick: () => dialog.close() }, t('close'))));
 }
 
 /** Listen to the buttons for language and theme, and to the link to what matters. */
@@ -61,10 +54,11 @@ function listenToShell(draw) {
     draw();
   });
   byId('theme').addEventListener('click', () => {
-    page.theme = THEMES[(THEMES.indexOf(page.theme) + 1) % THEMES.length];
+    page.theme = { auto: 'light', light: 'dark', dark: 'auto' }[page.theme];
     document.documentElement.dataset.theme = page.theme;
-    byId('theme').textContent = t('themes')[page.theme];
+    draw();
   });
+  byId('help').addEventListener('click', () => byId('helping').showModal());
   const link = document.querySelector('.skip');
   link.addEventListener('click', (event) => {
     // The address has the filters, so the link does not change it.

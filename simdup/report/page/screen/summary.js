@@ -7,7 +7,9 @@ function titleInWords() {
 }
 
 function drawSummary() {
-  byId('warnings').replaceChildren(...warnings().map((text) => make('p', { class: 'warning' }, text)));
+  for (const place of document.querySelectorAll('.warnings')) place.replaceChildren(...warnings().map((text) => make('p', { class: 'warning' }, text)));
+  byId('nothing').textContent = every.length ? '' : t(data.complete ? 'nothing' : 'nothingYet');
+  byId('tiers').replaceChildren(...tiers());
   byId('figures').replaceChildren(...figures());
   byId('settings').replaceChildren(
     make('h2', {}, t('settings')),
@@ -21,6 +23,7 @@ function drawSummary() {
 function warnings() {
   return [
     data.complete ? null : t('incomplete'),
+    data.page === 'files' && data.complete && every.length && !data.plan ? t('noPlan') : null,
     data.narrowed ? t('narrowed', ...data.narrowed) : null,
     ...Object.entries(data.missing).map(([command, count]) => t('missingExtra', count, command)),
     data.moreGroups ? t('moreGroups', data.moreGroups, size(data.largestPage)) : null,
@@ -28,13 +31,22 @@ function warnings() {
   ].filter((text) => text !== null);
 }
 
+/** What can go safely and what wants a look: how many files or groups of each kind, and their bytes. */
+function tiers() {
+  const [identical, text, words, near] = data.repeated.map((counts, place) => [KINDS[place], ...counts]);
+  const versions = every.filter((group) => group.chain).length;
+  const lists = { safe: [identical, text], look: [words, [VERSIONS, versions], near, [RELATED, related.length], ['parts', data.allParts], [SAME_PATTERN, patterns.length]] };
+  return Object.entries(lists).map(([name, list]) => [name, list.filter(([, count]) => count)]).filter(([, list]) => list.length).map(([name, list]) =>
+    make('p', { class: name }, make('b', {}, t(name)), ': ', list.map(([kind, count, bytes]) => `${t('kinds')[kind]} ${number(count)}${bytes ? ` (${amount(bytes)})` : ''}`).join(', ')));
+}
+
 function figures() {
   if (data.figures) return data.figures.map(([key, value, note, ...more]) => figure(key, number(value), note ? t(note, ...more) : ''));
-  const sum = (of) => groups.reduce((total, group) => total + of(group), 0);
+  const sum = (of) => every.reduce((total, group) => total + of(group), 0);
   const skipped = Object.values(data.skips).reduce((total, count) => total + count, 0);
   const rows = [
     [data.complete && data.known ? 'compared' : 'read', number(data.read), t('ofFound', data.found, size(data.bytes))],
-    ['groups', number(groups.length), t('inSeconds', data.seconds.toFixed(1), data.known)],
+    ['groups', number(every.length), t('inSeconds', data.seconds.toFixed(1), data.known)],
     ['members', number(sum((group) => group.members.length)), ''],
     ['copies', size(sum((group) => group.copies)), t('allButFirst')],
     ['skipped', number(skipped), ''],
@@ -68,36 +80,24 @@ function skips() {
   const counts = Object.entries(data.skips);
   if (!counts.length) return [make('p', {}, t('nothingSkipped'))];
   const all = counts.reduce((total, [, count]) => total + count, 0);
-  const list = make('ul', { class: 'names' });
-  const details = make('details', { ontoggle: () => list.childElementCount || list.append(...skippedNames()) },
-    make('summary', {}, t('skippedShown', data.skipped.length, all)), list);
-  return [
-    make('ul', { class: 'reasons' }, counts.map(([reason, count]) =>
-      make('li', {}, make('b', {}, number(count)), ` ${inWords(reason)}`))),
-    details,
-  ];
-}
-
-function skippedNames() {
-  return data.skipped.map(([path, reason, detail]) => nameOf(path, `${inWords(reason)}${detail ? ` (${detail})` : ''}`));
-}
-
-function nameOf(path, note) {
-  return make('li', {}, make('bdi', { class: 'path' }, path), make('span', { class: 'note' }, ` ${note}`));
+  const reasons = counts.map(([reason, count]) => make('li', {}, make('b', {}, number(count)), ` ${inWords(reason)}`));
+  const names = data.skipped.map(([path, reason, detail]) => [path, `${inWords(reason)}${detail ? ` (${detail})` : ''}`]);
+  return [make('ul', { class: 'reasons' }, reasons), namesOfFiles(names, all)];
 }
 
 /** The files whose texts are doubtful, each with the reason; nothing if there are none. */
 function doubts() {
   if (!data.doubts) return [];
-  return [
-    make('h2', {}, t('doubtfulTitle')),
-    make('p', {}, t('doubtfulMeaning')),
-    make('details', {},
-      make('summary', {}, t('skippedShown', data.doubtful.length, data.doubts)),
-      make('ul', { class: 'names' }, data.doubtful.map(([path, doubt]) => nameOf(path, inWords(doubt))))),
-  ];
+  const names = data.doubtful.map(([path, doubt]) => [path, inWords(doubt)]);
+  return [make('h2', {}, t('doubtfulTitle')), make('p', {}, t('doubtfulMeaning')), namesOfFiles(names, data.doubts)];
 }
 
-function inWords(reason) {
-  return t('reasons')[reason] ?? reason;
+/** The first of so many files, each with a note, laid out when asked for. */
+function namesOfFiles(names, all) {
+  const list = make('ul', { class: 'names' });
+  const lay = () => list.childElementCount || list.append(...names.map(([path, note]) =>
+    make('li', {}, make('bdi', { class: 'path' }, path), make('span', { class: 'note' }, ` ${note}`))));
+  return make('details', { ontoggle: lay }, make('summary', {}, t('skippedShown', names.length, all)), list);
 }
+
+const inWords = (reason) => t('reasons')[reason] ?? reason;

@@ -3,8 +3,9 @@
 // Folders that can be chosen; those with the most files, if there are more.
 const MOST_FOLDERS = 300;
 
+// By similarity: what can go first, most bytes first; then what wants a look, most alike first.
 const ORDERS = {
-  similar: () => 0,
+  similar: (a, b) => (data.page === 'answers' ? 0 : b.safe - a.safe || b.told.alike - a.told.alike),
   files: (a, b) => b.members.length + b.more - a.members.length - a.more,
   copies: (a, b) => b.copies - a.copies,
   path: (a, b) => (a.first.path < b.first.path ? -1 : 1),
@@ -12,18 +13,21 @@ const ORDERS = {
 
 const CHOICES = ['kind', 'folder', 'coding', 'order'];
 
-/** Fill the choices, in the present language, and keep what was chosen. */
+/** Fill the choices of the present view, in the present language, and keep what was chosen. */
 function drawFilters() {
   const all = ['', t('all')];
-  const present = [...KINDS, RELATED, VERSIONS, SAME_PATTERN].filter((kind) => listed().some((group) => group.kinds.includes(kind)));
-  byId('siblings').hidden = !patterns.length;
-  byId('siblings').querySelector('span').textContent = t('patterns', patterns.length);
+  const present = [...KINDS, VERSIONS].filter((kind) => listed().some((group) => group.kinds.includes(kind)));
+  const codings = [...new Set(listed().flatMap(({ members }) => members.map(({ coding }) => coding)))].filter(Boolean).sort();
   setOptions('kind', [all, ...present.map((kind) => [kind, t('kinds')[kind]])]);
-  setOptions('folder', [all, ...foldersOf().map((folder) => [folder, folder])]);
-  setOptions('coding', [all, ...data.codings.toSorted().map((coding) => [coding, coding])]);
+  const folders = [...foldersOf(listed().flatMap(({ members }) => members.map(({ folder }) => folder)))].sort((a, b) => b[1] - a[1]).slice(0, MOST_FOLDERS);
+  setOptions('folder', [all, ...folders.map(([folder]) => folder).sort().map((folder) => [folder, folder])]);
+  setOptions('coding', [all, ...codings.map((coding) => [coding, coding])]);
   setOptions('order', Object.keys(ORDERS).filter((order) => order !== 'copies' || data.page !== 'answers').map((order) => [order, t('orders')[order]]));
-  // Rows have no encoding, and names without a folder are nothing to choose from.
-  for (const id of ['folder', 'coding']) byId(id).closest('label').hidden = byId(id).options.length < 2;
+  // What leaves nothing to choose is not offered.
+  for (const id of ['kind', 'folder', 'coding']) byId(id).closest('label').hidden = byId(id).options.length < 3 && !byId(id).value;
+  byId('order').closest('label').hidden = listed().length < 2;
+  byId('low').closest('fieldset').hidden = !listed().some(({ least }) => least < 1) && !byId('low').value && !byId('high').value;
+  byId('unfold').hidden = [...byId('finer').children].every((each) => each.hidden);
 }
 
 function setOptions(id, options) {
@@ -33,44 +37,44 @@ function setOptions(id, options) {
   select.value = options.some(([key]) => key === value) ? value : options[0][0];
 }
 
-/** The groups, and the files of one pattern if the reader wants to see them. */
+/** The groups of the present view; pairs of folders are filtered by words alone. */
 function listed() {
-  return byId('patterns').checked ? [...groups, ...patterns] : groups;
+  return page.view === 'folders' ? [] : VIEWS[page.view]().filter((row) => row.members);
 }
 
-function switchPatterns() {
-  drawFilters();
-  applyFilters();
-}
-
-/** The folders with files, and those above them. */
-function foldersOf() {
+/** How many files these folders have and those above them, up to the roots. */
+function foldersOf(folders, roots = []) {
   const counts = new Map();
-  for (const { members } of listed()) {
-    for (const { folder } of members) {
-      for (let end = folder.length; end > 0; end = folder.lastIndexOf('/', end - 1)) {
-        const part = folder.slice(0, end);
-        counts.set(part, (counts.get(part) ?? 0) + 1);
-      }
+  for (const folder of folders) {
+    for (let end = folder.length; end > 0; end = folder.lastIndexOf('/', end - 1)) {
+      const part = folder.slice(0, end);
+      counts.set(part, (counts.get(part) ?? 0) + 1);
+      if (roots.includes(part)) break;
     }
   }
-  const list = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_FOLDERS);
-  return list.map(([folder]) => folder).sort();
+  return counts;
 }
 
-/** Show the groups that fit what is typed and chosen. */
+/** Show the rows that fit what is typed and chosen, and the chosen one of them. */
 function applyFilters() {
   const wanted = wish();
-  // Related texts are listed only if they are asked for.
-  const all = listed().filter(({ kind }) => kind !== RELATED || wanted.kind === RELATED);
-  const found = all.filter((group) => fits(group, wanted)).sort(ORDERS[byId('order').value]);
   page.wanted = wanted;
-  page.shown = folded(found, wanted);
-  byId('count').textContent = t('counted', found.length, all.length);
+  const isOfFolders = page.view === 'folders';
+  page.shown = isOfFolders ? pairsNamed(wanted) : listed().filter((group) => fits(group, wanted)).sort(ORDERS[byId('order').value]);
+  byId('count').textContent = t(isOfFolders ? 'countedPairs' : 'counted', page.shown.length, VIEWS[page.view]().length);
   byId('reset').disabled = !isNarrow(wanted) && !wanted.kind;
-  pressFacets();
-  writeAddress();
-  drawGroups();
+  placeView();
+  if (!page.shown.includes(page.chosen)) page.chosen = firstRow();
+  drawList();
+  choose(page.chosen);
+  keepAddress();
+}
+
+/** The row with which a view begins: beside the list the first one that is undecided, on a phone none. */
+function firstRow() {
+  if (!isWide()) return null;
+  const isOpen = (row) => !(row.members && isDecidable(row) && isDecided(row));
+  return page.shown.find(isOpen) ?? null;
 }
 
 /** Whether something is wanted of a single file: words, a folder, an encoding or a similarity. */
@@ -124,9 +128,8 @@ function listenToFilters() {
   for (const id of ['search', 'low', 'high']) byId(id).addEventListener('input', applyFilters);
   for (const id of CHOICES) byId(id).addEventListener('change', applyFilters);
   byId('reset').addEventListener('click', resetFilters);
-  byId('patterns').addEventListener('change', switchPatterns);
   byId('unfold').addEventListener('click', () => {
-    const isOpen = byId('finer').classList.toggle('unfolded');
-    byId('unfold').setAttribute('aria-expanded', String(isOpen));
+    byId('finer').hidden = !byId('finer').hidden;
+    byId('unfold').setAttribute('aria-expanded', String(!byId('finer').hidden));
   });
 }

@@ -17,7 +17,6 @@ const decisions = {
   unrelated: new Set(),
   rules: [],
   steps: [],
-  isKept: true,
 };
 
 const placeKey = (group, place) => `${group.id}:${place}`;
@@ -28,6 +27,7 @@ const goes = (group, place) => Boolean(decisionOf(group, place));
 function sameness(group, place, other) {
   const [file, keep] = [group.members[place].file, group.members[other].file];
   if (file.bytes === keep.bytes) return { kind: KINDS[0], similarity: null };
+  if (group.different.some((pair) => isOfTexts(group, pair, file, keep))) return { refusal: 'different' };
   if (!file.certain || !keep.certain) return { refusal: 'uncertain' };
   if (file.whole && keep.whole && file.text === keep.text) return { kind: KINDS[1], similarity: null };
   if (file.unread !== keep.unread) return { refusal: 'otherContent' };
@@ -36,6 +36,28 @@ function sameness(group, place, other) {
   if (file.isShort || keep.isShort) return { refusal: 'tooShort' };
   if (!data.settings.verified) return { refusal: 'unverified' };
   return { kind: KINDS[3], similarity: alikeOf(group, place, other).alike };
+}
+
+/** Whether two members at these places have the texts of these files. */
+function isOfTexts({ members }, pair, one, two) {
+  const texts = pair.map((place) => members[place].file.text);
+  return one.text !== two.text && texts.includes(one.text) && texts.includes(two.text);
+}
+
+/** The places of the files about which nothing was decided and something can be. */
+function undecidedOf(group) {
+  if (!isDecidable(group)) return [];
+  return group.members.map((_, place) => place).filter((place) => {
+    const { unfit, stays } = group.members[place].file;
+    return decisionOf(group, place) === undefined && !unfit && !stays;
+  });
+}
+
+/** Whether nothing is left to decide: the last file stays where all others go. */
+function isDecided(group) {
+  if (decisions.unrelated.has(group.id)) return true;
+  const open = undecidedOf(group);
+  return !open.length || (open.length === 1 && !group.members.some(({ file }, place) => place !== open[0] && !file.unfit && !goes(group, place)));
 }
 
 /** The file that stays for one that goes: {place, kind, similarity}, or {refusal}. */
@@ -55,20 +77,22 @@ function keeperOf(group, place) {
   return able.sort((a, b) => rank(a) - rank(b))[0] ?? { refusal: found[0].refusal };
 }
 
-/** Remember how things are, so that a change can be taken back. */
+/** Remember how things are and where the reader is, so that a change can be taken back. */
 function remember() {
-  decisions.steps.push([new Map(decisions.of), new Set(decisions.unrelated), decisions.rules]);
+  decisions.steps.push([new Map(decisions.of), new Set(decisions.unrelated), decisions.rules, page.chosen, page.place]);
   if (decisions.steps.length > MOST_STEPS) decisions.steps.shift();
 }
 
 function undoStep() {
   const step = decisions.steps.pop();
   if (!step) return;
-  [decisions.of, decisions.unrelated, decisions.rules] = step;
+  const [of, unrelated, rules, row, place] = step;
+  Object.assign(decisions, { of, unrelated, rules });
   changed();
+  if (page.shown.includes(row)) go(row, place);
 }
 
-/** Keep a file, or let it go, or with '' decide nothing; the same again takes it back. */
+/** Keep a file, or let it go; the same again takes it back. Returns whether something was decided. */
 function decide(group, place, wish) {
   const { file } = group.members[place];
   const now = decisionOf(group, place);
@@ -76,13 +100,14 @@ function decide(group, place, wish) {
   const refusal = wish === 'drop' && !isSame ? (file.unfit || file.stays || keeperOf(group, place).refusal) : wish === 'keep' && file.unfit;
   if (refusal) {
     say(t('refusals')[refusal] ?? t('untouched', refusal));
-    return;
+    return false;
   }
   remember();
   decisions.unrelated.delete(group.id);
-  if (!wish || isSame) decisions.of.delete(placeKey(group, place));
+  if (isSame) decisions.of.delete(placeKey(group, place));
   else decisions.of.set(placeKey(group, place), wish === 'keep' ? null : { keep: null, why: BY_HAND });
   changed(group);
+  return !isSame;
 }
 
 /** Keep this file, and let all others go that may. */
@@ -131,22 +156,24 @@ function isByHand(group) {
     || group.members.some((_, place) => decisionOf(group, place) === null || decisionOf(group, place)?.why === BY_HAND);
 }
 
-/**
- * Decide about these groups by a rule, as `simdup clean` does; `scope` is the weakest kind that
- * goes. What was decided by hand stays so.
- */
-function decideByRule(list, rule, scope) {
-  remember();
+/** What `simdup clean` would decide by a rule: {group, gone} for each group in which a file goes. `scope` is the weakest kind. */
+function proposalsOf(list, rule, scope) {
   const rules = rulesOf([rule]);
-  for (const group of list) {
-    if (isByHand(group)) continue;
+  return list.filter((group) => !isByHand(group)).map((group) => {
+    const file = (place) => group.members[place].file;
+    const gone = [...goneBy(group, rules, KINDS.indexOf(scope))].map(([place, keep]) => [place, { keep, why: preference(file(keep), file(place), rules).why }]);
+    return { group, gone };
+  }).filter(({ gone }) => gone.length);
+}
+
+/** Decide as was proposed. */
+function accept(proposals, rule) {
+  remember();
+  for (const { group, gone } of proposals) {
     group.members.forEach((_, place) => decisions.of.delete(placeKey(group, place)));
-    for (const [place, keep] of goneBy(group, rules, KINDS.indexOf(scope))) {
-      const { why } = preference(group.members[keep].file, group.members[place].file, rules);
-      decisions.of.set(placeKey(group, place), { keep, why });
-    }
+    for (const [place, decision] of gone) decisions.of.set(placeKey(group, place), decision);
   }
-  decisions.rules = [...decisions.rules.filter((each) => each !== rule), rule];
+  decisions.rules = [...decisions.rules.filter((each) => each !== rule), ...(rule ? [rule] : [])];
   changed();
 }
 
@@ -182,9 +209,15 @@ function addNear(group, first, kept, gone) {
   }
 }
 
+/** The groups about which something was decided. */
+function touchedGroups() {
+  const ids = new Set([...decisions.of.keys()].map((key) => Number(key.split(':')[0])));
+  return every.filter(({ id }) => ids.has(id) || decisions.unrelated.has(id));
+}
+
 /** Every file that goes, as {group, file, keep, kind, similarity, why}. */
 function actionsOf() {
-  return groups.flatMap((group) => group.members.flatMap((member, place) => {
+  return touchedGroups().flatMap((group) => group.members.flatMap((member, place) => {
     const decision = decisionOf(group, place);
     if (!decision) return [];
     const { place: keep, kind, similarity, refusal } = keeperOf(group, place);
@@ -200,10 +233,10 @@ function keepDecisions() {
   try {
     const { of, unrelated, rules } = decisions;
     localStorage.setItem(storageKey, JSON.stringify({ of: [...of], unrelated: [...unrelated], rules }));
-    decisions.isKept = true;
+    page.isKept = true;
   } catch {
     // The browser keeps nothing for files, or is full: the page says so.
-    decisions.isKept = false;
+    page.isKept = false;
   }
 }
 
@@ -213,11 +246,8 @@ async function readDecisions() {
   await navigator.storage?.persisted().catch(() => {});
   try {
     const saved = JSON.parse(localStorage.getItem(storageKey) ?? 'null');
-    if (!saved) return;
-    decisions.of = new Map(saved.of);
-    decisions.unrelated = new Set(saved.unrelated);
-    decisions.rules = saved.rules;
+    if (saved) Object.assign(decisions, { of: new Map(saved.of), unrelated: new Set(saved.unrelated), rules: saved.rules });
   } catch {
-    decisions.isKept = false;
+    page.isKept = false;
   }
 }

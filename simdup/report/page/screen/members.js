@@ -1,0 +1,102 @@
+// The files of the chosen group, each with what was decided about it.
+
+/** Whether files of the group can be kept or dropped: no files of one pattern can. */
+function isDecidable(group) {
+  return Boolean(data.plan) && group.kind !== SAME_PATTERN;
+}
+
+/** The list with the members of a group; one that was searched for is laid out in any case. */
+function filled(list, group) {
+  const least = Math.max(AT_ONCE, (page.found.get(group.id) ?? 0) + 1, list.querySelectorAll('.member').length);
+  list.replaceChildren();
+  layOut(list, [...group.members.entries()], ([place, member]) => [member.heads ? setHead(member, place) : null, cardOf(group, member, place)],
+    (left, onclick) => wideButton('li', t('moreMembers', left), onclick), least);
+  if (group.more) list.append(make('li', { class: 'note' }, t('moreRows', group.more)));
+  return list;
+}
+
+/** The heading of an identical set, before its first member. */
+function setHead(member, place) {
+  const contents = member.heads.map(Math.abs);
+  const size = contents.reduce((sum, count) => sum + count, 0);
+  const words = contents.length === 1 ? t('identicalFiles', size)
+    : t(member.heads.some((count) => count < 0) ? 'sameWords' : 'sameText', size, identicalOf([contents]), contents.filter((count) => count > 1).length);
+  return make('li', { class: 'set' }, words, place ? t('likeFirst', likeness(member.alike, member.exact)) : '');
+}
+
+function cardOf(group, member, place) {
+  const state = ['member', member.inSet ? 'inside' : '', isFound(member) ? 'sought' : '', goes(group, place) ? 'goes' : ''];
+  return make('li', { class: state.filter(Boolean).join(' '), tabindex: -1, 'data-place': place, onclick: () => stand(place) },
+    isDecidable(group) ? make('div', { class: 'decide' }, choiceOf(group, member, place)) : null,
+    make('div', { class: 'file' }, pathOf(member, page.wanted.words), make('div', { class: 'facts' }, dotted(factsOf(member, place)))),
+    make('div', { class: 'alike' }, place ? likeness(member.alike, member.exact) : t('representative')),
+    make('div', { class: 'tools' }, toolsOf(member), place ? make('button', {
+      type: 'button', class: 'compare tool', 'aria-label': t('compareWith', member.path), onclick: (event) => {
+        event.stopPropagation();
+        compareHere(place);
+      },
+    }, t('compare')) : null));
+}
+
+/** Be at a file that was clicked, and compare it. */
+function stand(place) {
+  page.place = place;
+  markFile();
+  if (place && page.chosen.members && !page.pair.includes(place)) comparePlaces([0, place]);
+}
+
+/** Date, size, format and how close a member is, and what else is to be said of it. */
+function factsOf(member, place) {
+  return [
+    member.mtime === null ? '' : moment(member.mtime),
+    amount(member.bytes),
+    member.coding,
+    place ? closeness(member) : '',
+    member.why ? t('toKeep', member.why) : '',
+    member.own !== null && member.own < EXPECTED ? t('own', percent(member.own)) : '',
+    member.isRelated ? t('kinds')[RELATED] : '',
+    member.short ? t('short') : '',
+    member.damaged ? t('damaged', member.damaged) : '',
+    member.others ? t('otherContent', member.others) : '',
+    member.unlike ? t('unlike', member.unlike.join(', ')) : '',
+    member.doubt ? t('doubtful', inWords(member.doubt)) : '',
+  ];
+}
+
+/** Copy the path of a member, and open it as a file; a page from a server could not open it. */
+function toolsOf({ file }) {
+  if (!file) return null;
+  const copy = make('button', { type: 'button', class: 'tool', title: t('copyPath', file.shown), 'aria-label': t('copyPath', file.shown), onclick: () => copyText(file.shown) }, t('copy'));
+  const open = location.protocol === 'file:' && data.plan.sep === '/' ? make('a', {
+    class: 'tool', href: addressOf(file), target: '_blank', rel: 'noopener noreferrer', title: t('openFile', file.shown), 'aria-label': t('openFile', file.shown),
+  }, t('open')) : null;
+  return [copy, open];
+}
+
+/** How a member is the same as its representative, or in a set as the one before: words or bits. */
+function closeness(member) {
+  if (member.same) return t('kinds')[member.same];
+  return member.distance || member.kind === 'near' ? t('bits', member.distance) : t('kinds')[member.kind];
+}
+
+/** Keep and drop, pressed as was decided. */
+function choiceOf(group, member, place) {
+  const about = member.file.unfit || member.file.stays;
+  if (about) return make('span', { class: 'note', title: about }, t('untouchable'));
+  const decision = decisionOf(group, place);
+  return [['keep', 'keepThis', decision === null], ['drop', 'dropThis', Boolean(decision)]].map(([wish, label, isSo]) => make('button', {
+    type: 'button', class: wish, 'aria-pressed': String(isSo), 'aria-label': t(label, member.path), onclick: (event) => {
+      event.stopPropagation();
+      page.place = place;
+      decideHere(wish);
+    },
+  }, t(wish)));
+}
+
+/** Below the members: that they are not duplicates. */
+function unrelatedOf(group) {
+  if (!isDecidable(group) || !hasTexts(group)) return null;
+  return make('p', {}, make('button', {
+    type: 'button', class: 'unrelated', 'aria-pressed': String(decisions.unrelated.has(group.id)), onclick: () => toggleUnrelated(group),
+  }, t('unrelated')));
+}

@@ -1,0 +1,106 @@
+// The line that counts what was decided, and the rules, which show what they would do before they do it.
+
+const RULES_OFFERED = ['newest', 'oldest', 'longest', 'largest', 'shortest-path', 'original-name', 'first', 'representative', 'format', 'under'];
+
+/** Fill the choices of the rules, in the present language. */
+function drawRuling() {
+  byId('decisions').hidden = !data.plan;
+  if (!data.plan) return;
+  setOptions('rule', RULES_OFFERED.map((rule) => [rule, t('rules')[rule]]));
+  setOptions('scope', KINDS.map((kind) => [kind, t('scopes')[kind]]));
+  const roots = data.plan.header.roots.map((root) => root.path);
+  const folders = [...foldersOf(every.flatMap(({ members }) => members.map(({ file }) => file.path.slice(0, file.path.lastIndexOf('/')))), roots).keys()].sort();
+  if (folders.length) setOptions('ruleFolder', folders.map((folder) => [folder, folder]));
+  drawDecisions();
+}
+
+/** Show what the chosen rule would do with the groups of the list; each can be unticked. */
+function drawProposals() {
+  const [rule, scope] = [byId('rule').value, byId('scope').value];
+  byId('ruleFolder').hidden = rule !== 'under';
+  const list = page.shown.filter((row) => row.members && isDecidable(row));
+  page.proposals = proposalsOf(list, ruleNow(), scope).map((each) => ({ ...each, isTicked: true }));
+  byId('proposals').replaceChildren();
+  layOut(byId('proposals'), page.proposals, proposalItem, (left, onclick) => wideButton('li', t('more', left), onclick));
+  countProposals();
+}
+
+const ruleNow = () => (byId('rule').value === 'under' ? `under=${byId('ruleFolder').value}` : byId('rule').value);
+
+/** One group: the file that stays with the reason, and the files that go. */
+function proposalItem(proposal) {
+  const { group, gone } = proposal;
+  const box = make('input', { type: 'checkbox', onchange: (event) => {
+    proposal.isTicked = event.target.checked;
+    countProposals();
+  } });
+  box.checked = proposal.isTicked;
+  const kept = Map.groupBy(gone, ([, { keep }]) => keep);
+  return make('li', {}, make('label', {}, box, make('span', {}, [...kept].map(([keep, others]) => [
+    make('span', { class: 'stays' }, `${t('stays')} `, pathOf(group.members[keep]), make('span', { class: 'note' }, ` (${whyInWords(others[0][1].why)})`)),
+    others.map(([place]) => make('span', { class: 'goes' }, `${t('goes')} `, pathOf(group.members[place]))),
+  ]).flat(2))));
+}
+
+/** The reason of a rule or of `findings.keeper`, in the present language. */
+const whyInWords = (why) => t('rules')[why] ?? t('toKeep', why);
+
+const tickedProposals = () => page.proposals.filter(({ isTicked }) => isTicked);
+
+function countProposals() {
+  const ticked = tickedProposals();
+  const files = ticked.flatMap(({ group, gone }) => gone.map(([place]) => group.members[place]));
+  byId('proposed').textContent = t(page.proposals.length ? 'proposed' : 'nothingProposed', ticked.length, page.proposals.length);
+  byId('apply').textContent = t('applyRule', files.length, size(sizeOf(files)));
+  byId('apply').disabled = !files.length;
+}
+
+/** Show what changed: in one group, or in all that are laid out. */
+function changed(group) {
+  keepDecisions();
+  drawDecisions();
+  if (group) redraw(group);
+  else drawList();
+  if (!group || group === page.chosen) redrawMembers();
+}
+
+/** How far the reader is, and what can be done about it. */
+function drawDecisions() {
+  const decidable = groups.filter(isDecidable);
+  const decided = decidable.filter(isDecided).length;
+  const actions = actionsOf();
+  byId('going').textContent = t('progress', decided, decidable.length, size(sizeOf(actions.map(({ file }) => ({ bytes: file.size })))));
+  Object.assign(byId('bar'), { max: Math.max(1, decidable.length), value: decided });
+  byId('undo').disabled = !decisions.steps.length;
+  for (const id of ['clear', 'export']) byId(id).disabled = !decisions.of.size && !decisions.unrelated.size;
+  if (!page.isKept) say(t('notKept'));
+}
+
+/** Say something that has no place of its own, such as why a file cannot go. */
+function say(text) {
+  byId('said').textContent = text;
+}
+
+/** Keep or drop the file at which the reader is, and move on; of a pair of folders, all files of one. */
+function decideHere(wish) {
+  const { chosen, place } = page;
+  say('');
+  if (chosen && !chosen.members) decidePair(chosen, place, wish);
+  else if (chosen && isDecidable(chosen) && decide(chosen, place, wish)) moveOn(chosen);
+}
+
+function listenToDecisions() {
+  for (const id of ['rule', 'ruleFolder', 'scope']) byId(id).addEventListener('change', drawProposals);
+  byId('rules').addEventListener('click', () => {
+    drawProposals();
+    byId('ruling').showModal();
+  });
+  byId('cancel').addEventListener('click', () => byId('ruling').close());
+  byId('apply').addEventListener('click', () => {
+    byId('ruling').close();
+    accept(tickedProposals(), ruleNow());
+  });
+  byId('undo').addEventListener('click', undoStep);
+  byId('clear').addEventListener('click', clearDecisions);
+  byId('export').addEventListener('click', openExport);
+}
