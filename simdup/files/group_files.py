@@ -186,7 +186,8 @@ class Matching:
     def similarities(self, pairs: Pairs) -> list[float]:
         """The exact similarity of each pair of documents, read again; 0 for a changed file."""
         reread = _RereadDocuments(self.made.documents, self.texts, self.settings)
-        exact = ExactSimilarities(self.texts, reread, self.progress, self._known(reread))
+        about = self.texts, self.settings, reread, self.progress
+        exact = ExactSimilarities(*about, self._known(reread))
         return exact.of(self._asked(pairs)).tolist()
 
     def own_shares(self, pairs: Pairs) -> list[float | None]:

@@ -89,7 +89,7 @@ class LocalEngine:
     ) -> None:
         self.texts, self.settings = texts, settings
         self.candidates = CandidateSearch(texts, settings, progress)
-        self.exact = ExactSimilarities(texts, source, progress, cache)
+        self.exact = ExactSimilarities(texts, settings, source, progress, cache)
         self.own = OwnShareRule(self.candidates)
         self.grouping = Grouping(texts, settings.linkage, exclusions)
 

@@ -1,4 +1,8 @@
-"""Pairs of texts in, exact similarities out: known ones, or computed from texts read again."""
+"""Pairs of texts in, exact similarities out.
+
+Sketches that keep every feature of two texts tell how many they share. The similarities of longer
+texts, and of features that weigh differently, are known or computed from texts read again.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,12 @@ import numpy as np
 from simdup.arrays import Hashes, Indices, Similarities
 from simdup.fingerprint.features import Features
 from simdup.match.distinct_texts import Texts
+from simdup.match.own_share import cosines_of_whole
 from simdup.match.recall import Sample
 from simdup.match.verify import decide
 from simdup.progress import Progress
 from simdup.search.distinct import distinct_numbers
+from simdup.settings import Settings
 
 
 class SimilarityCache(Protocol):
@@ -41,11 +47,14 @@ class ExactSimilarities:
     def __init__(
         self,
         texts: Texts,
+        settings: Settings,
         source: FeatureSource,
         progress: Progress,
         cache: SimilarityCache | None = None,
     ) -> None:
         self._texts, self.source, self._progress, self.cache = texts, source, progress, cache
+        is_usable = settings.verified and settings.recipe.has_equal_weights
+        self._sketches = texts.large if is_usable else None
         self.sample: Sample | None = None
         """The sample by which recall is measured, if it is measured."""
 
@@ -62,15 +71,16 @@ class ExactSimilarities:
         return similarities[: len(pairs)]
 
     def of(self, pairs: Indices) -> Similarities:
-        """The exact similarity of any pair of texts (m, 2), however low; (m,).
-
-        Similarities in the cache are not computed again.
-        """
-        digests = self._texts.digests
-        if self.cache is None:
-            similarities = np.full(len(pairs), np.nan)
-        else:
-            similarities = self.cache.similarities(digests[pairs[:, 0]], digests[pairs[:, 1]])
+        """The exact similarity of any pair of texts (m, 2), however low; (m,)."""
+        similarities, digests = np.full(len(pairs), np.nan), self._texts.digests
+        if self._sketches is not None:
+            is_whole = self._sketches.sizes == self._texts.counts
+            are_whole = is_whole[pairs].all(axis=1)
+            similarities[are_whole] = cosines_of_whole(self._sketches, pairs[are_whole])
+        if self.cache is not None:
+            asked = np.flatnonzero(np.isnan(similarities))
+            i, j = pairs[asked].T
+            similarities[asked] = self.cache.similarities(digests[i], digests[j])
         unknown = np.flatnonzero(np.isnan(similarities))
         i, j = pairs[unknown].T
         self.source.expect(distinct_numbers(pairs[unknown]))
