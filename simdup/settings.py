@@ -110,8 +110,9 @@ class Limits:
     text_characters: Texts are fingerprinted together until they have this many characters, so that
         files that unpack to much are not all in memory at once.
     sketch_bytes: Sketches beyond this number of bytes lie in a temporary file.
-    sieve_from: Collections of more texts also get fingerprints of `candidates.SIEVE_BITS`. These
-        cost half as much again as the features, and drop nearly all pairs that are near by chance.
+    sieve_from: Collections of more texts whose features weigh differently, so that sketches cannot
+        compare them, also get fingerprints of `candidates.SIEVE_BITS`. These cost half as much
+        again as the features, and drop nearly all pairs that are near by chance.
     by_distance: Up to this many texts, fingerprints are compared all with all. Beyond that, going
         through lists costs less than looking at the pairs that are near by chance.
     whole_hashes_from: From this many texts on, Spark lists texts by whole hashes. Sketches keep
@@ -146,7 +147,7 @@ class Limits:
     text_characters: int = 1 << 25
     sketch_bytes: int = 1 << 24
     sieve_from: int = 1000
-    by_distance: int = 10_000
+    by_distance: int = 1000
     whole_hashes_from: int = 100_000_000
     candidates: int = 1_000_000
     candidates_per_text: int = 64

@@ -15,7 +15,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from simdup.arrays import Bytes, CodePoints, Counters, Floats, Indices, Keys, Mask, Values, Words
+from simdup.arrays import CodePoints, Counters, Floats, Indices, Keys, Mask, Values, Words
 from simdup.compute.hashing import BASE, COUNTER_HASH, GRAM_BASE, WORD_STEP, mix64
 from simdup.text.unicode import HAN, JOINS, KIND_SHIFT, MARK, SEPARATOR, SINGLE, WORD, Tables
 
@@ -435,22 +435,27 @@ def count_values(
                 counters[place] += counters[place] < 65535
 
 
-@_compiled(_READ_ONLY, _NONE, _NONE, _PLACES, _SMALL[None], _PLACES)
-def values_among(
-    values: Values, begins: Indices, sizes: Indices, others: Indices, has: Bytes, found: Indices
+@_compiled(_READ_ONLY, _NONE, _NONE, _PLACES, _CODES, _PLACES, _TALLIES[None])
+def shared_with_sampled(
+    values: Values,
+    begins: Indices,
+    sizes: Indices,
+    buckets: Indices,
+    asked: Values,
+    owners: Indices,
+    shared: Counters,
 ) -> None:
-    """Fill `found` with how many values of sketch i have last bits that text others[i] has.
+    """Count in `shared` (texts, sampled) how many values each text has of each sampled one.
 
-    Text others[i] has the last bits p where bit p of has[others[i]] is set, counted from the
-    lowest bit of each byte; the second dimension of `has` is a power of two.
+    `asked` are the values of the sampled texts, ascending, and `owners` says whose they are.
+    Values with equal first 16 bits are between two of the `buckets`.
     """
-    last, low = np.uint32(8 * has.shape[1] - 1), np.uint32(7)
-    for i in range(len(begins)):
-        count = 0
-        for at in range(begins[i], begins[i] + sizes[i]):
-            place = values[at] & last
-            count += (has[others[i], place >> np.uint32(3)] >> (place & low)) & 1
-        found[i] = count
+    for text in range(len(begins)):
+        for at in range(begins[text], begins[text] + sizes[text]):
+            bucket = values[at] >> 16
+            for place in range(buckets[bucket], buckets[bucket + 1]):
+                if asked[place] == values[at]:
+                    shared[text, owners[place]] += 1
 
 
 @_compiled(_READ_ONLY, _NONE, _NONE, _PLACES, _CODES, _NUMBERS)

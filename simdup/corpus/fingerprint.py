@@ -23,7 +23,7 @@ from simdup.corpus.records import ComparedRows, TextFingerprints
 from simdup.errors import SimdupError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Collected
-from simdup.match.candidates import sieve_recipe
+from simdup.match.candidates import needs_sieve, sieve_recipe
 from simdup.progress import Progress
 from simdup.recipe import Recipe
 from simdup.settings import Settings
@@ -31,14 +31,12 @@ from simdup.settings import Settings
 
 def recipe_of(settings: Settings) -> Recipe:
     """The recipe by which a scan with these settings fingerprints rows."""
-    # Where exact similarities decide, more bits sieve chance candidates.
-    return sieve_recipe(settings.recipe) if settings.verified else settings.recipe
+    return sieve_recipe(settings.recipe) if needs_sieve(settings) else settings.recipe
 
 
 def levels_of(settings: Settings) -> int | None:
     """How dense the sketches of such a scan are, see `fingerprint.sketch`; None: it has none."""
-    usual = LEVELS if settings.own_share > 0 else None
-    levels = usual if settings.parts is None else DENSE_LEVELS
+    levels = LEVELS if settings.parts is None else DENSE_LEVELS
     return levels if settings.verified else None
 
 

@@ -36,7 +36,7 @@ from simdup.findings import with_findings
 from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Collected, is_dense, read_back
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.fingerprint.tokens import WORDS_EDITION
-from simdup.match.candidates import sieve_recipe
+from simdup.match.candidates import needs_sieve, sieve_recipe
 from simdup.progress import Progress, ProgressOfScan, silent
 from simdup.recipe import Recipe
 from simdup.records import Document, ScanResult, Skipped, Source
@@ -200,7 +200,7 @@ class _Found:
     @property
     def is_sieved(self) -> bool:
         """Whether there are enough files for a sieve of more bits to pay."""
-        return self.settings.verified and len(self.sources) > self.settings.limits.sieve_from
+        return needs_sieve(self.settings) and len(self.sources) > self.settings.limits.sieve_from
 
     @property
     def recipe(self) -> Recipe:
@@ -240,10 +240,8 @@ class _Found:
         has_outcome = [outcomes[position] is not None for position in positions[order].tolist()]
         order = order[np.array(has_outcome, bool)]
         width = rows.shape[1] if self.is_sieved else settings.recipe.bits // 8
-        needs_sketches = settings.parts is not None or settings.own_share > 0
-        sketches = None
-        if is_sketched and settings.verified and needs_sketches:
-            sketches = self._prints.sketches(order)
+        has_sketches = is_sketched and settings.verified
+        sketches = self._prints.sketches(order) if has_sketches else None
         known = tuple(each for each in outcomes if each is not None)
         return Fingerprinted(known, np.ascontiguousarray(rows[order, :width]), sketches)
 

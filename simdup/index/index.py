@@ -378,8 +378,7 @@ class Index:
 
     def _recalled(self, asked: Settings) -> tuple[Fingerprinted, list[Skipped]]:
         """Return the documents that can be grouped, with fingerprints, and why others cannot."""
-        is_sketched = asked.verified and asked.own_share > 0
-        every = self._everything(asked.recipe.bits, is_sketched=is_sketched)
+        every = self._everything(asked.recipe.bits, is_sketched=asked.verified)
         skipped = query.unsure(every.documents, asked)
         is_kept = np.isin(np.arange(len(every.found)), list(skipped), invert=True)
         return every.keeping(is_kept), list(skipped.values())

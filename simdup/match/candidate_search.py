@@ -14,6 +14,7 @@ from simdup.errors import TooManyPairsError
 from simdup.fingerprint.sketch import Sketches
 from simdup.match.candidates import (
     affordable_distance,
+    needs_sieve,
     reach_of,
     sample,
 )
@@ -41,9 +42,8 @@ class CandidateSearch:
         self.bits, self.wide = settings.recipe.bits, 8 * texts.wide.shape[1]
         #: Pairs within one of two sides do not count.
         self.is_two_sided = bool(texts.is_reference.any())
-        is_usable = settings.own_share and settings.recipe.has_equal_weights
-        #: The sketches, if own shares decide and all features weigh the same.
-        self.sketches = texts.sketches if is_usable else None
+        #: The sketches, if texts are compared and all features weigh the same.
+        self.sketches = None if needs_sieve(settings) else texts.sketches
 
     def search(self, active: Indices, wanted: int) -> Search:
         """The candidate pairs of these texts: by what they share, or by distance if it is cheaper.

@@ -78,15 +78,21 @@ def reach_of(settings: Settings, k: int, wide: int) -> Reach:
     return Reach(settings.recipe.bits, k, most)
 
 
+def needs_sieve(settings: Settings) -> bool:
+    """Whether fingerprints sieve the candidates of texts that are compared, since no sketch can."""
+    return settings.verified and not settings.recipe.has_equal_weights
+
+
 def sieve_recipe(recipe: Recipe) -> Recipe:
-    """The recipe with the bits that sieve chance candidates.
+    """The recipe with the bits that a store keeps: enough for a sieve, if sketches are none.
 
     Smaller fingerprints are the first bits of its fingerprints, so the store keeps only these.
     The hash 'string' has no such property, and its recipe stays as it is.
     """
     if recipe.hash is HashKind.STRING:
         return recipe
-    return replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
+    bits = Recipe().bits if recipe.has_equal_weights else SIEVE_BITS
+    return replace(recipe, bits=max(recipe.bits, bits))
 
 
 def affordable_distance(

@@ -13,40 +13,30 @@ statistical inference", 1927.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from simdup.arrays import Bytes, Hashes, Indices, Mask, Similarities, Values
+from simdup.arrays import Counters, Hashes, Indices, Mask, Similarities
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.sketch import Sketches, levels
-from simdup.match.candidates import sieve_distance
 from simdup.match.distinct_texts import Texts
-from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike
+from simdup.match.own_share import (
+    as_kernels_take,
+    least_similarity,
+    may_be_alike,
+    parts_of_texts,
+)
 from simdup.records import Interval
 from simdup.search.distinct import distinct_numbers, pair_keys
-from simdup.search.pairs import iter_pairs_between
-from simdup.settings import USUAL, Limits, Settings
-from simdup.theory import UNRELATED, bit_probability, within_probabilities
+from simdup.settings import Settings
 
-#: The most pairs for each text of the collection that may be near by chance, by an estimate
-#: that is too high. At a low similarity this makes the sample smaller.
-NEAR_BY_CHANCE = 27
+# The sampled texts of which a text shares enough are looked for by counts alone, first: a pair
+# passes unless it has ERRORS standard errors less in common than the least that may be asked.
+ERRORS = 3
 
-# Wide fingerprints of near-duplicates are within so many standard errors of the similarity asked
-# for, except for 1 in 160 of the pairs that are just as similar. Three would cost twice the time.
-ERRORS = 2.5
-
-# First only one value in QUARTER of two sketches is compared. A pair passes unless it has
-# QUARTER_ERRORS standard errors less in common than asked.
-QUARTER, QUARTER_ERRORS = 4, 3
-
-# The bits of a value that are compared then, and the pairs whose values are looked up at once.
-PLACES, PAIRS_AT_ONCE = 16, 1 << 16
+# The values of the sampled texts are found by so many of their first bits.
+BUCKET_BITS = 16
 
 # 95 % of a normal distribution are within so many standard deviations.
 _DEVIATION = 1.96
@@ -56,7 +46,7 @@ class Sample:
     """Some texts, and the texts that may be near-duplicates of them."""
 
     def __init__(self, texts: Texts, sketches: Sketches, settings: Settings) -> None:
-        """Compare a sample of the texts with all others by fingerprints and sketches."""
+        """Compare a sample of the texts with all others by sketches."""
         self._n = len(texts)
         others = np.arange(self._n)
         sampled = others
@@ -66,15 +56,13 @@ class Sample:
         # something else: which text of a crowd is paired with all others, and which of equally
         # good ones represents a group. Such texts miss less than others do.
         order = texts.digests[:, 0] ^ texts.digests[:, 1]
-        wide = 8 * texts.wide.shape[1]
-        k, limits = sieve_distance(settings.similarity, wide, ERRORS), settings.limits
-        size = size_of_sample(self._n, wide, k, limits)
+        limits = settings.limits
+        size = min(limits.sampled, self._n // limits.sampled_one_in)
         sampled = sampled[np.argsort(order[sampled])][:size]
-        near = _near(texts, sampled, others, k)
+        near = _alike(sketches, texts.counts, sampled, others, settings.similarity)
         least = least_similarity(settings.similarity, texts.counts[near].min(axis=1))
-        for may_be in (_share_enough, may_be_alike):
-            kept = may_be(sketches, texts.counts, near, least)
-            near, least = near[kept], least[kept]
+        kept = may_be_alike(sketches, texts.counts, near, least)
+        near, least = near[kept], least[kept]
         first = _first_of_each(near[:, 0], order[near[:, 1]], limits.near_per_sampled)
         self.pairs, self._least = near[first], least[first]
         """(m, 2): a sampled text, and a text that may be alike to it."""
@@ -130,77 +118,57 @@ class Sample:
         return wilson(float(np.sort(shares).mean()), len(shares)), len(shares)
 
 
-def size_of_sample(n: int, wide: int, k: int, limits: Limits = USUAL) -> int:
-    """How many of n texts to sample, if fingerprints of `wide` bits are near within k bits."""
-    unrelated = np.array([bit_probability(UNRELATED)])
-    chance = within_probabilities(unrelated, wide)[0, k]
-    few = int(NEAR_BY_CHANCE / max(chance, 1e-9))
-    return min(limits.sampled, n // limits.sampled_one_in, few)
-
-
-def _near(texts: Texts, sampled: Indices, others: Indices, k: int) -> Indices:
-    """The pairs of a sampled and another text whose wide fingerprints are within k bits.
+def _alike(
+    sketches: Sketches, counts: Indices, sampled: Indices, others: Indices, similarity: float
+) -> Indices:
+    """The pairs of a sampled and another text that share enough of their sketches for this cosine.
 
     (m, 2), ascending by the sampled text.
     """
-    found = [np.empty((0, 2), np.int64)]
-    for pairs in iter_pairs_between(texts.wide[sampled], texts.wide[others], k):
-        near = np.column_stack((sampled[pairs[:, 0]], others[pairs[:, 1]]))
-        found.append(near[near[:, 0] != near[:, 1]])
+    # The cosine that a pair would have if it shared all that the text with fewer values keeps.
+    root, kept = np.sqrt(counts, dtype=np.float32), 0.5 ** levels(counts).astype(np.float32)
+    looked_up, found = _SampledValues(sketches.take(sampled)), [np.empty((0, 2), np.int64)]
+    for part in parts_of_texts(sketches.sizes, others):
+        shared = looked_up.shared_with(sketches.take(part))
+        expected = similarity * np.outer(root[part], root[sampled])
+        expected *= np.minimum.outer(kept[part], kept[sampled])
+        other, text = np.nonzero(shared >= np.maximum(expected - ERRORS * np.sqrt(expected), 1))
+        found.append(np.column_stack((sampled[text], part[other])))
     every = np.concatenate(found)
-    return every[np.argsort(every[:, 0], kind="stable")]
+    every = every[every[:, 0] != every[:, 1]]
+    return every[np.lexsort((every[:, 1], every[:, 0]))]
 
 
-def _share_enough(sketches: Sketches, counts: Indices, pairs: Indices, least: Similarities) -> Mask:
-    """Which pairs (m, 2), ascending by their first text, share enough of their sketches; (m,).
+class _SampledValues:
+    """The values of the sketches of sampled texts, to count how many of them other texts have."""
 
-    This drops nearly all pairs that are near by chance. It looks at the first quarter of the
-    sketches and at PLACES bits of each value, which takes no longer without compiled kernels.
-    """
-    quarters = replace(sketches, sizes=-(-sketches.sizes // QUARTER))
-    texts, number = np.unique(pairs[:, 0], return_inverse=True)
-    own = quarters.take(texts)
-    has: NDArray[Any] = np.zeros((len(texts), 1 << PLACES), bool)
-    has[np.repeat(np.arange(len(texts)), own.sizes), _last_bits(own)] = True
-    shared = np.zeros(len(pairs), np.int64)
-    # By the other text: sketches that lie in a file are read in their order.
-    order = np.argsort(pairs[:, 1], kind="stable")
-    count: Callable[[Sketches, Indices, NDArray[Any]], Indices] = _counted
-    if loaded_kernels():  # packed into bits, `has` fits in the cache
-        count, has = _counted_compiled, np.packbits(has, axis=1, bitorder="little")
-    for low in range(0, len(pairs), PAIRS_AT_ONCE):
-        part = order[low : low + PAIRS_AT_ONCE]
-        shared[part] = count(quarters.take(pairs[part, 1]), number[part], has)
-    kept = 2.0 ** levels(counts)[pairs].max(axis=1) * QUARTER
-    expected = least * np.sqrt(counts[pairs[:, 0]] * counts[pairs[:, 1]]) / kept
-    return shared >= expected - QUARTER_ERRORS * np.sqrt(expected)
+    def __init__(self, sketches: Sketches) -> None:
+        values, owners = sketches.joined(), np.repeat(np.arange(len(sketches)), sketches.sizes)
+        order = np.argsort(values, kind="stable")
+        self._values, self._owners, self._n = values[order], owners[order], len(sketches)
+        buckets = np.arange((1 << BUCKET_BITS) + 1)
+        self._begins = np.searchsorted(self._values >> np.uint32(32 - BUCKET_BITS), buckets)
 
+    def shared_with(self, others: Sketches) -> Counters:
+        """How many values each of these sketches shares with each sampled one; (n, sampled)."""
+        shared = np.zeros((len(others), self._n), np.uint16)
+        if kernels := loaded_kernels():
+            values, begins, sizes = as_kernels_take(others)
+            table = self._begins, self._values, self._owners
 
-def _counted(others: Sketches, number: Indices, has: Mask) -> Indices:
-    """How many values of each sketch have last bits that are set in row `number` of `has`; (m,)."""
-    hits = has[np.repeat(number, others.sizes), _last_bits(others)]
-    before, ends = np.concatenate(([0], np.cumsum(hits))), np.cumsum(others.sizes)
-    counts: Indices = before[ends] - before[ends - others.sizes]
-    return counts
+            def fill(part: slice) -> None:
+                kernels.shared_with_sampled(values, begins[part], sizes[part], *table, shared[part])
 
-
-def _counted_compiled(others: Sketches, number: Indices, has: Bytes) -> Indices:
-    """The counts that `_counted` returns, by compiled code in one thread for each core."""
-    (values, begins, sizes), found = as_kernels_take(others), np.empty(len(number), np.int64)
-
-    def fill(part: slice) -> None:
-        loaded_kernels().values_among(
-            values, begins[part], sizes[part], number[part], has, found[part]
-        )
-
-    in_threads(fill, parts(len(number)))
-    others.release()
-    return found
-
-
-def _last_bits(sketches: Sketches) -> Values:
-    """The last PLACES bits of each value."""
-    return sketches.joined() & np.uint32((1 << PLACES) - 1)
+            in_threads(fill, parts(len(others)))
+            others.release()
+            return shared
+        values = others.joined()
+        first, end = (np.searchsorted(self._values, values, side) for side in ("left", "right"))
+        counts = end - first
+        text = np.repeat(np.repeat(np.arange(len(others)), others.sizes), counts)
+        place = np.arange(counts.sum()) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+        np.add.at(shared, (text, self._owners[place]), 1)
+        return shared
 
 
 def _first_of_each(texts: Indices, order: Hashes, most: int) -> Indices:
