@@ -19,7 +19,7 @@ import numpy as np
 
 from simdup.arrays import Counters, Hashes, Indices, Mask, Similarities
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
-from simdup.fingerprint.sketch import Sketches, levels
+from simdup.fingerprint.sketch import LEVELS, Sketches, levels, thinned
 from simdup.match.distinct_texts import Texts
 from simdup.match.own_share import (
     as_kernels_take,
@@ -31,9 +31,10 @@ from simdup.records import Interval
 from simdup.search.distinct import distinct_numbers, pair_keys
 from simdup.settings import Settings
 
-# The sampled texts of which a text shares enough are looked for by counts alone, first: a pair
-# passes unless it has ERRORS standard errors less in common than the least that may be asked.
-ERRORS = 3
+# First texts are compared by about this many values or more, as few as still drop nearly all pairs
+# that are alike by chance. A pair passes unless it has ERRORS standard errors less in common than
+# the least that may be asked.
+VALUES, ERRORS = 64, 3
 
 # The values of the sampled texts are found by so many of their first bits.
 BUCKET_BITS = 16
@@ -125,8 +126,9 @@ def _alike(
 
     (m, 2), ascending by the sampled text.
     """
-    # The cosine that a pair would have if it shared all that the text with fewer values keeps.
-    root, kept = np.sqrt(counts, dtype=np.float32), 0.5 ** levels(counts).astype(np.float32)
+    halved = levels(counts, LEVELS, VALUES).astype(np.float32)
+    root, kept = np.sqrt(counts, dtype=np.float32), 0.5**halved
+    sketches = thinned(sketches, counts, LEVELS, VALUES)
     looked_up, found = _SampledValues(sketches.take(sampled)), [np.empty((0, 2), np.int64)]
     for part in parts_of_texts(sketches.sizes, others):
         shared = looked_up.shared_with(sketches.take(part))
