@@ -18,7 +18,7 @@ import numpy as np
 from simdup.arrays import Digests, Distances, Indices, Mask, Similarities
 from simdup.files.fingerprint import Fingerprinted, features_of, text_again
 from simdup.files.ignored import naming_ignored
-from simdup.files.read import SkipError
+from simdup.files.read import SkipError, check_unchanged
 from simdup.findings.keeper import Pairs, closest_first, ranks
 from simdup.findings.noise import compared_in_full
 from simdup.fingerprint.features import Features
@@ -33,7 +33,7 @@ from simdup.match.similarities import ExactSimilarities
 from simdup.match.tiers import best_score
 from simdup.progress import Progress
 from simdup.records import Document, Group, Kind, Member, Part, ScanResult, Skipped, Stats, doubtful
-from simdup.search.distinct import diameter
+from simdup.search.distinct import diameter, distinct_numbers
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
@@ -87,7 +87,7 @@ def match_documents(  # noqa: PLR0913, PLR0917  (one argument a question)
     matching = Matching.of(made.keeping(are_full), settings, ignored, progress, cache)
     matched = matching.matched()
     parts = matching.parts(matched)
-    changed = tuple(dict.fromkeys(matching.reread.changed))
+    changed = tuple(dict.fromkeys((*matching.reread.changed, *matching.changed_in(matched))))
     grouping = Grouping(matching.documents, matching.texts, {each.path for each in changed})
     copies = _copies(made, ~are_full, settings)
     groups = _in_order(naming_ignored((*grouping.groups(matched), *copies), ignored))
@@ -162,6 +162,17 @@ class Matching:
             cache=self._known(self.reread),
             exclusions=self.exclusions,
         )
+
+    def changed_in(self, matched: TextGroups) -> Iterator[Skipped]:
+        """Yield the documents in groups whose files have changed since they were read."""
+        texts = np.concatenate((*matched.groups, matched.siblings.pairs.ravel()))
+        for text in distinct_numbers(texts.astype(np.int64)).tolist():
+            for index in self.texts.items_of(text).tolist():
+                source = self.documents[index].source
+                try:
+                    check_unchanged(source)
+                except SkipError as skip:
+                    yield skip.at(source.path)
 
     def _known(self, reread: _RereadDocuments) -> _StoredSimilarities | None:
         return None if self.cache is None else _StoredSimilarities(self.cache, reread.changed)

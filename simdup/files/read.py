@@ -384,8 +384,17 @@ def _bytes_of(descriptor: int, source: Source, limit: int | None) -> Iterator[by
         raise _trouble(error) from None
 
 
-def _check(source: Source, descriptor: int) -> None:
-    status = os.fstat(descriptor)
+def check_unchanged(source: Source) -> None:
+    """Raise SkipError if a file, or the archive that it is in, is not what the walk saw."""
+    source = source.archive or source
+    try:
+        _check(source, source.path)
+    except (OSError, ValueError) as error:
+        raise _trouble(error) from None
+
+
+def _check(source: Source, file: int | str) -> None:
+    status = os.stat(file)
     if not stat.S_ISREG(status.st_mode):
         raise SkipError(Reason.SPECIAL)
     if (status.st_size, status.st_mtime_ns) != (source.size, source.mtime_ns):

@@ -13,13 +13,13 @@ statistical inference", 1927.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import erfc, sqrt
 
 import numpy as np
 
 from simdup.arrays import Counters, Hashes, Indices, Mask, Similarities
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
-from simdup.fingerprint.sketch import LEVELS, Sketches, levels, thinned
+from simdup.fingerprint.sketch import LEAST, Sketches, levels
 from simdup.match.distinct_texts import Texts
 from simdup.match.own_share import (
     as_kernels_take,
@@ -29,12 +29,19 @@ from simdup.match.own_share import (
 )
 from simdup.records import Interval
 from simdup.search.distinct import distinct_numbers, pair_keys
-from simdup.settings import Settings
+from simdup.settings import USUAL, Limits, Settings
+from simdup.theory import UNRELATED
 
-# First texts are compared by about this many values or more, as few as still drop nearly all pairs
-# that are alike by chance. A pair passes unless it has ERRORS standard errors less in common than
-# the least that may be asked.
-VALUES, ERRORS = 64, 3
+#: The most pairs for each text of the collection that may be alike by chance, by an estimate. At a
+#: low similarity this makes the sample smaller.
+ALIKE_BY_CHANCE = 27
+
+# A pair passes unless its sketches have so many standard errors less in common than is asked at
+# least: 1 in 160 of the pairs that are just as similar does not.
+ERRORS = 2.5
+
+# Values that more than one sampled text in so many has are not looked up in other texts.
+COMMON = 16
 
 # The values of the sampled texts are found by so many of their first bits.
 BUCKET_BITS = 16
@@ -58,7 +65,7 @@ class Sample:
         # good ones represents a group. Such texts miss less than others do.
         order = texts.digests[:, 0] ^ texts.digests[:, 1]
         limits = settings.limits
-        size = min(limits.sampled, self._n // limits.sampled_one_in)
+        size = size_of_sample(self._n, settings.similarity, limits)
         sampled = sampled[np.argsort(order[sampled])][:size]
         near = _alike(sketches, texts.counts, sampled, others, settings.similarity)
         least = least_similarity(settings.similarity, texts.counts[near].min(axis=1))
@@ -119,22 +126,29 @@ class Sample:
         return wilson(float(np.sort(shares).mean()), len(shares)), len(shares)
 
 
+def size_of_sample(n: int, similarity: float, limits: Limits = USUAL) -> int:
+    """How many of n texts to sample, so that few pairs are alike enough by chance."""
+    asked, chance = (share * 1.5 * LEAST for share in (similarity, UNRELATED))
+    deviations = (asked - ERRORS * sqrt(max(asked, 0)) - chance) / sqrt(chance)
+    few = int(ALIKE_BY_CHANCE / max(erfc(deviations / sqrt(2)) / 2, 1e-9))
+    return min(limits.sampled, n // limits.sampled_one_in, few)
+
+
 def _alike(
     sketches: Sketches, counts: Indices, sampled: Indices, others: Indices, similarity: float
 ) -> Indices:
-    """The pairs of a sampled and another text that share enough of their sketches for this cosine.
+    """The pairs of a sampled and another text that may share enough for this cosine.
 
     (m, 2), ascending by the sampled text.
     """
-    halved = levels(counts, LEVELS, VALUES).astype(np.float32)
-    root, kept = np.sqrt(counts, dtype=np.float32), 0.5**halved
-    sketches = thinned(sketches, counts, LEVELS, VALUES)
+    root, kept = np.sqrt(counts, dtype=np.float32), 0.5 ** levels(counts).astype(np.float32)
     looked_up, found = _SampledValues(sketches.take(sampled)), [np.empty((0, 2), np.int64)]
     for part in parts_of_texts(sketches.sizes, others):
-        shared = looked_up.shared_with(sketches.take(part))
-        expected = similarity * np.outer(root[part], root[sampled])
-        expected *= np.minimum.outer(kept[part], kept[sampled])
-        other, text = np.nonzero(shared >= np.maximum(expected - ERRORS * np.sqrt(expected), 1))
+        at_most = looked_up.shared_with(sketches.take(part)) + looked_up.common
+        of_pair = np.minimum.outer(kept[part], kept[sampled])
+        asked = similarity * of_pair * np.outer(root[part], root[sampled])
+        error = ERRORS * np.sqrt(asked) * (of_pair < 1)
+        other, text = np.nonzero(at_most >= asked - error)
         found.append(np.column_stack((sampled[text], part[other])))
     every = np.concatenate(found)
     every = every[every[:, 0] != every[:, 1]]
@@ -142,17 +156,24 @@ def _alike(
 
 
 class _SampledValues:
-    """The values of the sketches of sampled texts, to count how many of them other texts have."""
+    """The values of the sketches of sampled texts, to count how many of them other texts have.
+
+    common: How many values of each one are left out, since many sampled texts have them; (sampled,)
+    """
 
     def __init__(self, sketches: Sketches) -> None:
         values, owners = sketches.joined(), np.repeat(np.arange(len(sketches)), sketches.sizes)
+        _, number, texts = np.unique(values, return_inverse=True, return_counts=True)
+        is_common, self._n = texts[number] * COMMON > len(sketches), len(sketches)
+        self.common = np.bincount(owners[is_common], minlength=self._n).astype(np.uint16)
         order = np.argsort(values, kind="stable")
-        self._values, self._owners, self._n = values[order], owners[order], len(sketches)
+        order = order[~is_common[order]]
+        self._values, self._owners = values[order], owners[order]
         buckets = np.arange((1 << BUCKET_BITS) + 1)
         self._begins = np.searchsorted(self._values >> np.uint32(32 - BUCKET_BITS), buckets)
 
     def shared_with(self, others: Sketches) -> Counters:
-        """How many values each of these sketches shares with each sampled one; (n, sampled)."""
+        """How many values each sketch shares with each sampled one, common ones aside; (n, m)."""
         shared = np.zeros((len(others), self._n), np.uint16)
         if kernels := loaded_kernels():
             values, begins, sizes = as_kernels_take(others)

@@ -162,8 +162,9 @@ def test_pairs_are_sampled_where_there_are_more_than_the_limit():
         assert [len(part) for part in found] == [size] * 4
 
 
-def test_the_sieve_gets_wider_fingerprints_but_not_with_the_string_hash():
-    assert sieve_recipe(Recipe(bits=64)).bits == candidates.SIEVE_BITS
+def test_a_store_keeps_wide_fingerprints_where_no_sketch_sieves_but_not_with_the_string_hash():
+    assert sieve_recipe(Recipe(bits=64)).bits == Recipe().bits
+    assert sieve_recipe(Recipe(bits=64, features="tokens")).bits == candidates.SIEVE_BITS
     assert sieve_recipe(Recipe(bits=1024)).bits == 1024
     assert sieve_recipe(Recipe(bits=64, hash="string", features="tokens")).bits == 64
 

@@ -12,7 +12,6 @@ import pytest
 import simdup
 from simdup import Recipe, Settings, scan
 from simdup.errors import TooManyPairsError
-from simdup.files import group_files as documents
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS
@@ -311,9 +310,10 @@ def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree):
     root = tree(
         {f"{seed}-{edits}": text(edits, seed, 80) for seed in range(20) for edits in (0, 5, 30)}
     )
-    plain = scan([root])
+    tokens = Settings(Recipe(features="tokens"))
+    plain = scan([root], tokens)
 
-    sieved = scan([root], Settings(limits=Limits(sieve_from=10)))
+    sieved = scan([root], replace(tokens, limits=Limits(sieve_from=10)))
     assert groups(sieved, root) == groups(plain, root)
     assert sieved.rows.tolist() == plain.rows.tolist()
     assert [g.diameter for g in sieved.groups] == [g.diameter for g in plain.groups]
@@ -334,17 +334,17 @@ def test_more_pairs_than_fit_stop_the_run_with_advice():
     )
 
 
-def test_a_text_that_changed_since_it_was_read_is_left_out_and_listed(tree, monkeypatch):
+@pytest.mark.parametrize("features", ["shingles", "tokens"])
+def test_a_text_that_changed_since_it_was_read_is_left_out_and_listed(tree, features):
     root = tree({"a": text(), "b": text(20), "c": text(25)})
-    real = documents.features_of
 
-    def late(*arguments):
-        (root / "c").write_text("something else now", "utf-8")
-        return real(*arguments)
+    def late(items, phase, total, amount=None):  # noqa: ARG001
+        if phase == "search":
+            (root / "c").write_text("something else now", "utf-8")
+        return items
 
-    monkeypatch.setattr(documents, "features_of", late)
-    result = scan([root])
-    assert groups(result, root) == [["a", "b"]]
+    result = scan([root], Settings(Recipe(features=features)), progress=late)
+    assert [sorted(group) for group in groups(result, root)] == [["a", "b"]]
     assert [(s.path, s.reason.value) for s in result.skipped] == [
         (f"{root}/c", "changed while read")
     ]
@@ -647,7 +647,7 @@ def test_what_the_rounds_found_is_not_measured_again(monkeypatch):
 
     assert [group.tolist() for group in found.groups] == [[0, 1]]
     assert measured == [[0, 1], [0, 1]]  # their similarity and their own share
-    assert announced == [0, 1]
+    assert announced == []  # their sketches have all their features
 
 
 def test_sketches_give_no_own_shares_where_these_are_not_asked_for():
@@ -750,9 +750,8 @@ def test_equal_fingerprints_of_two_sides_are_paired_across():
 @pytest.mark.parametrize("is_two_sided", [False, True])
 def test_a_sampled_pair_counts_only_if_it_passes_the_sieve(is_two_sided):
     settings = Settings(Recipe(bits=64), limits=Limits(candidates=1))
-    made = fingerprint_texts(
-        [text(seed=seed) for seed in range(40)], candidates.sieve_recipe(settings.recipe)
-    )
+    wide = replace(settings.recipe, bits=candidates.SIEVE_BITS)
+    made = fingerprint_texts([text(seed=seed) for seed in range(40)], wide)
     sides = (np.arange(40) < 20) & is_two_sided
     items = Items(made.rows, made.counts, made.digests, np.arange(40), sides)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -175,7 +176,7 @@ OPTIONS = {
 @pytest.mark.usefixtures("few_listed")
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_a_sample_of_all_texts_has_the_exact_recall(monkeypatch, options):
-    monkeypatch.setattr(recall, "NEAR_BY_CHANCE", 10_000)
+    monkeypatch.setattr(recall, "ALIKE_BY_CHANCE", 10_000)
     monkeypatch.setattr(recall, "ERRORS", 9)
     run = engine(corpus(1, 300), near_per_sampled=1000, **BY_LISTS, **options)
 
@@ -265,11 +266,9 @@ def test_few_texts_are_not_measured():
     assert found.pairs > 100
 
 
-@pytest.mark.parametrize("is_sketched", [False, True])
-def test_where_own_shares_do_not_decide_sketches_do_not_either(is_sketched):
-    # Parts of texts may be all that the sketches are for.
+def test_without_sketches_distances_decide_and_recall_is_not_measured():
     settings = Settings(own_share=0, linkage="components")
-    run = engine(corpus(5, 300), settings, is_sketched=is_sketched, **NARROW, **BY_LISTS)
+    run = engine(corpus(5, 300), settings, is_sketched=False, **NARROW, **BY_LISTS)
 
     found = run.groups().candidates
 
@@ -317,42 +316,21 @@ def test_texts_are_searched_again_if_a_crowd_was_only_paired_with_its_first(crow
     assert (len(run.proposed) > 1) == (crowd > 0)
 
 
-class Cache(dict):
-    """Similarities by the digests of two texts."""
+def test_texts_whose_sketches_keep_every_feature_are_not_read_again():
+    run = engine(corpus(7, 300), **BY_LISTS)
 
-    @staticmethod
-    def keys_of(left, right):
-        return [tuple(sorted(map(bytes, pair))) for pair in zip(left, right, strict=True)]
+    run.groups()
 
-    def similarities(self, left, right):
-        return np.array([self.get(key, np.nan) for key in self.keys_of(left, right)])
-
-    def keep_similarities(self, left, right, values):
-        self.update(zip(self.keys_of(left, right), values.tolist(), strict=True))
-
-
-@pytest.mark.usefixtures("few_listed")
-def test_a_second_run_reads_no_text_for_its_sample():
-    first, second = (engine(corpus(7, 300), **BY_LISTS) for _ in range(2))
-    first.exact.cache = second.exact.cache = Cache()
-
-    stated = first.groups().candidates
-
-    assert first.exact.source.asked
-    assert second.groups().candidates == stated
-    assert not second.exact.source.asked
+    assert len(run.exact.sample.pairs)
+    assert not run.exact.source.asked
 
 
 def test_a_low_similarity_makes_the_sample_smaller():
-    wide = candidates.SIEVE_BITS
-    sizes = [
-        size_of_sample(100_000, wide, candidates.sieve_distance(similarity, wide, recall.ERRORS))
-        for similarity in (0.9, 0.35, 0.2, 0.05)
-    ]
+    sizes = [size_of_sample(100_000, similarity) for similarity in (0.9, 0.35, 0.2, 0.05)]
 
     assert sizes[:2] == [USUAL.sampled] * 2
     assert USUAL.sampled > sizes[2] > sizes[3] > 20
-    assert size_of_sample(1000, wide, 100) == 1000 // USUAL.sampled_one_in
+    assert size_of_sample(1000, 0.9) == 1000 // USUAL.sampled_one_in
 
 
 def test_an_interval_is_the_one_that_wilson_gives():
@@ -373,19 +351,21 @@ def test_an_interval_holds_its_share_and_ends_at_0_and_1(n):
 
 
 @pytest.mark.usefixtures("kernels")
-def test_kernels_and_numpy_sort_out_the_same_pairs(monkeypatch):
+def test_kernels_and_numpy_count_the_same_values_and_leave_out_common_ones(monkeypatch):
     draw = np.random.default_rng(3)
-    texts = [draw.choice(1 << 14, size, replace=False) for size in draw.integers(1, 255, 60)]
-    made = of_each([np.sort(values).astype(np.uint32) * 0x10001 for values in texts])
-    counts, pairs = made.sizes, np.argwhere(np.tri(60, k=-1))
-    least = np.full(len(pairs), 0.5)
-    monkeypatch.setattr(recall, "PAIRS_AT_ONCE", 500)
+    texts = [draw.choice(1 << 10, size, replace=False) for size in draw.integers(1, 255, 90)]
+    made = of_each([np.sort(values).astype(np.uint32) * 0x400001 for values in texts])
+    first = [{*values.tolist()} for values in texts[:30]]
+    owners = Counter(value for values in first for value in values)
+    common = {value for value, texts in owners.items() if texts > 30 / recall.COMMON}
+    looked_up = recall._SampledValues(made.take(np.arange(30)))  # noqa: SLF001
 
-    def kept():
-        return recall._share_enough(made, counts, pairs, least).tolist()  # noqa: SLF001
-
-    by_kernels = kept()
+    by_kernels = looked_up.shared_with(made)
     monkeypatch.setattr(recall, "loaded_kernels", lambda: None)
 
-    assert len(set(by_kernels)) == 2
-    assert by_kernels == kept()
+    assert 0 < len(common) < len(owners)
+    assert looked_up.common.tolist() == [len(values & common) for values in first]
+    assert looked_up.shared_with(made).tolist() == by_kernels.tolist()
+    assert by_kernels.tolist() == [
+        [len(({*values.tolist()} & other) - common) for other in first] for values in texts
+    ]
