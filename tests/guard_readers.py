@@ -10,7 +10,7 @@ from errno import ENOSPC
 from pathlib import Path
 
 from simdup.extract.cleanup import NotReadable
-from simdup.extract.sniff import Format
+from simdup.settings import FORMATS
 
 
 def shout(data):
@@ -73,7 +73,7 @@ def lack_room(_data):
 
 READERS = dict(
     zip(
-        Format,
+        FORMATS,
         (
             *(shout, hang, hang_in_c, crash, take_memory, stumble, refuse, doze, nap, compute),
             lack_room,

@@ -56,12 +56,13 @@ class Reading:
         if is_streamed(source, self._readers, read):
             streamed = StreamedText(source, self._readers, read)
             features = merged(segments(streamed.pieces(), _RECIPE), _RECIPE)
-            text = streamed.about()
+            document = streamed.document()
         else:
-            text = read_text(source, self._readers, read)
-            features = all_features([text.text], _RECIPE)
+            text, document = read_text(source, self._readers, read)
+            features = all_features([text], _RECIPE)
         words = b"" if features.words is None else features.words[0].tobytes()
-        return text.document(source, int(features.counts[0]), of_words=words), features
+        count = int(features.counts[0])
+        return document._replace(features=count, words_digest=words), features
 
     def again(self, known: Document) -> tuple[Document, Features] | None:
         """A document and its features now; None if its file changed or is unreadable."""

@@ -215,9 +215,9 @@ def text_again(
         read = read_again(found, readers)
     except SkipError as skip:
         return skip.at(document.path)
-    known, now = document.bytes_digest, read.bytes_digest
+    known, now = document.bytes_digest, read.document.bytes_digest
     if not known:
-        known, now = document.text_digest, read.text_digest
+        known, now = document.text_digest, read.document.text_digest
     if not known:
         return Skipped(document.path, Reason.UNREADABLE, "the result has no digest of it")
     return read.text if now == known else Skipped(document.path, Reason.CHANGED)

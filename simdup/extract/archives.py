@@ -15,17 +15,17 @@ import stat
 import struct
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from lzma import LZMAError
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 
+from simdup.extract import packed
 from simdup.extract.cleanup import NotReadable
-from simdup.extract.packed import PIECE, WINDOW, JunkError, allowance, packing_of, unpacked
 from simdup.extract.readers import check_unpacks
-from simdup.extract.sniff import SENT, ZIP, Format, format_of, mails
+from simdup.extract.sniff import SENT, ZIP, format_of, mails
 from simdup.extract.zip_xml import ENCRYPTED, TROUBLE, check_members, zip_file
 from simdup.text.encodings import Encoding, NotText, decode, detect
 
@@ -60,35 +60,31 @@ class Member(NamedTuple):
 
     name: With slashes, relative, and without "..", unless there is trouble.
     size: Its bytes when unpacked, as the archive says.
+    unpack: Returns its bytes.
     trouble: Why it cannot be read; "" if it may.
     """
 
     name: str
     size: int
+    unpack: Callable[[], bytes]
     trouble: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """The members of an archive, and the function that reads them."""
-
-    members: tuple[Member, ...]
-    _read: Callable[[str], bytes]
-
-    def read(self, name: str) -> bytes:
+    def read(self) -> bytes:
         """The bytes of a member without trouble. Raises NotReadable."""
         try:
-            return self._read(name)
-        except KeyError:
-            raise NotReadable("no such member") from None
+            return self.unpack()
         except (LZMAError, RuntimeError, *TROUBLE):
             raise NotReadable("damaged member of an archive") from None
+
+
+#: The members of an archive by their names.
+Archive: TypeAlias = dict[str, Member]
 
 
 def is_archive(head: bytes) -> bool:
     """Whether a file with this beginning may be an archive; documents may begin like zip files."""
     if head.startswith(b"From "):
-        return format_of(head, "") is Format.MBOX
+        return format_of(head, "") == "mbox"
     return head.startswith(ZIP) or bool(_header(head) or _header(_unpacked_head(head)))
 
 
@@ -98,11 +94,11 @@ def opened(data: bytes) -> Archive:
         return _zip(data)
     if SENT.match(data):
         return _mailbox(data)
-    if packing := packing_of(data):
+    if packing := packed.packing_of(data):
         check_unpacks(packing)
         try:
-            return _tar(b"".join(unpacked(iter((data,)), packing, len(data))))
-        except JunkError:
+            return _tar(b"".join(packed.unpacked(iter((data,)), packing, len(data))))
+        except packed.JunkError:
             raise NotReadable("data after its end") from None
     return _tar(data)
 
@@ -117,25 +113,24 @@ def _header(data: bytes) -> tarfile.TarInfo | None:
 
 def _unpacked_head(head: bytes) -> bytes:
     """The first bytes of packed data, unpacked; empty if it is not packed or cannot be unpacked."""
-    packing, found = packing_of(head), bytearray()
-    if packing is not None:
-        try:
-            for part in unpacked(iter((head,)), packing, len(head)):
-                found += part
-                if len(found) >= _BLOCK:
-                    break
-        except (NotReadable, JunkError, ImportError):
-            pass
-    return bytes(found)
+    packing = packed.packing_of(head)
+    with suppress(NotReadable, packed.JunkError, ImportError):
+        if packing:
+            return next(
+                packed.in_blocks(packed.unpacked(iter((head,)), packing, len(head)), _BLOCK)
+            )
+    return b""
 
 
 def _zip(data: bytes) -> Archive:
     file = zip_file(data)
-    every = file.infolist()
-    infos = dict(zip(_zip_names(every), every, strict=True))
-    infos = {name: info for name, info in infos.items() if not name.endswith("/")}
-    members = (Member(name, info.file_size, _trouble_of_zip(info)) for name, info in infos.items())
-    return Archive(_checked(members, data), lambda name: _read_zipped(data, file, infos[name]))
+    infos = file.infolist()
+    members = (
+        Member(name, info.file_size, partial(_read_zipped, data, file, info), _trouble_of_zip(info))
+        for name, info in zip(_zip_names(infos), infos, strict=True)
+        if not name.endswith("/")
+    )
+    return _checked(members, data)
 
 
 def _read_zipped(data: bytes, file: ZipFile, info: ZipInfo) -> bytes:
@@ -144,7 +139,7 @@ def _read_zipped(data: bytes, file: ZipFile, info: ZipInfo) -> bytes:
         _check_dictionary(data, info)
     is_simple = info.compress_type in {ZIP_STORED, ZIP_DEFLATED}
     with file.open(info) as member:
-        pieces = iter(partial(member.read, _DEFLATED_PIECE if is_simple else PIECE), b"")
+        pieces = iter(partial(member.read, _DEFLATED_PIECE if is_simple else packed.PIECE), b"")
         return b"".join(pieces)
 
 
@@ -153,7 +148,7 @@ def _check_dictionary(data: bytes, info: ZipInfo) -> None:
     name, extra = struct.unpack_from("<HH", data, info.header_offset + _NAME_SIZE_AT)
     at = info.header_offset + _NAME_SIZE_AT + 4 + name + extra
     (size,) = struct.unpack_from("<I", data, at + _DICTIONARY_AT)
-    if size > WINDOW:
+    if size > packed.WINDOW:
         raise NotReadable("takes too much memory to unpack")
 
 
@@ -192,28 +187,30 @@ def _encoding_of_names(names: bytes) -> Encoding | None:
 
 
 def _mailbox(data: bytes) -> Archive:
-    places = {f"{number:05}.eml": place for number, place in enumerate(mails(data), 1)}
+    places = mails(data)
     check_members(len(places))
-    members = (Member(name, place.stop - place.start) for name, place in places.items())
-    return Archive(tuple(members), lambda name: data[places[name]])
+    named = ((f"{number:05}.eml", place) for number, place in enumerate(places, 1))
+    return {name: _of_slice(data, name, place) for name, place in named}
+
+
+def _of_slice(data: bytes, name: str, place: slice, trouble: str = "") -> Member:
+    """A member whose bytes are stored as they are."""
+    return Member(name, place.stop - place.start, lambda: data[place], trouble)
 
 
 def _tar(data: bytes) -> Archive:
     _check_headers(data)
-    places: dict[str, tuple[int, int]] = {}
-    found: dict[str, Member] = {}
+    found = list[Member]()
     try:
         with tarfile.open(fileobj=BytesIO(data), mode="r:") as file:
             for number, info in enumerate(file, 1):
                 check_members(number)
-                if info.isdir():
-                    continue
-                name = _plain(info.name)
-                found[name] = Member(name, info.size, _trouble_of_tar(info))
-                places[name] = info.offset_data, info.offset_data + info.size
+                place = slice(info.offset_data, info.offset_data + info.size)
+                if not info.isdir():
+                    found.append(_of_slice(data, _plain(info.name), place, _trouble_of_tar(info)))
     except (tarfile.TarError, RecursionError, *TROUBLE):
         raise NotReadable("damaged tar file") from None
-    return Archive(_checked(found.values(), data), lambda name: data[slice(*places[name])])
+    return _checked(found, data)
 
 
 def _check_headers(data: bytes) -> None:
@@ -245,15 +242,14 @@ def _plain(name: str) -> str:
     return posixpath.normpath(name.lstrip("/")) + end
 
 
-def _checked(members: Iterable[Member], data: bytes) -> tuple[Member, ...]:
+def _checked(members: Iterable[Member], data: bytes) -> Archive:
     """The members; a hostile name is trouble. Raises NotReadable if they unpack to too much."""
-    found = tuple(
-        each._replace(trouble="its name leads out of the archive")
-        if _is_hostile(each.name)
-        else each
+    trouble = "its name leads out of the archive"
+    found = {
+        each.name: each._replace(trouble=trouble) if _is_hostile(each.name) else each
         for each in members
-    )
-    if sum(each.size for each in found if not each.trouble) > allowance(len(data)):
+    }
+    if sum(each.size for each in found.values() if not each.trouble) > packed.allowance(len(data)):
         raise NotReadable("unpacks to too much")
     return found
 

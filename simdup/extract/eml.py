@@ -76,7 +76,8 @@ def eml(data: bytes) -> str:
     try:
         message = BytesParser(policy=_Raw()).parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
         pieces = _subject_and_body(message)
-        return cleanup.with_unread(cleanup.unless_empty(_joined(pieces)), _others(message, pieces))
+        text = "\n".join(piece for _, piece in pieces)
+        return cleanup.with_unread(cleanup.unless_empty(text), _others(message, pieces))
     except _TROUBLE as error:
         raise cleanup.NotReadable(f"damaged mail: {error}") from None
 
@@ -103,17 +104,10 @@ def _subject_and_body(message: Message) -> _Pieces:
     return [(None, _subject(message)), *_body(message)]
 
 
-def _joined(pieces: _Pieces) -> str:
-    """The texts of the pieces, each on lines of its own."""
-    found = cleanup.TextBuilder()
-    for _, piece in pieces:
-        found.add(piece + "\n")
-    return str(found)
-
-
 def _subject(message: Message) -> str:
     """The subject line, its encoded words decoded."""
-    words = list(_words(re.sub(rb"[\r\n]", b"", _bytes(message.get("Subject", "")))))
+    header = message.get("Subject", "").encode("ascii", "surrogateescape")
+    words = list(_words(re.sub(rb"[\r\n]", b"", header)))
     around = _of_header(b"".join(data for charset, data in words if not charset), message)
     joined = (
         (charset, b"".join(data for _, data in group))
@@ -243,8 +237,3 @@ def _content(part: Message) -> bytes:
     """The bytes of a part without parts of its own."""
     content = part.get_payload(decode=True)
     return content if isinstance(content, bytes) else b""
-
-
-def _bytes(header: str) -> bytes:
-    """The bytes of a header."""
-    return header.encode("ascii", "surrogateescape")

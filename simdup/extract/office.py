@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from urllib.parse import unquote
 
 from simdup.extract import eml, rtf
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, others_of, unless_empty, with_unread
-from simdup.extract.sniff import TEXTS, Format, format_of
+from simdup.extract.readers import kind
+from simdup.extract.sniff import TEXTS
 from simdup.extract.text_formats import by_word, tables
-from simdup.extract.zip_xml import Handler, Package, elements, inside, members
+from simdup.extract.zip_xml import Handler, Package, elements, inside
 
 _MANIFEST, _CIPHERED = "META-INF/manifest.xml", "META-INF/encryption.xml"
 _CONTAINER = "META-INF/container.xml"
@@ -34,7 +35,7 @@ def docx(data: bytes) -> str:
     return _docx(data, _CHUNKS)
 
 
-def _docx(data: bytes, readers: Mapping[Format | None, Callable[[bytes], str]]) -> str:
+def _docx(data: bytes, readers: Mapping[str | None, Callable[[bytes], str]]) -> str:
     """The text of a Word document, and of the files in it for whose formats there are readers."""
     package = Package(data)
     main = _main_part(package)
@@ -48,13 +49,13 @@ def _docx(data: bytes, readers: Mapping[Format | None, Callable[[bytes], str]]) 
 
 
 def _chunk(
-    package: Package, name: str, readers: Mapping[Format | None, Callable[[bytes], str]]
+    package: Package, name: str, readers: Mapping[str | None, Callable[[bytes], str]]
 ) -> str:
     """The text of a file that a Word document takes in whole (altChunk); empty if it has none."""
     if name not in package:
         return ""
     data = package.read(name)
-    read = readers.get(format_of(data, name, lambda: members(data)))
+    read = readers.get(kind(data, name))
     with suppress(NotReadable):
         if read:
             return read(data)
@@ -68,13 +69,13 @@ def _page(data: bytes) -> str:
 
 
 # A document in a document may not take in documents, which could be the same one.
-_PAGES: dict[Format | None, Callable[[bytes], str]] = {
+_PAGES: dict[str | None, Callable[[bytes], str]] = {
     **dict.fromkeys((None, *TEXTS), html_text.decoded),
-    Format.HTML: _page,
-    Format.EML: eml.eml,
-    Format.RTF: rtf.text,
+    "html": _page,
+    "eml": eml.eml,
+    "rtf": rtf.text,
 }
-_CHUNKS = _PAGES | {Format.DOCX: lambda data: _docx(data, _PAGES)}
+_CHUNKS = _PAGES | {"docx": lambda data: _docx(data, _PAGES)}
 
 
 def pptx(data: bytes) -> str:
@@ -135,46 +136,46 @@ def _chapter(data: bytes) -> str:
     return _page(data) if _TAG.search(markup) else markup
 
 
-@dataclass(frozen=True, slots=True)
+# Readings above characters, which repeat them, and elements that place a drawing.
+_SKIPPED = (
+    *("rt", "rPh", "ruby-text", "posOffset", "align", "attrName"),
+    *("pctWidth", "pctHeight", "pctPosHOffset", "pctPosVOffset"),
+)
+
+
 class Vocabulary:
     """The meaning of a format's elements for its text.
 
-    shown: Elements that hold text, at any depth.
-    hidden: Elements that hold no text of the document, even within `shown`.
+    parts: Elements "shown", which hold text at any depth; "hidden", which hold no text of the
+        document, even within them; "aside", which interrupt a paragraph, like a footnote, so that
+        their text goes to the end; and "skipped".
     gaps: Characters that the end of an element adds.
-    asides: Elements that interrupt a paragraph, like a footnote: their text goes to the end.
-    skipped: Readings above characters, which repeat them, and elements that place a drawing.
     """
 
-    shown: frozenset[str]
-    hidden: frozenset[str]
-    gaps: dict[str, str]
-    asides: frozenset[str] = frozenset()
-    skipped: frozenset[str] = frozenset(
-        {"rt", "rPh", "ruby-text", "posOffset", "align", "attrName"}
-        | {"pctWidth", "pctHeight", "pctPosHOffset", "pctPosVOffset"}
-    )
+    def __init__(self, gaps: dict[str, str], **parts: Sequence[str]) -> None:
+        self.gaps = gaps
+        self.parts = by_word(parts | {"skipped": _SKIPPED})
 
 
 _WORD = Vocabulary(
-    shown=frozenset({"t"}),
+    {"p": "\n", "br": "\n", "cr": "\n", "tab": "\t", "tc": "\t", "noBreakHyphen": "-"},
+    shown=("t",),
     # Deleted and moved text, the formatting of paragraphs, and substitutes for older programs.
-    hidden=frozenset({"del", "moveFrom", "pPr", "Fallback"}),
-    gaps={"p": "\n", "br": "\n", "cr": "\n", "tab": "\t", "tc": "\t", "noBreakHyphen": "-"},
-    asides=frozenset({"txbxContent"}),
+    hidden=("del", "moveFrom", "pPr", "Fallback"),
+    aside=("txbxContent",),
 )
 # Slides, and the diagrams and charts of Word documents and slides.
 _DRAWING = Vocabulary(
-    shown=frozenset({"t", "v", "pt"}),
-    hidden=frozenset({"Fallback"}),
-    gaps={"p": "\n", "br": "\n", "tc": "\t", "v": "\n", "pt": "\n"},
+    {"p": "\n", "br": "\n", "tc": "\t", "v": "\n", "pt": "\n"},
+    shown=("t", "v", "pt"),
+    hidden=("Fallback",),
 )
 _DRAWN = ("diagramData", "chart", "chartEx")
 _OPEN_DOCUMENT = Vocabulary(
-    shown=frozenset({"p", "h"}),
-    hidden=frozenset({"tracked-changes", "annotation", "note-citation", "notes", "svg:desc"}),
-    gaps={"p": "\n", "h": "\n", "line-break": "\n", "tab": "\t", "s": " ", "table-cell": "\t"},
-    asides=frozenset({"note", "text-box"}),
+    {"p": "\n", "h": "\n", "line-break": "\n", "tab": "\t", "s": " ", "table-cell": "\t"},
+    shown=("p", "h"),
+    hidden=("tracked-changes", "annotation", "note-citation", "notes", "svg:desc"),
+    aside=("note", "text-box"),
 )
 # Right within these elements a title is a field; elsewhere it describes a drawing.
 _LINES = ("p", "h", "span", "a", "ruby-base", "meta", "meta-field")
@@ -197,7 +198,7 @@ _FIELDS = {
 _KINDS = by_word(_ATTRIBUTES)
 
 # The values of cells and the strings they refer to.
-_SHEET = Vocabulary(shown=frozenset({"v", "t"}), hidden=frozenset(), gaps={})
+_SHEET = Vocabulary({}, shown=("v", "t"))
 # A formula of a cell, and those that check or format cells.
 _FORMULAS = ("f", "formula", "formula1", "formula2")
 
@@ -229,7 +230,7 @@ class _Flow(Handler):
         self.main, self.aside = TextBuilder(), TextBuilder()
         self.targets: dict[str | None, str] = {}
         self._vocabulary, self._chunk = vocabulary, chunk
-        self._shown = self._hidden = self._asides = self._skipped = 0
+        self._open = Counter(shown=0, hidden=0, aside=0, skipped=0)
         self.others = list[tuple[str, bytes]]()
         self.unseen = "hidden text"
         """The kind of the characters that are not shown."""
@@ -255,9 +256,9 @@ class _Flow(Handler):
 
     def characters(self, data: str) -> None:
         """Add characters of a visible element; note all others."""
-        if self._shown and not self._hidden:
+        if self._open["shown"] and not self._open["hidden"]:
             self._add(data)
-        elif not self._skipped and not data.isspace():
+        elif not self._open["skipped"] and not data.isspace():
             self.note(self.unseen, data)
 
     def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
@@ -277,14 +278,12 @@ class _Flow(Handler):
         return text
 
     def _enter(self, name: str, step: int) -> None:
-        self._shown += step * (name in self._vocabulary.shown)
-        self._hidden += step * (name in self._vocabulary.hidden)
-        self._asides += step * (name in self._vocabulary.asides)
-        self._skipped += step * (name in self._vocabulary.skipped)
+        if part := self._vocabulary.parts.get(name):
+            self._open[part] += step
 
     def _add(self, piece: str) -> None:
-        if not self._hidden and not self._skipped:
-            (self.aside if self._asides else self.main).add(piece)
+        if not self._open["hidden"] and not self._open["skipped"]:
+            (self.aside if self._open["aside"] else self.main).add(piece)
 
 
 class _Document(_Flow):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.extract.cleanup import NotReadable, ReaderFailed, with_unread
 from simdup.extract.packed import can_unpack, packing_of
-from simdup.extract.sniff import COMPOUND, HEAD, TEXTS, ZIP, Format, format_of
+from simdup.extract.sniff import COMPOUND, HEAD, TEXTS, ZIP, format_of
 from simdup.records import Reason
 from simdup.settings import PACKINGS, USUAL, Converter, Limits
 from simdup.text.encodings import decode, encoding_named
@@ -49,16 +50,16 @@ def _reader(module: str, name: str, function: str) -> Callable[[bytes], str]:
 
 
 READERS = {
-    Format(name): _reader(module, name, name if " " in names else "text")
+    name: _reader(module, name, name if " " in names else "text")
     for module, names in _MODULES.items()
     for name in names.split()
 }
 # Formats read without a sandbox up to `Limits.unguarded_bytes`: one regular expression cuts them,
 # in time and memory proportional to the file. The other formats have parsers that a small hostile
 # file can keep busy for minutes.
-UNGUARDED = frozenset({Format.HTML, Format.RTF}) | TEXTS - {Format.IPYNB}
+UNGUARDED = frozenset({"html", "rtf"}) | TEXTS - {"ipynb"}
 # The packages that read formats, and the extras that install packages.
-_PACKAGES = {Format.PDF: "pypdfium2", Format.XLS: "kreuzberg"}
+_PACKAGES = {"pdf": "pypdfium2", "xls": "kreuzberg"}
 _EXTRAS = {"pypdfium2": "docs", "zstandard": "docs", "kreuzberg": "legacy"}
 
 # Packages of members, whose names show the format.
@@ -77,7 +78,7 @@ class NotInstalled(NotReadable):
         super().__init__(f"needs {package}: pip install 'simdup[{_EXTRAS[package]}]'")
 
 
-def kind(data: bytes, path: str) -> Format | None:
+def kind(data: bytes, path: str) -> str | None:
     """The kind of document that a whole file is; None if it is plain text or binary."""
     return format_of(data[:HEAD], path, lambda: _members(data))
 
@@ -92,16 +93,14 @@ class Identified(NamedTuple):
 
     name: str
     packing: str | None = None
-    format: Format | None = None
+    format: str | None = None
     converter: Converter | None = None
     is_package: bool = False
 
     @property
     def written_as(self) -> str | None:
         """The format as `records.Document.encoding` has it; None if there is nothing to extract."""
-        if self.converter is not None:
-            return f".{self.converter.ending}"
-        return None if self.format is None else self.format.value
+        return f".{self.converter.ending}" if self.converter else self.format
 
 
 class Readers:
@@ -114,12 +113,11 @@ class Readers:
         encoding: str | None = None,
         limits: Limits = USUAL,
     ) -> None:
-        """Read these formats (values of `Format`); `converters` come before them.
+        """Read these formats (of FORMATS); `converters` come before them.
 
         `encoding` is the encoding of all text files; None: it is detected.
         """
-        self._packings = frozenset(formats) & frozenset(PACKINGS)
-        self._formats = frozenset(map(Format, frozenset(formats) - self._packings))
+        self._formats = frozenset(formats)
         self._converters = tuple(converters)
         self.encoding = None if encoding is None else encoding_named(encoding)
         """The encoding that all text files are in; None if it is detected."""
@@ -129,7 +127,7 @@ class Readers:
     @property
     def are_idle(self) -> bool:
         """Whether there is no format to read."""
-        return not self._formats and not self._packings and not self._converters
+        return not self._formats and not self._converters
 
     def identify(self, head: bytes, name: str, *, is_file: bool = True) -> Identified:
         """What data with this beginning is; HEAD bytes will do.
@@ -143,7 +141,7 @@ class Readers:
 
             if converter := converter_for(name, self._converters, is_file=is_file):
                 return Identified(name, converter=converter)
-        if (packing := packing_of(head)) in self._packings:
+        if packing := self._wanted(packing_of(head)):
             return Identified(name, packing)
         found = format_of(head[:HEAD], name)
         is_package = not found and head.startswith(_PACKAGED)
@@ -155,7 +153,7 @@ class Readers:
             return found
         return Identified(found.name, format=self._wanted(kind(data, found.name)))
 
-    def _wanted(self, found: Format | None) -> Format | None:
+    def _wanted(self, found: str | None) -> str | None:
         return found if found in self._formats else None
 
     def text(self, found: Identified, data: bytes) -> str | None:
@@ -174,7 +172,7 @@ class Readers:
             return self._of_text_file(found.format, data)
         return self._read(found.format, data)
 
-    def _of_text_file(self, found: Format, data: bytes) -> str | None:
+    def _of_text_file(self, found: str, data: bytes) -> str | None:
         """The text of a text file; None if it only begins like a file of this format."""
         if self.encoding is not None:
             data = decode(data, self.encoding).encode("utf-8", "surrogatepass")
@@ -185,7 +183,7 @@ class Readers:
         except NotReadable:
             return None
 
-    def _read(self, found: Format, data: bytes) -> str:
+    def _read(self, found: str, data: bytes) -> str:
         """The text of a document of this format. Raises NotReadable."""
         if found in UNGUARDED and len(data) <= self.limits.unguarded_bytes:
             return READERS[found](data)
@@ -213,7 +211,7 @@ def check_unpacks(packing: str) -> None:
 
 def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> str:
     """A string that changes whenever the same documents may give other texts or become readable."""
-    packages = {package for name, package in _PACKAGES.items() if name.value in formats}
+    packages = {package for name, package in _PACKAGES.items() if name in formats}
     versions = [f"{name} {version(name)}" for name in sorted(packages) if find_spec(name)]
     locked = [f"no {name}" for name in PACKINGS if name in formats and not can_unpack(name)]
     programs = [import_module("simdup.extract.convert").edition(each) for each in converters]
@@ -222,11 +220,13 @@ def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> s
 
 
 def _members(data: bytes) -> Sequence[str]:
-    """The names in a zip file, or of the streams in a compound file."""
-    if data.startswith(COMPOUND):
-        from simdup.extract.compound import roots  # noqa: PLC0415  few files want it
+    """The names in a zip file, or of streams that no storage holds; none if it is damaged."""
+    with suppress(NotReadable):
+        if data.startswith(COMPOUND):
+            from simdup.extract.old_office import Compound  # noqa: PLC0415  few files want it
 
-        return roots(data)
-    from simdup.extract.zip_xml import members  # noqa: PLC0415  imports zipfile and expat
+            return [name for name in Compound(data) if "/" not in name]
+        from simdup.extract.zip_xml import zip_file  # noqa: PLC0415  imports zipfile and expat
 
-    return members(data)
+        return zip_file(data).namelist()
+    return ()

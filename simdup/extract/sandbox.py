@@ -21,7 +21,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from simdup.extract.cleanup import Extracted, Mangled, NotReadable, ReaderFailed, unread_of
-from simdup.extract.sniff import Format
 from simdup.records import Unread
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class Guard:
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
 
-    def text(self, found: Format, data: bytes) -> str:
+    def text(self, found: str, data: bytes) -> str:
         """The text of a document of this format. Raises NotReadable."""
         self._process = self._process or _started()
         with called_after(PATIENCE * self._seconds, self._process.kill) as is_late:
@@ -123,7 +122,7 @@ def _started() -> subprocess.Popen[bytes]:
 
 
 def _asked(
-    process: subprocess.Popen[bytes], found: Format, seconds: float, data: bytes
+    process: subprocess.Popen[bytes], found: str, seconds: float, data: bytes
 ) -> tuple[str, str, list[Any]]:
     """The answer of the process: its kind, the text or reason, and what the text leaves out.
 
@@ -132,7 +131,7 @@ def _asked(
     """
     if process.stdin is None or process.stdout is None:
         raise ValueError("no pipes")
-    head = json.dumps([found.value, seconds, len(data)])
+    head = json.dumps([found, seconds, len(data)])
     process.stdin.write(f"{head}\n".encode())
     process.stdin.write(data)
     process.stdin.flush()
@@ -140,7 +139,7 @@ def _asked(
     return kind, answer, unread
 
 
-def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) -> NoReturn:
+def serve(readers: Mapping[str, Callable[[bytes], str]], *, is_tied: bool) -> NoReturn:
     """Answer the questions on standard input, until the parent closes its end.
 
     `is_tied`: the thread that started this process lasts as long as the parent.
@@ -153,7 +152,7 @@ def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) ->
     _limit_memory()
     from queue import Queue  # noqa: PLC0415  only here, in the process that reads
 
-    questions = Queue[tuple[Format, float, bytes]]()
+    questions = Queue[tuple[str, float, bytes]]()
     threading.Thread(target=_listen, args=(questions,), daemon=True).start()
     try:
         while True:
@@ -167,12 +166,12 @@ def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) ->
         os._exit(1)  # the parent is gone, or there is no memory for the answer
 
 
-def _listen(questions: Queue[tuple[Format, float, bytes]]) -> NoReturn:
+def _listen(questions: Queue[tuple[str, float, bytes]]) -> NoReturn:
     """Receive questions; end this process, even if it is busy, when no more can come."""
     try:
         while True:
             name, seconds, size = json.loads(sys.stdin.buffer.readline())
-            questions.put((Format(name), seconds, sys.stdin.buffer.read(size)))
+            questions.put((name, seconds, sys.stdin.buffer.read(size)))
     finally:
         os._exit(1)
 

@@ -10,77 +10,47 @@ import codecs
 import os
 import re
 from collections.abc import Callable, Sequence
-from enum import Enum
 
 from simdup.extract.text_formats import written_as
+from simdup.settings import FORMATS
 
 #: So many first bytes of a file show its format; a zip file may need more.
 HEAD = 1 << 16
 
 
-class Format(Enum):
-    """A kind of document whose text is not its bytes; the value is its usual ending."""
-
-    HTML = "html"
-    EPUB = "epub"
-    DOCX = "docx"
-    ODT = "odt"
-    ODS = "ods"
-    ODP = "odp"
-    PPTX = "pptx"
-    XLSX = "xlsx"
-    DOC = "doc"
-    XLS = "xls"
-    PPT = "ppt"
-    MSG = "msg"
-    RTF = "rtf"
-    PDF = "pdf"
-    EML = "eml"
-    MBOX = "mbox"
-    SRT = "srt"
-    VTT = "vtt"
-    ASS = "ass"
-    MD = "md"
-    IPYNB = "ipynb"
-    TEX = "tex"
-    MAN = "man"
-
-
 #: Formats of text files of which readers leave out a part. A file that is damaged, or very long, is
 #: plain text.
-TEXTS = frozenset(
-    (Format.SRT, Format.VTT, Format.ASS, Format.MD, Format.IPYNB, Format.TEX, Format.MAN)
-)
+TEXTS = frozenset(("srt", "vtt", "ass", "md", "ipynb", "tex", "man"))
 
-_ENDINGS = {f".{each.value}": each for each in Format} | {
-    **dict.fromkeys((".htm", ".xhtml", ".xht"), Format.HTML),
-    **dict.fromkeys((".docm", ".dotx"), Format.DOCX),
-    **dict.fromkeys((".pptm", ".ppsx"), Format.PPTX),
-    ".xlsm": Format.XLSX,
-    ".ott": Format.ODT,
-    ".ots": Format.ODS,
-    ".otp": Format.ODP,
+_ENDINGS = {f".{each}": each for each in FORMATS} | {
+    **dict.fromkeys((".htm", ".xhtml", ".xht"), "html"),
+    **dict.fromkeys((".docm", ".dotx"), "docx"),
+    **dict.fromkeys((".pptm", ".ppsx"), "pptx"),
+    ".xlsm": "xlsx",
+    ".ott": "odt",
+    ".ots": "ods",
+    ".otp": "odp",
 }
 
 #: How a zip file begins, and a compound file, as old Office files are.
 ZIP, COMPOUND = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 # Office Open XML, by its main folder; ODF and EPUB, by the type they begin with.
-_OFFICE = {"word/": Format.DOCX, "ppt/": Format.PPTX, "xl/": Format.XLSX}
+_OFFICE = {"word/": "docx", "ppt/": "pptx", "xl/": "xlsx"}
 _OPEN_DOCUMENT = b"application/vnd.oasis.opendocument."
 _TYPES = {
-    b"application/epub+zip": Format.EPUB,
-    _OPEN_DOCUMENT + b"text": Format.ODT,
-    _OPEN_DOCUMENT + b"spreadsheet": Format.ODS,
-    _OPEN_DOCUMENT + b"presentation": Format.ODP,
+    b"application/epub+zip": "epub",
+    _OPEN_DOCUMENT + b"text": "odt",
+    _OPEN_DOCUMENT + b"spreadsheet": "ods",
+    _OPEN_DOCUMENT + b"presentation": "odp",
 }
 # Compound files, by a stream in them.
 _STREAMS = {
-    "worddocument": Format.DOC,
-    "workbook": Format.XLS,
-    "book": Format.XLS,
-    "powerpoint document": Format.PPT,
-    "__properties_version1.0": Format.MSG,
+    "worddocument": "doc",
+    "workbook": "xls",
+    "book": "xls",
+    "powerpoint document": "ppt",
+    "__properties_version1.0": "msg",
 }
 _ENCRYPTED = "encryptedpackage"
 _ZIPPED = frozenset((*_OFFICE.values(), *_TYPES.values()))
@@ -126,14 +96,14 @@ _BEGIN = re.compile(
 
 def format_of(
     head: bytes, name: str, members: Callable[[], Sequence[str]] | None = None
-) -> Format | None:
+) -> str | None:
     """The kind of the document that begins with `head` (HEAD bytes will do); None if it is none.
 
     `members` lists the names in a zip file or compound file, none if it is damaged; it is called
     only if `head` does not decide.
 
     >>> format_of(b"%PDF-1.7 ...", "paper.txt"), format_of(b"# About <html>", "readme.md")
-    (<Format.PDF: 'pdf'>, None)
+    ('pdf', None)
     """
     named = _ENDINGS.get(os.path.splitext(name)[1].lower())
     if head.startswith(ZIP):
@@ -141,26 +111,25 @@ def format_of(
     if head.startswith(COMPOUND):
         return _in_compound_file(named, members() if members else ())
     if head.startswith(b"{\\rtf"):
-        return Format.RTF
-    if head.startswith(_PDF_MARK) or (named is Format.PDF and _PDF_MARK in head[:_PDF_HEAD]):
-        return Format.PDF
+        return "rtf"
+    if head.startswith(_PDF_MARK) or (named == "pdf" and _PDF_MARK in head[:_PDF_HEAD]):
+        return "pdf"
     return _of_text(head, name, named)
 
 
-def _of_text(head: bytes, name: str, named: Format | None) -> Format | None:
+def _of_text(head: bytes, name: str, named: str | None) -> str | None:
     """The kind of a file of plain text: a page, a mail, or one of TEXTS."""
     text = _ascii(head)
     if _is_html(text, named):
-        return Format.HTML
+        return "html"
     if _is_mail(head, named):
-        return Format.MBOX if SENT.match(head) else Format.EML
-    written = written_as(text, name)
-    return Format(written) if written else None
+        return "mbox" if SENT.match(head) else "eml"
+    return written_as(text, name)
 
 
 def _zipped(
-    head: bytes, named: Format | None, members: Callable[[], Sequence[str]] | None
-) -> Format | None:
+    head: bytes, named: str | None, members: Callable[[], Sequence[str]] | None
+) -> str | None:
     """The kind of document in a zip file, by its first member or by the names of all."""
     first = head[:_FIRST_MEMBER]
     for sign, found in _TYPES.items():
@@ -171,11 +140,11 @@ def _zipped(
     return named if named in _ZIPPED else None
 
 
-def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
+def _with_members(names: Sequence[str], named: str | None) -> str | None:
     """The kind of document in a zip file with members of these names."""
     plain = [name.lower().replace("\\", "/").removeprefix("./") for name in names]
     if any(name.endswith("meta-inf/container.xml") for name in plain):
-        return Format.EPUB  # some lie in a folder of the zip file
+        return "epub"  # some lie in a folder of the zip file
     if "content.xml" in plain:
         return named if named in _TYPES.values() else None
     if "[content_types].xml" not in plain:
@@ -186,21 +155,21 @@ def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
     return None
 
 
-def _in_compound_file(named: Format | None, names: Sequence[str]) -> Format | None:
+def _in_compound_file(named: str | None, names: Sequence[str]) -> str | None:
     """The kind of a document in a compound file; a newer Office file in it is encrypted."""
     if found := [_STREAMS[name] for name in _STREAMS if name in names]:
         return found[0]
     if named in _OFFICE.values() or _ENCRYPTED in names:
-        return named if named in _OFFICE.values() else Format.DOCX
+        return named if named in _OFFICE.values() else "docx"
     return named if named in _STREAMS.values() else None
 
 
-def _is_html(text: str, named: Format | None) -> bool:
+def _is_html(text: str, named: str | None) -> bool:
     """Whether the first tag after comments is a page's; any tag, if the file is named as a page."""
     position = 0
     while found := _SKIPPED.match(text, position):
         position = found.end()
-    wanted = _ANY_TAG if named is Format.HTML else _HTML
+    wanted = _ANY_TAG if named == "html" else _HTML
     return wanted.match(text, position) is not None
 
 
@@ -213,7 +182,7 @@ def _ascii(head: bytes) -> str:
     return head.removeprefix(codecs.BOM_UTF8).decode("latin-1")
 
 
-def _is_mail(head: bytes, named: Format | None) -> bool:
+def _is_mail(head: bytes, named: str | None) -> bool:
     """Whether the file begins with the header lines of a mail."""
     begin = found.end() if (found := _MBOX.match(head)) else 0
     is_cut = len(head) >= HEAD
@@ -222,7 +191,7 @@ def _is_mail(head: bytes, named: Format | None) -> bool:
         return False
     block, goes_on = headers.group(), headers.end() > len(head)
     is_sent = SENT.match(head) is not None and (goes_on or _DATE.search(block) is not None)
-    is_named = named is Format.EML or is_sent
+    is_named = named == "eml" or is_sent
     if is_named and (goes_on or _FROM.search(block)):
         return True
     return (_LONG if goes_on else _MIME).search(block) is not None

@@ -13,25 +13,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, check_length, unless_empty, with_unread
 from simdup.text.encodings import NotText, decode, detect
-
-
-class _Sign(NamedTuple):
-    """How the files of a format begin, and how their names may end.
-
-    format: The value of its `sniff.Format`.
-    begin: Matches the first characters of a file.
-    endings: The endings of the name that such a file may have; an empty one means any.
-    """
-
-    format: str
-    begin: re.Pattern[str]
-    endings: tuple[str, ...] = ("",)
-
 
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".rmd", ".qmd")
 _TEX = (".tex", ".latex", ".ltx")
@@ -46,25 +31,18 @@ _TOML = r"\+\+\+[ \t]*\r?\n[ \t]*(?:[\w\"'.-]{1,100}[ \t]*=|\[)"
 _MAN_TITLE = re.compile(r"^\.[ \t]*(?:TH|Dd)[ \t\"]", re.MULTILINE)
 _MAN_SECTION = re.compile(r"^\.[ \t]*S[Hh]\b", re.MULTILINE)
 
-# By the first character of a file other than a blank.
-_SIGNS: dict[str, tuple[_Sign, ...]] = {
-    "W": (_Sign("vtt", re.compile(r"WEBVTT(?=\s)")),),
-    "[": (_Sign("ass", re.compile(r"\[Script Info\]")),),
-    "{": (
-        _Sign("ipynb", re.compile(r"\{\s*\"cells\"\s*:\s*\[")),
-        _Sign("ipynb", re.compile(r"\{"), (".ipynb",)),
-    ),
-    "-": (_Sign("md", re.compile(_YAML), _MARKDOWN),),
-    "+": (_Sign("md", re.compile(_TOML), _MARKDOWN),),
-    "\\": (
-        _Sign("tex", re.compile(r"\\document(?:class|style)\b")),
-        _Sign("man", re.compile(r"\\\"")),
-    ),
-    "%": (_Sign("tex", re.compile(r"(?:%.*\n|\s)*\\document(?:class|style)\b")),),
-    **dict.fromkeys("0123456789", (_Sign("srt", re.compile(_SRT)),)),
-    **dict.fromkeys(".'", (_Sign("man", re.compile(r"[.'][ \t]*(?:\\|\w{2}\b|\r?\n)")),)),
-}
-_FIRST = re.compile(r"\s*(?=(\S))")
+# A format, how its files begin after blanks, and how the names of such files may end.
+_SIGNS: tuple[tuple[str, str, str | tuple[str, ...]], ...] = (
+    ("vtt", r"WEBVTT(?=\s)", ""),
+    ("ass", r"\[Script Info\]", ""),
+    ("ipynb", r"\{\s*\"cells\"\s*:\s*\[", ""),
+    ("ipynb", r"\{", ".ipynb"),
+    ("md", rf"{_YAML}|{_TOML}", _MARKDOWN),
+    ("tex", r"(?:%.*\n|\s)*\\document(?:class|style)\b", ""),
+    ("man", r"\\\"|[.'][ \t]*(?:\\|\w{2}\b|\r?\n)", ""),
+    ("srt", _SRT, ""),
+)
+_BEGINNINGS = [(name, re.compile(begin), ends) for name, begin, ends in _SIGNS]
 # A command in every file named as TeX, even if it is only a chapter of another.
 _TEX_COMMAND = re.compile(r"\\(?:documentclass|begin|chapter|(?:sub)*section)\b")
 
@@ -118,13 +96,10 @@ def written_as(head: str, name: str) -> str | None:
     >>> written_as("1\n00:00:01,000 --> 00:00:02,500\nTea?\n", "a.txt")
     'srt'
     """
-    first = _FIRST.match(head)
-    if first is None:
-        return None
-    lower = name.lower()
-    for sign in _SIGNS.get(first.group(1), ()):
-        if lower.endswith(sign.endings) and sign.begin.match(head, first.end()):
-            return sign.format if sign.format != "man" or _is_manual(head) else None
+    head, lower = head.lstrip(), name.lower()
+    for found, begin, endings in _BEGINNINGS:
+        if lower.endswith(endings) and begin.match(head):
+            return found if found != "man" or _is_manual(head) else None
     return "tex" if lower.endswith(_TEX) and _TEX_COMMAND.search(head) else None
 
 
@@ -158,25 +133,16 @@ def pairs(words: Sequence[str]) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-def by_word(tables: dict[str, list[str]]) -> dict[str, str]:
+def by_word(tables: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Map each word to the title of its table."""
     return {word: title for title, words in tables.items() for word in words}
 
 
-class Kinds:
-    """The kinds of the parts of a file that are not read, by patterns of their names."""
-
-    def __init__(self, tables: dict[str, list[str]]) -> None:
-        """The titles of the tables are the kinds."""
-        self._patterns = [
-            (kind, re.compile("|".join(patterns), re.IGNORECASE))
-            for kind, patterns in tables.items()
-        ]
-
-    def of(self, name: str) -> str:
-        """The kind of a part with this name, by the first pattern in it."""
-        found = (kind for kind, names in self._patterns if names.search(name))
-        return next(found, "unknown parts")
+def kind_of(name: str, tables: dict[str, list[str]]) -> str:
+    """The title of the first table with a pattern in a name: the kind of a part of a file."""
+    patterns = ((kind, "|".join(each)) for kind, each in tables.items())
+    found = (kind for kind, each in patterns if re.search(each, name, re.IGNORECASE))
+    return next(found, "unknown parts")
 
 
 def md(data: bytes) -> str:

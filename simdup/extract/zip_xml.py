@@ -10,24 +10,23 @@ from __future__ import annotations
 import posixpath
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from xml.parsers import expat
 from xml.parsers.expat import errors
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipFile
 
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.html import words_of_styles
 from simdup.extract.packed import allowance
-from simdup.extract.text_formats import Kinds, tables
+from simdup.extract.text_formats import kind_of, tables
 
 # Real files have up to 2,900 members. Each costs memory before anything is read.
 MOST_MEMBERS = 10_000
 
 _TABLES = tables("zip_xml")
 _ATTRIBUTES, _WORDS_OF = _TABLES.pop("attributes"), "words of "
-_KINDS = Kinds(_TABLES)
 
 _MEMBER_SIGN = b"PK\x01\x02"
 ENCRYPTED = 1  # a bit in a member's flags
@@ -68,14 +67,6 @@ def zip_file(data: bytes) -> ZipFile:
         raise NotReadable("damaged zip file") from None
 
 
-def members(data: bytes) -> Sequence[str]:
-    """The names in a zip file; none if it is damaged, or if they are too many to list."""
-    try:
-        return zip_file(data).namelist()
-    except NotReadable:
-        return ()
-
-
 class Package:
     """A zip file whose members can be read until too much has been unpacked."""
 
@@ -96,16 +87,9 @@ class Package:
         """The names of the members, in the order of the zip file."""
         return iter(self._members)
 
-    def read(self, name: str) -> bytes:
-        """The bytes of a member. Raises NotReadable."""
-        self._note_read(name)
-        return self._content(name)
-
     def parse(self, name: str, handler: Handler, *, is_text: bool = True) -> None:
         """Send the XML events of a member to a handler. Raises NotReadable."""
-        if is_text:
-            self._note_read(name)
-        data, parser = self._content(name), expat.ParserCreate()
+        data, parser = self.read(name, is_text=is_text), expat.ParserCreate()
         # All characters between two tags come at once.
         parser.buffer_text, parser.buffer_size = True, len(data) + 1
         parser.StartElementHandler = lambda tag, found: handler.start(_local(tag), found)
@@ -121,8 +105,9 @@ class Package:
         except (LookupError, ValueError):
             raise NotReadable(f"damaged: {name}, unknown encoding") from None
 
-    def _content(self, name: str) -> bytes:
-        info = self._info(name)
+    def read(self, name: str, *, is_text: bool = True) -> bytes:
+        """The bytes of a member, which counts as read if it `is_text`. Raises NotReadable."""
+        info = self._members.get(name) or self._folded.get(name.lower())
         if info is None:
             raise NotReadable(f"damaged: {name} is missing")
         if info.flag_bits & ENCRYPTED:
@@ -135,19 +120,14 @@ class Package:
         self._left -= len(found)
         if self._left < 0:
             raise NotReadable("unpacks to too much")
-        return found
-
-    def _info(self, name: str) -> ZipInfo | None:
-        return self._members.get(name) or self._folded.get(name.lower())
-
-    def _note_read(self, name: str) -> None:
-        if info := self._info(name):
+        if is_text:
             self._read.add(info.header_offset)
+        return found
 
     def unread(self) -> Iterator[tuple[str, bytes]]:
         """The kind of each member that was not read and is no layout, and what tells its bytes."""
         for name, info in self._members.items():
-            title = _KINDS.of(name)
+            title = kind_of(name, _TABLES)
             kind = title.removeprefix(_WORDS_OF)
             if info.header_offset in self._read or info.is_dir() or kind == "formatting":
                 continue
@@ -161,7 +141,7 @@ class Package:
     def _words(self, name: str) -> bytes:
         """The words of a member that is otherwise formatting. Raises NotReadable."""
         if name.lower().endswith(".css"):
-            return words_of_styles(self._content(name).decode("latin-1")).encode()
+            return words_of_styles(self.read(name, is_text=False).decode("latin-1")).encode()
         found = _Words()
         self.parse(name, found, is_text=False)
         return "\n".join(found.words).encode("utf-8", "surrogatepass")

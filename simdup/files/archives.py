@@ -50,10 +50,10 @@ def _members(source: Source, most: int) -> Iterator[Found]:
     if archive is None:
         yield source
         return
-    number = len(archive.members)
+    number = len(archive)
     yield Skipped(source.path, Reason.ARCHIVE, f"{number:,} member{'s' * (number != 1)}")
     # Folder by folder, as a walk does and a store expects.
-    for member in sorted(archive.members, key=lambda each: os.path.split(each.name)):
+    for member in sorted(archive.values(), key=lambda each: os.path.split(each.name)):
         path = source.path + INSIDE + member.name
         if member.trouble:
             yield Skipped(path, Reason.UNEXTRACTED, member.trouble)

@@ -44,7 +44,7 @@ from simdup.fingerprint.sketch import Sketches, joined, of_each
 from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import Settings
-from simdup.text.chunking import chunks_of
+from simdup.text.chunking import batched, chunks_of
 from simdup.text.encodings import Encoding, decode, decode_chunks
 
 
@@ -116,11 +116,6 @@ class FingerprintOptions(NamedTuple):
         """The recipe of the fingerprints."""
         return self.settings.recipe
 
-    @property
-    def is_sketched(self) -> bool:
-        """Whether there are sketches."""
-        return self.levels is not None
-
 
 def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) -> Fingerprinted:
     """Read and fingerprint each source.
@@ -131,10 +126,8 @@ def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) 
         return _joined(_outcomes(sources, options, readers), options)
 
 
-def fingerprint_read(
-    texts: Sequence[tuple[Source, Text]], options: FingerprintOptions
-) -> Fingerprinted:
-    """Fingerprint texts that are in memory, each with the source that it counts as."""
+def fingerprint_read(texts: Sequence[Text], options: FingerprintOptions) -> Fingerprinted:
+    """Fingerprint texts that are in memory."""
     return _joined(_fingerprinted(texts, options), options)
 
 
@@ -144,7 +137,7 @@ def _joined(every: Iterable[_Made | Skipped], options: FingerprintOptions) -> Fi
     made = [each for each in outcomes if isinstance(each, _Made)]
     rows = np.array([each.row for each in made], np.uint8).reshape(-1, options.recipe.bits // 8)
     sketched = [each.sketch for each in made if each.sketch is not None]
-    return Fingerprinted(found, rows, of_each(sketched) if options.is_sketched else None)
+    return Fingerprinted(found, rows, None if options.levels is None else of_each(sketched))
 
 
 def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
@@ -166,15 +159,14 @@ def _outcomes(
     sources: Sequence[Source], options: FingerprintOptions, readers: Readers
 ) -> Iterator[_Made | Skipped]:
     """The document and fingerprint of each source, or why it is skipped."""
-    waiting, size = list[tuple[Source, Text | _Made | Skipped]](), 0
-    for source in sources:
-        outcome = _read(source, options, readers)
-        waiting.append((source, outcome))
-        size += len(outcome.text) if isinstance(outcome, Text) else 0
-        if size > options.settings.limits.text_characters:
-            yield from _fingerprinted(waiting, options)
-            waiting, size = [], 0
-    yield from _fingerprinted(waiting, options)
+    read = (_read(source, options, readers) for source in sources)
+    limit = options.settings.limits.text_characters
+    for waiting in batched(read, _characters, limit, len(sources)):
+        yield from _fingerprinted(waiting, options)
+
+
+def _characters(read: Text | _Made | Skipped) -> int:
+    return len(read.text) if isinstance(read, Text) else 0
 
 
 def _read(source: Source, options: FingerprintOptions, readers: Readers) -> Text | _Made | Skipped:
@@ -184,32 +176,28 @@ def _read(source: Source, options: FingerprintOptions, readers: Readers) -> Text
             return read_text(source, readers)
         streamed = StreamedText(source, readers)
         prints = fingerprint_chunks(streamed.pieces(), options.recipe, options.levels)
-        return _made(source, streamed.about(), options.recipe, prints, 0)
+        return _made(streamed.document(), options.recipe, prints, 0)
     except SkipError as skip:
         return skip.at(source.path)
 
 
 def _fingerprinted(
-    waiting: Sequence[tuple[Source, Text | _Made | Skipped]], options: FingerprintOptions
+    waiting: Sequence[Text | _Made | Skipped], options: FingerprintOptions
 ) -> Iterator[_Made | Skipped]:
     """Yield the outcomes, and for each text its document with its fingerprint."""
-    texts = [each.text for _, each in waiting if isinstance(each, Text)]
+    texts = [each.text for each in waiting if isinstance(each, Text)]
     prints = fingerprint_texts(texts, options.recipe, options.levels)
     rows = count()
-    for source, each in waiting:
+    for each in waiting:
         if isinstance(each, Text):
-            yield _made(source, each, options.recipe, prints, next(rows))
+            yield _made(each.document, options.recipe, prints, next(rows))
         else:
             yield each
 
 
-def _made(
-    source: Source, text: Text, recipe: Recipe, prints: Fingerprints, row: int
-) -> _Made | Skipped:
+def _made(document: Document, recipe: Recipe, prints: Fingerprints, row: int) -> _Made | Skipped:
     """The document whose fingerprint is this row, or why there is nothing in it to compare."""
-    words = b"" if prints.words is None else prints.words[row].tobytes()
-    features, of_features = int(prints.counts[row]), prints.digests[row].tobytes()
-    document = text.document(source, features, of_features, words)
+    source, features = document.source, int(prints.counts[row])
     if source.size == 0:
         return Skipped(source.path, Reason.EMPTY, "0 bytes")
     if features == 0:
@@ -218,6 +206,11 @@ def _made(
         about = document.encoding, document.bytes_digest, document.packing
         file = None if document.format == "text" else without_text(source, *about)
         return Skipped(source.path, Reason.EMPTY, detail, file)
+    document = document._replace(
+        features=features,
+        features_digest=prints.digests[row].tobytes(),
+        words_digest=b"" if prints.words is None else prints.words[row].tobytes(),
+    )
     sketch = None if prints.sketches is None else prints.sketches[row]
     return _Made(document, prints.rows[row], sketch)
 
@@ -291,7 +284,7 @@ def _unchanged(document: Document, readers: Readers) -> str:
         text, of_bytes = decode(data, _encoding_of(document)), digest(data)
     else:
         read = read_again(document, readers)
-        text, of_bytes = read.text, read.bytes_digest
+        text, of_bytes = read.text, read.document.bytes_digest
     if of_bytes != document.bytes_digest:
         raise SkipError(Reason.CHANGED, "between reading it and comparing it")
     return text

@@ -21,8 +21,8 @@ from simdup.extract.cleanup import Mangled, NotReadable, check_length, unread_of
 from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
 from simdup.extract.readers import NO_READERS, Identified, Readers, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
-from simdup.extract.sniff import TEXTS, Format
-from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
+from simdup.extract.sniff import TEXTS
+from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import Limits, Settings
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text import noise as signs
@@ -43,32 +43,13 @@ HEAD, CHUNK = 1 << 16, 1 << 20
 
 
 class Text(NamedTuple):
-    """The text of a file, how it was decoded, and digests of its bytes and its text.
+    """The text of a file, and its document, which has no features yet.
 
-    For the last fields see `records.Document`.
-
-    text_digest: For plain UTF-8, where text and bytes are equal, the same object as `bytes_digest`.
-    lost: The characters that could not be decoded.
+    For plain UTF-8, where text and bytes are equal, both digests are the same object.
     """
 
     text: str
-    encoding: Encoding
-    bytes_digest: bytes
-    text_digest: bytes
-    lost: int
-    noise: str | None = None
-    packing: str | None = None
-    doubt: str | None = None
-    unread: tuple[Unread, ...] = ()
-
-    def document(
-        self, source: Source, features: int, of_features: bytes = b"", of_words: bytes = b""
-    ) -> Document:
-        """The document at a source, by this number of features and the digests of its tokens."""
-        about = *self.encoding, self.lost, features
-        digests = self.bytes_digest, self.text_digest, of_features
-        kinds = self.noise, self.packing, self.doubt
-        return Document(source, *about, *digests, *kinds, words_digest=of_words, unread=self.unread)
+    document: Document
 
 
 class SkipError(Exception):
@@ -123,10 +104,7 @@ def read_text(
         whole = chain((head,), chunks)
         if found.packing:
             return _unpacked(whole, found.packing, source, known, readers)
-        try:
-            return _content(whole, found, source.size, known, readers)
-        except _NoTextError as trouble:
-            raise trouble.skip(source, digest(trouble.data)) from None
+        return _content(whole, found, source, known, readers)
 
 
 def _unpacked(
@@ -142,19 +120,20 @@ def _unpacked(
         parts = in_blocks(_until_junk(unpacked(raw, packing, source.size), junk), HEAD)
         head = next(parts, b"")
         inner = readers.identify(head, inner_name(source.path), is_file=False)
-        found = _content(chain((head,), parts), inner, source.size, known, readers)
+        found = _content(chain((head,), parts), inner, source, known, readers)
         check_length(len(found.text))
-    except (_NoTextError, NotReadable) as error:
-        trouble = error if isinstance(error, _NoTextError) else _NoTextError(error, packing, b"")
-        deque(raw, maxlen=0)  # for the digest
-        raise trouble.skip(source, of_bytes.digest(), packing) from None
-    except SkipError as skip:
+    except (SkipError, NotReadable) as error:
+        skip = error if isinstance(error, SkipError) else _no_text(error, source, packing, b"")
         if skip.reason is Reason.BINARY:
-            raise SkipError(Reason.BINARY, f"{packing}, {skip.detail}") from None
-        raise
+            skip.detail = f"{packing}, {skip.detail}"
+        if skip.file:
+            form, outer = skip.file.encoding, None if skip.file.encoding == packing else packing
+            deque(raw, maxlen=0)  # for the digest
+            skip.file = without_text(source, form, of_bytes.digest(), outer)
+        raise skip from None
     deque(raw, maxlen=0)
-    doubt = signs.JUNK if junk else found.doubt
-    return found._replace(bytes_digest=of_bytes.digest(), packing=packing, doubt=doubt)
+    document = found.document._replace(bytes_digest=of_bytes.digest(), packing=packing)
+    return found._replace(document=document._replace(doubt=signs.JUNK) if junk else document)
 
 
 def _hashed(chunks: Iterator[bytes], of_bytes: blake2b) -> Iterator[bytes]:
@@ -173,12 +152,16 @@ def _until_junk(parts: Iterator[bytes], junk: list[str]) -> Iterator[bytes]:
 
 
 def _content(
-    chunks: Iterator[bytes], found: Identified, size: int, known: Encoding | None, readers: Readers
+    chunks: Iterator[bytes],
+    found: Identified,
+    source: Source,
+    known: Encoding | None,
+    readers: Readers,
 ) -> Text:
-    """The text of some data in a file of this size. Raises SkipError and _NoTextError."""
-    if _is_extracted(found, size, readers.limits):
+    """The text of some data in a file. Raises SkipError."""
+    if _is_extracted(found, source.size, readers.limits):
         data = b"".join(chunks)
-        extracted = _extracted(data, readers.settled(found, data), readers)
+        extracted = _extracted(data, readers.settled(found, data), source, readers)
         if extracted is not None:
             return extracted
     else:
@@ -187,18 +170,21 @@ def _content(
         data = b"".join((head, *chunks))
     encoding = _encoding(data, known, complete=True)
     text = decode(data, encoding)
-    return _text(text, encoding, data, signs.NUMBERS if signs.is_numbers(text) else None)
+    noise = signs.NUMBERS if signs.is_numbers(text) else None
+    return _text(text, encoding, data, source, noise)
 
 
-def _text(text: str, encoding: Encoding, data: bytes, noise: str | None) -> Text:
+def _text(
+    text: str, encoding: Encoding, data: bytes, source: Source, noise: str | None = None
+) -> Text:
     """The record of a text in some data."""
     encoded, of_bytes = text.encode("utf-8", "surrogatepass"), digest(data)
     of_text = of_bytes if encoded == data else digest(encoded)
     noise = noise or (signs.REDIRECTION if signs.is_redirection(data) else None)
     doubt = signs.MANGLED if isinstance(text, Mangled) else None
     doubt = signs.DAMAGED if signs.is_damaged(signs.damage(text), len(text)) else doubt
-    about = count_lost(text), noise, None, doubt, unread_of(text)
-    return Text(str(text), encoding, of_bytes, of_text, *about)
+    about = *encoding, count_lost(text), 0, of_bytes, of_text, b"", noise, None, doubt
+    return Text(str(text), Document(source, *about, unread=unread_of(text)))
 
 
 def _is_extracted(found: Identified, size: int, limits: Limits) -> bool:
@@ -227,28 +213,19 @@ def read_again(document: Document, readers: Readers) -> Text:
     return read_text(document.source, readers if document.packing else NO_READERS, known=known)
 
 
-def _extracted(data: bytes, found: Identified, readers: Readers) -> Text | None:
-    """The text of a document; None if the data turns out to be none. Raises _NoTextError."""
+def _extracted(data: bytes, found: Identified, source: Source, readers: Readers) -> Text | None:
+    """The text of a document; None if the data turns out to be none. Raises SkipError."""
     form = found.written_as or ""
     try:
         text = readers.text(found, data)
     except NotReadable as trouble:
-        raise _NoTextError(trouble, form, data) from None
-    return None if text is None else _text(text, Encoding(form, 1.0), data, None)
+        raise _no_text(trouble, source, form, data) from None
+    return None if text is None else _text(text, Encoding(form, 1.0), data, source)
 
 
-class _NoTextError(Exception):
-    """The text of a document cannot be extracted."""
-
-    def __init__(self, why: NotReadable, form: str, data: bytes) -> None:
-        super().__init__(why.reason)
-        self.form, self.data, self.reason, self.detail = form, data, why.kind, why.reason
-
-    def skip(self, source: Source, of_bytes: bytes, packing: str | None = None) -> SkipError:
-        """The error that skips the file at this source."""
-        outer = None if packing == self.form else packing
-        file = without_text(source, self.form, of_bytes, outer)
-        return SkipError(self.reason, self.detail, file)
+def _no_text(trouble: NotReadable, source: Source, form: str, data: bytes) -> SkipError:
+    """The error that skips a file whose text cannot be extracted."""
+    return SkipError(trouble.kind, trouble.reason, without_text(source, form, digest(data)))
 
 
 def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:
@@ -291,12 +268,13 @@ class StreamedText:
             self._has_numbers = self._has_numbers and (not text or signs.is_numbers(text))
             yield from chunks_of(text)
 
-    def about(self) -> Text:
-        """Return the record of the text once all pieces were taken; its `text` is empty."""
+    def document(self) -> Document:
+        """Return the document, which has no features yet, once all pieces were taken."""
         noise = signs.NUMBERS if self._has_numbers and self._length else None
         doubt = signs.DAMAGED if signs.is_damaged(self._damaged, self._length) else None
-        digests = self._of_bytes.digest(), self._of_text.digest()
-        return Text("", self._encoding, *digests, self._lost, noise, doubt=doubt)
+        digests = self._of_bytes.digest(), self._of_text.digest(), b""
+        about = *self._encoding, self._lost, 0, *digests, noise, None, doubt
+        return Document(self._source, *about)
 
 
 def _check_head(head: bytes, known: Encoding | None) -> None:
@@ -334,7 +312,7 @@ def archive_in(source: Source) -> Archive | None:
 
     with closing(read_chunks(source)) as chunks:
         data = b"".join(chunks)
-    if kind(data, source.path) not in {None, Format.MBOX}:
+    if kind(data, source.path) not in {None, "mbox"}:
         return None
     try:
         return opened(data)
@@ -349,11 +327,12 @@ def forget_archive() -> None:
 
 def _member_chunks(member: Source, source: Source, limit: int | None) -> Iterator[bytes]:
     """Yield the bytes of a member of the archive at a source. Raises SkipError."""
-    archive = archive_in(source)
-    if archive is None:
+    archive = archive_in(source) or {}
+    found = archive.get(member.path[len(source.path) + len(INSIDE) :])
+    if found is None:
         raise SkipError(Reason.CHANGED)
     try:
-        data = archive.read(member.path[len(source.path) + len(INSIDE) :])
+        data = found.read()
     except NotReadable as trouble:
         raise SkipError(trouble.kind, trouble.reason) from None
     if len(data) != member.size:

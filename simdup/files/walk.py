@@ -29,8 +29,7 @@ from typing import NamedTuple, TypeAlias
 
 from simdup.arguments import check_truth, check_whole, tuple_of
 from simdup.errors import SHORTAGES, InputError
-from simdup.files.gitignore import Rules, is_ignored, read_rules
-from simdup.files.globs import matches_any
+from simdup.files.globs import Rules, is_ignored, matches_any, read_rules
 from simdup.records import Reason, Skipped, Source
 from simdup.storage.opening import reason_of
 
@@ -253,21 +252,19 @@ class _Walk:
     def listed(self, path: str) -> Found:
         """Return the file that a line of a list names."""
         status = _status(path, follow=True)
-        if isinstance(status, Skipped):
-            return status
-        if stat.S_ISDIR(status.st_mode):
+        if not isinstance(status, Skipped) and stat.S_ISDIR(status.st_mode):
             return Skipped(path, Reason.SPECIAL, "folder")
         return self._named_file(path, status)
 
     def _root(self, path: str) -> Found | _Folder:
         status = _status(path, follow=True)
-        if isinstance(status, Skipped):
-            return status
-        if stat.S_ISDIR(status.st_mode):
+        if not isinstance(status, Skipped) and stat.S_ISDIR(status.st_mode):
             return self._enter(_Folder(path, "", 0, status.st_dev), status)
         return self._named_file(path, status)
 
-    def _named_file(self, path: str, status: os.stat_result) -> Found:
+    def _named_file(self, path: str, status: os.stat_result | Skipped) -> Found:
+        if isinstance(status, Skipped):
+            return status
         if matches_any(self.filters.exclude, path):
             return Skipped(path, Reason.EXCLUDED)
         return self._file(path, path, status)
@@ -288,17 +285,14 @@ class _Walk:
         unwanted = self._unwanted(names, folder.prefix)
         start = os.path.join(folder.path, "")
         for begin in range(0, len(names), ENTRIES_AT_ONCE):
-            found: list[Found] = []
-            for name in names[begin : begin + ENTRIES_AT_ONCE]:
-                if unwanted and (reason := unwanted.get(name)):
-                    found.append(Skipped(start + name, reason))
-                    continue
-                entry = self._entry(folder, name, start + name)
-                if isinstance(entry, _Folder):
-                    inner.append(entry)
-                else:
-                    found.append(entry)
-            yield found
+            found = [
+                Skipped(start + name, unwanted[name])
+                if name in unwanted
+                else self._entry(folder, name, start + name)
+                for name in names[begin : begin + ENTRIES_AT_ONCE]
+            ]
+            inner += [each for each in found if isinstance(each, _Folder)]
+            yield [each for each in found if not isinstance(each, _Folder)]
 
     def _entry(self, folder: _Folder, name: str, path: str) -> Found | _Folder:
         """Return a file, a folder to enter, or why the entry is skipped; its name is no reason."""

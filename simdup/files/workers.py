@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
-from typing import Any, NamedTuple
 
-from simdup.arrays import Rows
 from simdup.compute.compiled import jobs_worth
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, fingerprint_sources
-from simdup.fingerprint.sketch import Sketches
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import USUAL, Limits
 from simdup.text.chunking import batched
+
+# Takes the place of a source that is not sent.
+_NOWHERE = Source("", 0, 0, 0, 0, 0)
 
 
 def tasks(sources: Iterable[Source], limits: Limits = USUAL) -> Iterator[list[Source]]:
@@ -28,6 +28,8 @@ def fingerprint_all(
     waiting: deque[list[Source]], options: FingerprintOptions, jobs: int | None = None
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Yield each task with its result, in order; a finished task leaves the queue.
+
+    A task whose worker died comes in parts.
 
     `jobs` processes work on them; None: as many as there are cores, or this process alone where
     others are not worth starting. A file whose worker died is skipped as unreadable.
@@ -50,7 +52,7 @@ def _pooled(
 
     from simdup.compute.worker_pool import check_that_workers_start  # noqa: PLC0415  slow to import
 
-    has_worked, bits = False, options.recipe.bits
+    has_worked = False
     while waiting:
         try:
             for result in _results(waiting, options, jobs):
@@ -60,24 +62,21 @@ def _pooled(
             if not has_worked:
                 check_that_workers_start()
             # Every task under way has failed. Alone, the first one shows whether it was to blame.
-            task = waiting.popleft()
-            yield (
-                task,
-                Fingerprinted.joined(
-                    _salvaged(task, options), bits, is_sketched=options.is_sketched
-                ),
-            )
+            yield from _salvaged(waiting.popleft(), options)
 
 
-def _salvaged(task: list[Source], options: FingerprintOptions) -> Iterator[Fingerprinted]:
+def _salvaged(
+    task: list[Source], options: FingerprintOptions
+) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Yield the results of a task in halves, until the file that kills its worker is alone."""
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
 
     try:
-        yield from _results([task], options, 1)
+        yield from zip([task], _results([task], options, 1), strict=True)
     except BrokenProcessPool:
         if len(task) == 1:
-            yield _given_up(task, options)
+            died = Skipped(task[0].path, Reason.UNREADABLE, "the process reading it died")
+            yield task, fingerprint_sources([], options)._replace(found=(died,))
         else:
             half = len(task) // 2
             yield from _salvaged(task[:half], options)
@@ -94,37 +93,17 @@ def _results(
     waiting = deque(tasks)
     sent = ((task, options) for task in tuple(waiting))
     for made in results(_sent, sent, jobs):
-        yield _received(made, waiting.popleft())
+        yield _with_sources(made, waiting.popleft())
 
 
-class _Sent(NamedTuple):
-    """A `Fingerprinted` on its way from a worker, without the sources, which the parent has.
-
-    columns: The other fields of the documents, each for all of them; none if there is no document.
-    skipped: The files that have no fingerprint, by their positions in the task.
-    """
-
-    columns: tuple[tuple[Any, ...], ...]
-    skipped: dict[int, Skipped]
-    rows: Rows
-    sketches: Sketches | None
+def _sent(task: list[Source], options: FingerprintOptions) -> Fingerprinted:
+    """The result of a task on its way from a worker, without the sources, which the parent has."""
+    return _with_sources(fingerprint_sources(task, options), [_NOWHERE] * len(task))
 
 
-def _sent(task: list[Source], options: FingerprintOptions) -> _Sent:
-    made = fingerprint_sources(task, options)
-    skipped = {n: each for n, each in enumerate(made.found) if isinstance(each, Skipped)}
-    columns = tuple(zip(*made.documents, strict=True))[1:]
-    return _Sent(columns, skipped, made.rows, made.sketches)
-
-
-def _received(sent: _Sent, task: list[Source]) -> Fingerprinted:
-    sources = (source for position, source in enumerate(task) if position not in sent.skipped)
-    made = map(Document, sources, *sent.columns)
-    found = (sent.skipped.get(position) or next(made) for position in range(len(task)))
-    return Fingerprinted(tuple(found), sent.rows, sent.sketches)
-
-
-def _given_up(task: list[Source], options: FingerprintOptions) -> Fingerprinted:
-    none = Fingerprinted.joined((), options.recipe.bits, is_sketched=options.is_sketched)
-    died = (Skipped(s.path, Reason.UNREADABLE, "the process reading it died") for s in task)
-    return none._replace(found=tuple(died))
+def _with_sources(made: Fingerprinted, sources: list[Source]) -> Fingerprinted:
+    found = (
+        each._replace(source=source) if isinstance(each, Document) else each
+        for each, source in zip(made.found, sources, strict=True)
+    )
+    return made._replace(found=tuple(found))

@@ -35,7 +35,7 @@ from simdup.match.verify import decide
 from simdup.records import SHORT, Document, Kind, Match, Reason, Skipped, Source
 from simdup.settings import Settings
 from simdup.text.chunking import chunks_of
-from simdup.text.encodings import Encoding, count_lost
+from simdup.text.encodings import count_lost
 from simdup.theory import UNRELATED, chance_distance, similarity_at
 
 # At most this many documents may be near a query by chance; reading them all takes a few seconds.
@@ -108,13 +108,13 @@ def of_texts(
     return queries, list(made.skipped)
 
 
-def _as_if_read(name: str, text: str) -> tuple[Source, Text]:
+def _as_if_read(name: str, text: str) -> Text:
     """Return a text as if it had been read from a file in UTF-8."""
     data = text.encode("utf-8", "surrogatepass")
     unified = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     digests = digest(data), digest(unified.encode("utf-8", "surrogatepass"))
     source = Source(name, len(data), 0, 0, 0, 0)
-    return source, Text(text, Encoding("utf-8", 1.0), *digests, count_lost(text))
+    return Text(text, Document(source, "utf-8", 1.0, count_lost(text), 0, *digests, b""))
 
 
 def of_rows(rows: Rows) -> Queries:

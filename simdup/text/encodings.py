@@ -17,6 +17,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from io import IncrementalNewlineDecoder
+from itertools import chain
 from typing import NamedTuple
 from unicodedata import category
 
@@ -259,21 +260,12 @@ def decode(data: bytes, encoding: Encoding) -> str:
     >>> decode("一\r\n二".encode("gb18030"), Encoding("gb18030", 1.0))
     '一\n二'
     """
-    kept = len(data.rstrip(b"\0"))
-    kept += -kept % _UNITS.get(encoding.name, 1)  # NULs that complete the last character
-    text = _decoded(data[:kept], encoding.name)
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.removeprefix(_BOM).replace("\0", LOST)
+    return "".join(decode_chunks((data,), encoding))
 
 
 def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
     """Decode a file from chunks of any size, and yield its text in pieces."""
-    if encoding.name in _WHOLE:
-        yield decode(b"".join(chunks), encoding)
-        return
-    unpadded = _unpadded(chunks, _UNITS.get(encoding.name, 1))
-    pieces = _pieces(unpadded, _decoder(encoding.name))
+    pieces = _pieces(_unpadded(chunks, _UNITS.get(encoding.name, 1)), encoding.name)
     for first in filter(None, pieces):
         yield first.removeprefix(_BOM)
         break
@@ -355,13 +347,6 @@ def _respelled(label: str) -> str:
     return _LABELS.get(name, name)
 
 
-def _decoded(data: bytes, name: str) -> str:
-    """The characters of a whole file."""
-    if whole := _WHOLE.get(name):
-        return whole(data)
-    return data.decode(_CODECS.get(name, name), _EURO if name == "gb18030" else "replace")
-
-
 def _decoder(name: str) -> codecs.IncrementalDecoder:
     """A decoder that takes bytes piece by piece and never raises."""
     errors = _EURO if name == "gb18030" else "replace"
@@ -407,12 +392,13 @@ def _nuls(count: int) -> Iterator[bytes]:
         yield bytes(min(_NULS_AT_ONCE, count - begin))
 
 
-def _pieces(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder) -> Iterator[str]:
+def _pieces(chunks: Iterable[bytes], name: str) -> Iterator[str]:
     """Decode chunks, unify newlines and mark NULs as lost; the decoder's rest comes last."""
-    newlines = IncrementalNewlineDecoder(decoder, translate=True)
-    for chunk in chunks:
-        yield newlines.decode(chunk).replace("\0", LOST)
-    yield newlines.decode(b"", final=True).replace("\0", LOST)
+    whole = _WHOLE.get(name)
+    newlines = IncrementalNewlineDecoder(None if whole else _decoder(name), translate=True)
+    parts: Iterable[str | bytes] = [whole(b"".join(chunks))] if whole else chunks
+    for part in chain(parts, ("" if whole else b"",)):
+        yield newlines.decode(part, final=not part).replace("\0", LOST)
 
 
 def _by_mark(head: bytes) -> Encoding | NotText | None:
@@ -432,7 +418,7 @@ def _by_escapes(head: bytes) -> Encoding | None:
     if not escape or not head.isascii() or _unless_controls(head, _MOST_CONTROLS_UTF8):
         return None
     name = "iso-2022-kr" if escape.group() == _KOREAN else "iso-2022-jp"
-    text = _decoded(head, name)
+    text = _WHOLE[name](head)
     lost = count_lost(text) / len(text) if text else 1.0
     return Encoding(name, 1 - lost) if lost <= _MOST_LOST else None
 

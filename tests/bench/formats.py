@@ -33,7 +33,6 @@ from report import fresh, measured, options, peak_memory, reported
 
 from simdup import exact_similarities
 from simdup.extract.readers import READERS, UNGUARDED, Readers, kind
-from simdup.extract.sniff import Format
 from simdup.settings import FORMATS, SIMILARITY
 
 if TYPE_CHECKING:
@@ -284,7 +283,7 @@ def cells(folder: Path, ending: str, read: Callable[[Path], str], runs: int) -> 
     of_small, of_large = (measured(partial(reading, read, each), runs) for each in (small, large))
     files = len(of_small.result)
     speed = None
-    formats = {each.value for each in set(Format) - UNGUARDED}
+    formats = {*FORMATS} - UNGUARDED
     if read is simdup and ending in formats:
         speed = files / measured(partial(guarded, small), runs).seconds
     similar = fresh(alike, of_small.result)

@@ -15,14 +15,13 @@ from simdup.extract import rtf
 from simdup.extract.cleanup import NotReadable, unread_of
 from simdup.extract.old_office import doc, msg, ppt, xls
 from simdup.extract.readers import READERS, Readers, kind
-from simdup.extract.sniff import Format
 from simdup.settings import FORMATS
 
 FILES = {
-    Format.DOC: made.doc("one thing"),
-    Format.PPT: made.ppt(("one", "thing")),
-    Format.MSG: made.msg("one thing"),
-    Format.XLS: made.xls("one thing"),
+    "doc": made.doc("one thing"),
+    "ppt": made.ppt(("one", "thing")),
+    "msg": made.msg("one thing"),
+    "xls": made.xls("one thing"),
 }
 NOTICE = "今天下午三点在会议室讨论新项目的进度和预算，请各部门负责人准时参加。"
 
@@ -30,13 +29,13 @@ NOTICE = "今天下午三点在会议室讨论新项目的进度和预算，请�
 @pytest.mark.parametrize("found", FILES)
 @pytest.mark.parametrize("name", ["a.wps", "letter", "a.dot", "a.docx"])
 def test_the_streams_decide_whatever_the_name(found, name):
-    assert kind(FILES[found], name) is found
+    assert kind(FILES[found], name) == found
 
 
 def test_a_document_embedded_in_another_does_not_decide():
     inner = {"WordDocument": b"x", "__properties_version1.0": b"y"}
 
-    assert kind(made.compound({"Workbook": b"z", "MBD1": inner}), "a") is Format.XLS
+    assert kind(made.compound({"Workbook": b"z", "MBD1": inner}), "a") == "xls"
 
 
 @pytest.mark.parametrize("name", ["a.doc", "a.xls", "a", "a.xlsx"])
@@ -135,7 +134,7 @@ def test_mails_with_other_attachments_have_other_unread_content(one, other):
 
 
 def test_the_same_mail_has_the_same_words_in_outlook_and_elsewhere():
-    eml = READERS[Format.EML](makers.eml(NOTICE, "会议"))
+    eml = READERS["eml"](makers.eml(NOTICE, "会议"))
 
     assert msg(made.msg(NOTICE, "会议")) == eml
 
@@ -165,7 +164,7 @@ def test_a_file_that_cannot_be_read_has_one_reason(reader, data, reason):
 
 @pytest.mark.parametrize("found", FILES)
 def test_damage_ends_in_a_text_or_a_reason(found):
-    if found is Format.XLS:
+    if found == "xls":
         pytest.importorskip("kreuzberg", reason="needs the extra 'legacy'")
     random = Random(41)
     for _ in range(100):

@@ -11,7 +11,6 @@ import pytest
 
 from simdup.extract.cleanup import Extracted
 from simdup.extract.readers import Identified, Readers
-from simdup.extract.sniff import Format
 from simdup.files.scan import scan
 from simdup.settings import FORMATS, Limits, Settings
 from simdup.text.noise import DAMAGED, MANGLED, damage, is_damaged, is_mangled
@@ -152,7 +151,7 @@ def test_a_pdf_with_a_wrong_map_of_its_letters_is_doubtful(write):
 @pytest.mark.slow
 def test_no_printed_original_is_doubtful():
     pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
-    as_pdf = Identified("", format=Format.PDF)
+    as_pdf = Identified("", format="pdf")
 
     with closing(Readers(FORMATS)) as readers:
         found = [readers.text(as_pdf, makers.printed(text)) for text in makers.ORIGINALS.values()]

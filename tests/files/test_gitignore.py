@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from simdup.files.gitignore import is_ignored, read_rules
+from simdup.files.globs import is_ignored, read_rules
 
 # By hand: a line, and which of PATHS it matches. Folders end with a slash.
 PATHS = ["a", "a/", "b/a", "b/a/", "b/c/a", "a b", "a]", "B", "é", "x.log", "b/x.log"]

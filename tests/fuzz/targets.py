@@ -138,11 +138,11 @@ def unpacking(data: bytes) -> None:
                 assert size <= allowance(len(each))
         with suppress(NotReadable):
             archive = opened(each)
-            assert sum(one.size for one in archive.members if not one.trouble) <= LARGEST
-            for one in archive.members:
+            assert sum(one.size for one in archive.values() if not one.trouble) <= LARGEST
+            for one in archive.values():
                 assert one.trouble or not {"..", ""} & {*one.name.split("/")}
                 with suppress(NotReadable):
-                    archive.read(one.name)
+                    one.read()
 
 
 def cataloguing(data: bytes) -> None:
