@@ -115,7 +115,7 @@ def test_the_order_of_rows_changes_no_group(seed):
 
 @pytest.mark.slow
 def test_the_names_and_times_of_files_change_no_group_and_no_similarity(tmp_path):
-    texts = of_shared_clauses(1)
+    texts = of_shared_clauses(1, 2000)
 
     def groups(folder, seed):
         chooser = random.Random(seed)
