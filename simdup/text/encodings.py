@@ -260,7 +260,16 @@ def decode(data: bytes, encoding: Encoding) -> str:
     >>> decode("一\r\n二".encode("gb18030"), Encoding("gb18030", 1.0))
     '一\n二'
     """
-    return "".join(decode_chunks((data,), encoding))
+    name = encoding.name
+    if name in _WHOLE:
+        return "".join(decode_chunks((data,), encoding))
+    # Most files are read whole, and this takes half as long as pieces do.
+    kept = len(data.rstrip(b"\0"))
+    kept += -kept % _UNITS.get(name, 1)  # NULs that complete the last character
+    text = data[:kept].decode(_CODECS.get(name, name), _errors(name))
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.removeprefix(_BOM).replace("\0", LOST)
 
 
 def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
@@ -349,8 +358,11 @@ def _respelled(label: str) -> str:
 
 def _decoder(name: str) -> codecs.IncrementalDecoder:
     """A decoder that takes bytes piece by piece and never raises."""
-    errors = _EURO if name == "gb18030" else "replace"
-    return codecs.getincrementaldecoder(_CODECS.get(name, name))(errors)
+    return codecs.getincrementaldecoder(_CODECS.get(name, name))(_errors(name))
+
+
+def _errors(name: str) -> str:
+    return _EURO if name == "gb18030" else "replace"
 
 
 def _euro(error: UnicodeError) -> tuple[str, int]:
