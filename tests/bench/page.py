@@ -34,18 +34,13 @@ if TYPE_CHECKING:
 STEPS = {
     "opened": lambda page: page.wait_for_selector(".member"),
     "compared": lambda page: page.wait_for_selector(".diff"),
-    "next group": lambda page: answered(page, "j"),
-    "next file": lambda page: answered(page, "ArrowDown"),
-    "decided": lambda page: answered(page, "d"),
+    "next group": lambda page: seen(page, lambda: page.keyboard.press("j"), ".member"),
+    "decided": lambda page: seen(page, lambda: page.keyboard.press("d"), ".state:not(:empty)"),
     "rules opened": lambda page: seen(page, lambda: page.click("#rules"), "#proposed"),
-    "rule shown": lambda page: seen(
-        page, lambda: page.select_option("#scope", "near"), "#proposals label"
-    ),
-    "rule applied": lambda page: seen(page, lambda: page.click("#apply"), ".head .state"),
+    "rule shown": lambda page: seen(page, lambda: page.select_option("#scope", "near"), ".stays"),
+    "rule applied": lambda page: seen(page, lambda: page.click("#apply"), "#ruling:not([open])"),
     "searched": lambda page: seen(page, lambda: page.fill("#search", "copy-3 "), ".head mark"),
-    "sorted": lambda page: page.evaluate(
-        "byId('order').value = 'copies'; applyFilters(); byId('list').offsetHeight"
-    ),
+    "sorted": lambda page: page.evaluate("byId('order').value = 'copies'; applyFilters()"),
 }
 COLUMNS = {"groups": ",", "files": ",", "runs": "", "page, MB": ".1f", "seconds": ".2f"}
 
@@ -53,13 +48,7 @@ COLUMNS = {"groups": ",", "files": ",", "runs": "", "page, MB": ".1f", "seconds"
 def seen(page: Page, act: Callable[[], object], selector: str) -> None:
     """Do something, and wait until what it brings is there."""
     act()
-    page.wait_for_selector(selector)
-
-
-def answered(page: Page, key: str) -> None:
-    """Press a key, and wait until what it does is laid out."""
-    page.keyboard.press(key)
-    page.evaluate("document.body.offsetHeight")
+    page.wait_for_selector(selector, state="attached")
 
 
 def make_files(groups: int, members: int, size: int, folder: Path) -> None:

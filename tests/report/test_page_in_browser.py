@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from shutil import which
+from shutil import copytree, which
 from urllib.parse import unquote_to_bytes
 
 import pytest
@@ -314,20 +314,15 @@ def test_the_heading_of_a_group_of_versions_is_their_chain(rendered):
 
 
 def test_folders_are_a_tree_with_whole_copies_first_and_nothing_without_an_identical_file(rendered):
-    def pair(path, other, *figures):
-        return FolderPair(path, other, *figures, None)
-
-    page = rendered(
-        result(
-            group(1, "code/old/a", "code/new/a"),
-            folders=(
-                pair("weak", "other", 4, 4, 4, 0, 0),
-                *FOLDERS,
-                pair("code/old/lib", "code/spare", 9, 9, 9, 9, 0),
-                pair("x/copy", "x/docs", 2, 2, 2, 2, 0),
-            ),
+    others = (
+        FolderPair(path, other, *(size, size, size), same, 0, None)
+        for path, other, size, same in (
+            ("weak", "other", 4, 0),
+            ("code/old/lib", "code/spare", 9, 9),
+            ("x/copy", "x/docs", 2, 2),
         )
     )
+    page = rendered(result(group(1, "a", "b"), folders=(*others, *FOLDERS)))
     view(page, "folders")
     rows = page.locator(".pair")
 
@@ -337,10 +332,8 @@ def test_folders_are_a_tree_with_whole_copies_first_and_nothing_without_an_ident
         "code/old ~ code/new\\x1b",
         "code/old/lib ~ code/spare",
     ]
-    levels = rows.evaluate_all("all => all.map(each => each.dataset.level)")
-    assert levels == ["0", "0", "0", "1"]
-    words = "500 of 512 files, 471 identical, 9 not compared; newer: new\\x1b"
-    assert words in rows.nth(2).inner_text()
+    assert [each.get_attribute("data-level") for each in rows.all()] == [*"0001"]
+    assert "471 identical, 9 not compared; newer: new\\x1b" in rows.nth(2).inner_text()
     page.get_by_role("button", name="Show 1 more pair without an identical file").click()
     assert "weak ~ other" in rows.last.inner_text()
     page.fill("#search", "docs")
@@ -376,9 +369,10 @@ def test_english_is_compared_by_words_and_chinese_by_characters(page, name, othe
     assert new <= {*table.locator("ins").all_inner_texts()}
 
 
-def test_equal_passages_are_folded_and_can_be_unfolded(page):
+def test_equal_passages_are_folded_and_both_sides_are_as_wide(page):
     choose(page, "clock.txt")
     table = compare(page, "glasses.txt")
+    left, right = (table.locator("th").nth(place).bounding_box()["width"] for place in (0, 1))
     before = table.locator("tr.same").count()
     fold = table.locator(".fold button").first
     folded = int(fold.inner_text().split()[0])
@@ -386,6 +380,7 @@ def test_equal_passages_are_folded_and_can_be_unfolded(page):
 
     assert folded > 1
     assert table.locator("tr.same").count() == before + folded
+    assert abs(left - right) < 2
 
 
 def test_the_comparison_is_open_from_the_start_and_of_any_two_members(page):
@@ -401,23 +396,11 @@ def test_the_comparison_is_open_from_the_start_and_of_any_two_members(page):
 
 
 def test_lines_have_their_numbers_however_the_text_is_wrapped(page):
-    draw = random.Random(5)
-    words = [*"abcde", "汉字和句子", "wrapped", "lines.", "。", "\n", " ", "\n\n", "\r\n"]
-    texts = ["".join(draw.choices(words, k=600)) for _ in range(20)]
-    numbers = page.evaluate(
-        """texts => texts.map((text) => passagesOf(text, text.slice(0, 300)).map(({left, lines}) =>
-            [left.map(([piece]) => piece).join(''), lines.left]))""",
-        texts,
-    )
+    han, long = "一" * 30, "A line of more than fifty characters that goes on in the"
+    text = f"{han}\n{han}。\n\n{long}\nnext one. Then another.\r\n\rThe end."
 
-    for text, passages in zip(texts, numbers, strict=True):
-        plain, at = text.replace("\r\n", "\n"), 0
-        for passage, line in passages:
-            letters = "".join(passage.split())
-            begin = at + len(plain[at:]) - len(plain[at:].lstrip())
-            assert not letters or plain.count("\n", 0, begin) + 1 == line
-            for letter in letters:
-                at = plain.index(letter, at) + 1
+    lines = page.evaluate("text => passagesOf(text, text).map(({lines}) => lines.left)", text)
+    assert lines == [1, 4, 5, 7]
 
 
 def test_changes_are_visited_one_after_the_other(rendered):
@@ -483,9 +466,6 @@ def test_related_texts_and_files_of_one_pattern_are_views_of_their_own(siblings)
     assert heads(siblings) == ["a recipes"]
     view(siblings, "patterns")
     assert heads(siblings) == ["form-0 leases", "form-0 forms"]
-    siblings.click("#unfold")
-    siblings.select_option("#folder", "leases")
-    assert heads(siblings) == ["form-0 leases"]
     view(siblings, "groups")
     assert heads(siblings) == ["a letters"]
 
@@ -604,28 +584,20 @@ def test_the_language_switches(page):
     page.get_by_text("处段落有差异").wait_for()
     page.click("#language")
     assert page.get_attribute("html", "lang") == "en"
-    entries = page.evaluate(
-        "Object.values(WORDS).map((both) => both.map((one) => Object.keys(one)))"
-    )
     both = page.evaluate("Object.values(WORDS).map((both) => both.map((one) => typeof one))")
-    assert all(len(each) == 2 for each in both)
     assert all(one == other for one, other in both if "string" not in (one, other))
-    assert len(entries) > 100
 
 
 def test_the_theme_switches_and_follows_the_system_at_first(opened, report):
-    colour = "getComputedStyle(document.body).backgroundColor"
-    light = opened(report, color_scheme="light")
-    dark = opened(report, color_scheme="dark")
-    system = light.evaluate(colour), dark.evaluate(colour)
-    for page in (light, dark):
-        page.click("#theme")
-    chosen = light.evaluate(colour), dark.evaluate(colour)
-    light.click("#theme")
+    def colour(page):
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
 
-    assert system[0] != system[1]
-    assert chosen == (system[0], system[0])
-    assert light.evaluate(colour) == system[1]
+    light, dark = (opened(report, color_scheme=scheme) for scheme in ("light", "dark"))
+    bright, black = map(colour, (light, dark))
+    dark.click("#theme")
+    assert (colour(dark), bright != black) == (bright, True)
+    dark.click("#theme")
+    assert colour(dark) == black
 
 
 def test_every_key_works_wherever_the_focus_is(page):
@@ -674,13 +646,8 @@ def test_hostile_names_are_text(page):
     choose(page, "hostile")
     names = page.locator(".members .name").all_inner_texts()
 
-    assert "<img src=x onerror=window.hacked=1>.txt" in names
-    assert "\"'><svg onload=window.hacked=1>.txt" in names
-    assert r"evil\u202etxt.exe" in names
-    assert r"red\x1b[31m.txt" in names
-    assert r"line\nbreak.txt" in names
-    assert r"\xff\xfe.txt" in names
-    assert "script><script>window.hacked=1<.txt" in names
+    assert {*HOSTILE[:2], r"evil\u202etxt.exe", r"red\x1b[31m.txt"} <= {*names}
+    assert {r"line\nbreak.txt", r"\xff\xfe.txt", HOSTILE[-1].rpartition("/")[2]} <= {*names}
     view(page, "about")
     page.click("#settings summary")
     page.locator(".names li").first.wait_for()
@@ -694,15 +661,8 @@ def test_hostile_contents_are_text(page):
     table = compare(page, "other.txt")
     shown = table.inner_text()
 
-    for piece in (
-        "<script>window.hacked=1</script> </textarea><!-- ",
-        r"\u202e",
-        r"\x1b[31mred\x1b[0m",
-        r"\u200b",
-        r"\ufeff",
-        "${window.hacked=1}",
-    ):
-        assert piece in shown
+    escapes = r"\u202e", r"\x1b[31mred\x1b[0m", r"\u200b", r"\ufeff", "${window.hacked=1}"
+    assert all(piece in shown for piece in ("<script>window.hacked=1</script> </te", *escapes))
     assert not {"\u202e", "\x1b", "\u200b"} & set(shown)
     assert page.evaluate("window.hacked") is None
     assert table.locator("img, script").count() == 0
@@ -752,15 +712,6 @@ def test_many_members_are_laid_out_when_asked_for(page):
     assert page.locator(".member").count() == 500
 
 
-def test_both_sides_of_a_comparison_have_the_same_width(page):
-    choose(page, "clock.txt")
-    table = compare(page, "glasses.txt")
-    left, right = (table.locator("th").nth(place).bounding_box()["width"] for place in (0, 1))
-
-    assert abs(left - right) < 2
-    assert abs(left + right - table.bounding_box()["width"]) < 4
-
-
 def test_a_full_page_says_so_and_where(rendered, monkeypatch):
     monkeypatch.setattr(groups, "LARGEST_PAGE", groups.FRAME + 3000)
     noise = "".join(map(chr, range(200, 3000)))
@@ -785,16 +736,12 @@ def test_a_cut_or_missing_text_is_marked_in_its_group(rendered, monkeypatch):
     page.get_by_text("changed while read").wait_for()
 
 
-@pytest.mark.parametrize(
-    ("known", "complete", "words"),
-    [(0, True, "files read"), (1, True, "files compared"), (1, False, "files read")],
-)
-def test_files_known_from_before_are_not_called_read(rendered, known, complete, words):
-    stats = Stats(9, 8, 1234, 0.5, from_store=known)
-    page = rendered(replace(result(group(1, "one", "two")), stats=stats, complete=complete))
-
-    view(page, "about")
-    assert page.locator("#figures dt").first.inner_text() == words
+def test_files_known_from_before_are_not_called_read(rendered):
+    for known, complete, words in (0, True, "read"), (1, True, "compared"), (1, False, "read"):
+        stats = Stats(9, 8, 1234, 0.5, from_store=known)
+        page = rendered(replace(result(group(1, "one", "two")), stats=stats, complete=complete))
+        view(page, "about")
+        assert page.locator("#figures dt").first.inner_text() == f"files {words}"
 
 
 def page_without_groups(folder):
@@ -817,7 +764,6 @@ def page_of_a_scan(folder):
 
 STATES = {
     "nothing found": (page_without_groups, "no two of these files"),
-    "nothing read": (lambda _: page_of(result()), "no two of these files"),
     "interrupted": (lambda _: page_of(result(complete=False)), "Run it again"),
     "one group": (lambda _: page_of(result(group(1, "a", "b")), read=str), "1 of 1"),
     "no texts": (lambda _: page_of(result(group(1, "a", "b"))), "made without texts"),
@@ -1058,25 +1004,20 @@ FORGETFUL = """
 """
 
 
-@pytest.mark.parametrize("answer", ["given", "refused"])
+@pytest.mark.parametrize("answer", ["given", "refused", "none"])
 def test_decisions_are_read_once_the_browser_has_answered_the_page(opened, tmp_path, answer):
     page = opened(scanned(tmp_path, 2))
-    page.add_init_script(f"const isRefused = {str(answer == 'refused').lower()};" + FORGETFUL)
+    page.add_init_script(
+        "Object.defineProperty(navigator, 'storage', {value: undefined})"
+        if answer == "none"
+        else f"const isRefused = {str(answer == 'refused').lower()};" + FORGETFUL
+    )
     drop_all(page, 2)
     decided = page.locator("#going").inner_text()
 
     page.reload()
     page.locator("#going", has_text=decided).wait_for()
     assert "Everything is decided" in page.locator("#pane").inner_text()
-
-
-def test_a_browser_that_has_no_question_of_storage_shows_the_page(opened, tmp_path):
-    page = opened(scanned(tmp_path, 2))
-    page.add_init_script("Object.defineProperty(navigator, 'storage', {value: undefined})")
-    page.reload()
-    page.wait_for_selector("#list > li")
-    assert page.evaluate("navigator.storage") is None
-    drop_all(page, 2)
 
 
 def decided_by_keys(page):
@@ -1099,8 +1040,10 @@ def decided_by_keys(page):
 def test_a_review_by_keys_alone_becomes_a_plan_that_clean_carries_out_and_undo_takes_back(
     opened, tmp_path
 ):
-    page = opened(scanned(tmp_path))
-    before = {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()}
+    def contents():
+        return {os.fspath(each): each.read_bytes() for each in (tmp_path / "docs").iterdir()}
+
+    page, before = opened(scanned(tmp_path)), contents()
     goes = decided_by_keys(page)
     assert page.locator("#going").inner_text().startswith("20 of 20 decided; ")
     page.reload()
@@ -1112,7 +1055,7 @@ def test_a_review_by_keys_alone_becomes_a_plan_that_clean_carries_out_and_undo_t
     command = page.locator("dialog code").inner_text().removeprefix("simdup ")
     with page.expect_download() as waiting:
         press(page, "Enter")
-    (tmp_path / "plan.jsonl").write_bytes(Path(waiting.value.path()).read_bytes())
+    waiting.value.save_as(tmp_path / "plan.jsonl")
     listed = saved(page, "files.txt")
     run(tmp_path, f"{command} -o again.jsonl")
     for name in ("plan.jsonl", "again.jsonl"):
@@ -1122,30 +1065,22 @@ def test_a_review_by_keys_alone_becomes_a_plan_that_clean_carries_out_and_undo_t
         } == goes
     assert all(os.fsencode(each.file.path) + b"\n" in listed for each in plan.actions)
 
-    dry = run(tmp_path, command, "--color", "never")
-    assert f"{len(goes)} files of" in dry
-    assert {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()} == before
-    gone, journal = tmp_path / "gone", tmp_path / "journal"
-    gone.mkdir()
+    assert f"{len(goes)} files of" in run(tmp_path, command, "--color", "never")
+    assert contents() == before
+    (tmp_path / "gone").mkdir()
     run(tmp_path, command + " --apply --to gone --journal journal")
-    assert sorted(each.file.path for each in plan.actions) == sorted(
-        os.path.join(tmp_path, "docs", name)
-        for name in before
-        if not os.path.lexists(tmp_path / "docs" / name)
-    )
-    run(tmp_path, "undo --apply", os.fspath(journal))
-    assert {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()} == before
+    assert {each.file.path for each in plan.actions} == {*before} - {*contents()}
+    run(tmp_path, "undo --apply journal")
+    assert contents() == before
 
 
 def test_a_folder_is_decided_as_one_and_clean_says_so(opened, tmp_path):
     draw = random.Random(3)
-    words = ["".join(draw.choices("abcdefghij", k=6)) for _ in range(1000)]
-    texts = [" ".join(words[begin : begin + 200]) for begin in range(0, 1000, 200)]
-    for folder in ("docs", "Backup"):
-        (tmp_path / "all" / folder / "deep").mkdir(parents=True)
-        names = "a.txt", "deep/b.txt", "c.txt", "d.txt", "e.txt"
-        for name, text in zip(names, texts, strict=True):
-            (tmp_path / "all" / folder / name).write_text(text, "utf-8")
+    (tmp_path / "all/docs/deep").mkdir(parents=True)
+    for name in ("a.txt", "deep/b.txt", "c.txt", "d.txt", "e.txt"):
+        words = ("".join(draw.choices("abcdefghij", k=6)) for _ in range(200))
+        (tmp_path / "all/docs" / name).write_text(" ".join(words), "utf-8")
+    copytree(tmp_path / "all/docs", tmp_path / "all/Backup")
     run(tmp_path, "scan all --html page.html --no-cache -q --lang en")
     page = opened((tmp_path / "page.html").as_uri())
     view(page, "folders")
@@ -1281,9 +1216,7 @@ def test_undo_goes_back_to_where_the_decision_was_made(opened, tmp_path):
     press(page, "j")
     before = page.evaluate(there)
     press(page, "d", "j", "u")
-
     assert page.evaluate(there) == before
-    assert page.locator(".goes").count() == 0
     press(page, "d", "n", "n", "n")
     assert page.evaluate("page.shown.indexOf(page.chosen)") == 2
 
@@ -1380,18 +1313,9 @@ def test_the_answers_to_a_question_stand_beside_it_at_once(shown):
     assert page.evaluate("window.hacked") is None
 
 
-def test_documents_that_were_too_many_to_be_read_are_said(shown):
-    page = shown(answers_page(("first", "lib/a"), ("second", "lib/b"), unread=600))
-
-    view(page, "parts")
-    said = "1,200 more documents may share enough too: too many to be read"
-    assert page.locator("#parts li").all_inner_texts() == [said]
-    page.click("#language")
-    assert page.locator("#parts li").inner_text().startswith("另有 1,200 个文档")
-
-
-def test_questions_are_rows_and_one_without_an_answer_says_so(shown):
-    page = shown(answers_page(("first", "lib/a"), ("second",), ("third", "lib/b", "lib/c")))
+def test_questions_are_rows_and_unanswered_ones_and_unread_documents_are_said(shown):
+    asked = ("first", "lib/a"), ("second",), ("third", "lib/b", "lib/c")
+    page = shown(answers_page(*asked, unread=600))
 
     rows = page.locator(".head .facts").all_inner_texts()
     assert [row.split(" · ")[:2][-1] for row in rows] == ["1 document", "nothing", "2 documents"]
@@ -1401,6 +1325,9 @@ def test_questions_are_rows_and_one_without_an_answer_says_so(shown):
     page.fill("#search", "lib/c")
     assert page.locator("#count").inner_text() == "1 of 3 questions"
     assert "found: c lib" in page.locator(".head").inner_text()
+    view(page, "parts")
+    said = "1,800 more documents may share enough too: too many to be read"
+    assert page.locator("#parts li").all_inner_texts() == [said]
 
 
 def test_rows_of_a_corpus_are_found_by_id_and_text_and_compared(shown, tmp_path):
