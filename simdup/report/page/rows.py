@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -59,7 +60,9 @@ class _Listed:
     """The groups that the page lists: the most similar ones that fit in LARGEST_LIST."""
 
     def __init__(self, result: CorpusResult, ids: Sequence[Any] | None) -> None:
-        self.result, self.ids, self.names = result, ids, Names()
+        paths = result.balance.paths
+        root = os.path.join(os.path.dirname(paths[0]), "") if len(paths) == 1 else ""
+        self.result, self.ids, self.names = result, ids, Names(root)
         #: Two dictionaries by the number of a group: the places of its listed members, and the
         #: beginning of its first text.
         self.places, self.beginnings = dict[int, list[int]](), dict[int, str]()
@@ -131,7 +134,11 @@ class _Listed:
         alike = estimate(known, distance, result.settings.recipe.bits)
         own, count = group.own_shares[place], int(result.prints.counts[begin + place])
         fields = [
-            *(self.names.folder(path), str(row), int(result.rows.lengths[group.rows[place]])),
+            *(
+                self.names.folder(path.removeprefix(self.names.root)),
+                str(row),
+                int(result.rows.lengths[group.rows[place]]),
+            ),
             *(None, None, count, int(count < SHORT), 0, None),
             *(group.kinds[place].value, distance, round(alike, 6), int(known is not None)),
             None if own is None else round(own, 6),

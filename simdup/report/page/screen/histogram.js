@@ -88,6 +88,4 @@ function thresholdAt(share, x) {
 }
 
 /** The class of a kind: bytes, text or near. */
-function classOf(kind) {
-  return kind.split(' ').at(-1);
-}
+const classOf = (kind) => kind.split(' ').at(-1);

@@ -57,7 +57,7 @@ function paneHead(row) {
   }, sign);
   return make('header', { class: 'pane-head' },
     make('button', { type: 'button', class: 'back', 'aria-label': t('back'), onclick: backToList }, '←'),
-    make('h2', { class: 'facts' }, row ? (row.members ? dotted(factsOfGroup(row)) : t('views').folders) : t('done')),
+    row ? make('h2', { class: 'facts' }, row.members ? dotted(factsOfGroup(row)) : t('views').folders) : null,
     row ? make('span', { class: 'note' }, t('placeOf', place + 1, page.shown.length)) : null,
     row ? [go(-1, 'previousGroup', '↑'), go(1, 'nextGroup', '↓')] : null);
 }
@@ -74,13 +74,14 @@ function groupParts(group) {
   ].filter(Boolean).map((part) => (part.classList.contains('members') ? filled(part, group) : part));
 }
 
-/** What stands where no row is chosen: that all is decided, or that one may be chosen. */
+/** What stands where no row is chosen: that nothing is left to decide, or that one may be chosen. */
 function endParts() {
-  const isDone = data.plan && groups.length && !groups.some((group) => isDecidable(group) && !isDecided(group));
+  const isLeft = (row) => row.members && isDecidable(row) && !isDecided(row);
+  const isDone = data.plan && groups.length && !groups.some(isLeft);
+  const isListDone = data.plan && page.shown.length && !page.shown.some(isLeft);
   return [make('div', { class: 'nothing' },
-    make('p', {}, t(isDone ? 'allDecided' : 'chooseOne')),
-    isDone ? make('p', {}, byId('going').textContent) : null,
-    isDone ? make('p', {}, make('button', { type: 'button', class: 'main', onclick: openExport }, t('export'))) : null)];
+    make('p', {}, t(isDone ? 'allDecided' : isListDone ? 'listDecided' : 'chooseOne')),
+    isDone ? make('p', {}, byId('going').textContent, ' ', make('button', { type: 'button', class: 'main', onclick: openExport }, t('export'))) : null)];
 }
 
 /** Lay out the members again, after a decision about them. */

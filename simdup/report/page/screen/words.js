@@ -42,7 +42,7 @@ const WORDS = {
   noPlan: ['This result does not say exactly which files were seen, so nothing can be decided here: it came from an index or from an earlier simdup.',
     '此结果没有确切记录所见的文件，因此不能在本页作决定：它来自索引或较早版本的 simdup。'],
   chooseOne: ['Choose a group in the list.', '请在列表中选择一组。'],
-  done: ['The end of the list', '列表到此为止'],
+  listDecided: ['Nothing in this list is left to decide.', '此列表已全部决定。'],
   allDecided: ['Everything is decided. Nothing has been changed yet: export a plan for simdup clean.', '已全部决定。尚未改动任何文件：请导出供 simdup clean 使用的计划。'],
   progress: [(decided, all, bytes) => `${number(decided)} of ${number(all)} decided; ${bytes} go`,
     (decided, all, bytes) => `已决定 ${number(decided)} 组，共 ${number(all)} 组；将删除 ${bytes}`],
