@@ -39,7 +39,7 @@ STEPS = {
     "rules opened": lambda page: seen(page, lambda: page.click("#rules"), "#proposed"),
     "rule shown": lambda page: seen(page, lambda: page.select_option("#scope", "near"), ".stays"),
     "rule applied": lambda page: seen(page, lambda: page.click("#apply"), "#ruling:not([open])"),
-    "searched": lambda page: seen(page, lambda: page.fill("#search", "copy-3 "), ".head mark"),
+    "searched": lambda page: seen(page, lambda: page.fill("#search", "copy-1 "), ".head mark"),
     "sorted": lambda page: page.evaluate("byId('order').value = 'copies'; applyFilters()"),
 }
 COLUMNS = {"groups": ",", "files": ",", "runs": "", "page, MB": ".1f", "seconds": ".2f"}

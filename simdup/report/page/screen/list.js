@@ -2,11 +2,12 @@
 
 const ROWS_AT_ONCE = 60;
 
-/** Lay out the list anew from its beginning, at least to the chosen row. */
+/** Lay out the list anew from its beginning, to the chosen row unless that is far. */
 function drawList() {
   byId('list').replaceChildren();
   if (!page.shown.length && !page.weak) byId('list').append(make('li', { class: 'nothing' }, t(VIEWS[page.view]().length ? 'nothingFits' : 'nothing')));
-  drawMore(Math.max(ROWS_AT_ONCE, page.shown.indexOf(page.chosen) + 1));
+  const at = page.shown.indexOf(page.chosen);
+  drawMore(at < 10 * ROWS_AT_ONCE ? Math.max(ROWS_AT_ONCE, at + 1) : ROWS_AT_ONCE);
   if (page.view !== 'folders' || !page.weak) return;
   byId('list').append(wideButton('li', t('weakPairs', page.weak), () => {
     page.isAllPairs = true;
