@@ -1089,6 +1089,7 @@ def test_a_folder_is_decided_as_one_and_clean_says_so(opened, tmp_path):
     press(page, "ArrowDown", "ArrowUp", "d")
     assert page.locator("#going").inner_text().startswith("5 of 5 decided; ")
     assert page.locator(".pair .state").inner_text() == "5 files go"
+    assert page.locator("#pane [aria-pressed=true]").all_inner_texts() == ["Drop", "Keep"]
     page.click("#export")
     (tmp_path / "plan.jsonl").write_bytes(saved(page, "plan.jsonl"))
     shown = run(tmp_path, "clean plan.jsonl --color never")

@@ -75,10 +75,10 @@ function pairParts(pair) {
 
 function folderCard(pair, side) {
   const copies = copiesIn(pair, side);
-  const isGoing = copies.length > 0 && copies.every(({ group, place }) => goes(group, place));
+  const [isGoing, isKept] = [side, 1 - side].map((each) => copiesIn(pair, each)).map((list) => list.length > 0 && list.every(({ group, place }) => goes(group, place)));
   const bytes = sizeOf(copies.map(({ group, place }) => group.members[place]));
   const path = side ? pair.other : pair.path;
-  const choices = [['keep', 'keepThis', !isGoing], ['drop', 'dropThis', isGoing]].map(([wish, label, isSo]) => make('button', {
+  const choices = [['keep', 'keepThis', isKept], ['drop', 'dropThis', isGoing]].map(([wish, label, isSo]) => make('button', {
     type: 'button', class: wish, 'aria-pressed': String(isSo), 'aria-label': t(label, path || '.'), onclick: () => decidePair(pair, side, wish),
   }, t(wish)));
   return make('li', { class: isGoing ? 'member goes' : 'member', tabindex: -1, 'data-place': side },
