@@ -550,7 +550,7 @@ def test_the_filters_and_the_group_are_in_the_address(rendered):
 
     page.click("#reset")
     page.wait_for_url(re.compile("#all$"))
-    page.evaluate("location.hash = '#low=75&high=85&kind=no&row=2'")
+    page.evaluate("location.hash = '#low=75&high=85&kind=no&view=toString&row=2'")
     page.locator(".head", has_text="found: y").wait_for()
     assert heads(page) == ["x"]
     assert page.locator("#kind").input_value() == ""

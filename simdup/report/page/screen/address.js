@@ -39,7 +39,7 @@ function filtersOf(hash) {
 /** Set the filters as the address says. */
 function readAddress() {
   const filters = filtersOf(location.hash);
-  page.view = filters.get('view') in VIEWS ? filters.get('view') : 'groups';
+  page.view = Object.hasOwn(VIEWS, filters.get('view')) ? filters.get('view') : 'groups';
   page.chosen = VIEWS[page.view]().find(({ id }) => String(id) === filters.get('row')) ?? null;
   page.isInside = page.chosen !== null;
   drawFilters();

@@ -56,18 +56,14 @@ function listOf(actions) {
 function openExport() {
   const actions = actionsOf();
   const ignored = ignoreLines();
-  const parts = [
-    make('h2', {}, t('export')),
-    make('p', {}, t('exportSays')),
-  ];
-  if (actions.length) {
-    parts.push(exportRow('plan.jsonl', t('planIs', actions.length), [planOf(actions)]),
-      commandRow(commandOf(actions)), exportRow('files.txt', t('listIs'), listOf(actions)));
-  }
-  if (ignored.length) parts.push(exportRow('ignore.sh', t('ignoreIs', ignored.length), [`${ignored.join('\n')}\n`]));
+  const plan = actions.length ? [
+    exportRow('plan.jsonl', t('planIs', actions.length), [planOf(actions)]),
+    commandRow(commandOf(actions)), exportRow('files.txt', t('listIs'), listOf(actions)),
+  ] : null;
   const dialog = byId('exporting');
   dialog.setAttribute('aria-label', t('export'));
-  dialog.replaceChildren(...parts, make('p', {}, make('button', { type: 'button', onclick: () => dialog.close() }, t('close'))));
+  replace(dialog, make('h2', {}, t('export')), make('p', {}, t('exportSays')), plan,
+    ignored.length ? exportRow('ignore.sh', t('ignoreIs', ignored.length), [`${ignored.join('\n')}\n`]) : null, make('p', {}, make('button', { type: 'button', onclick: () => dialog.close() }, t('close'))));
   dialog.showModal();
 }
 

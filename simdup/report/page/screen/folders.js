@@ -70,7 +70,7 @@ function pairParts(pair) {
     make('ol', { class: 'members' }, [0, 1].map((side) => folderCard(pair, side))),
     others.length ? make('p', {}, t('lookAlone', others.length)) : null,
     make('ul', { class: 'alone' }, others.slice(0, MOST_NAMED).map((group) => make('li', {}, make('button', { type: 'button', onclick: () => goToGroup(group) }, pathOf(group.first))))),
-  ].filter(Boolean);
+  ];
 }
 
 function folderCard(pair, side) {

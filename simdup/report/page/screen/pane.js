@@ -14,8 +14,7 @@ function open(row) {
   page.isInside = true;
   choose(row);
   placeView();
-  if (!isWide()) byId('pane').focus();
-  else byId(rowId(row)).querySelector('.head').focus({ preventScroll: true });
+  (isWide() ? byId(rowId(row)).querySelector('.head') : byId('pane')).focus({ preventScroll: true });
   // On a phone the list stays in the history, so that the way back leads there.
   if (!isWide()) location.hash = filtersInWords();
   keepAddress();
@@ -44,7 +43,7 @@ function firstPlaceOf(row) {
 
 function drawPane() {
   const row = page.chosen;
-  byId('pane').replaceChildren(...(row ? [paneHead(row), ...(row.members ? groupParts(row) : pairParts(row))] : [paneHead(null), ...endParts()]));
+  replace(byId('pane'), paneHead(row), row ? (row.members ? groupParts(row) : pairParts(row)) : endParts());
   markFile();
   if (row?.members) drawComparison();
 }
@@ -68,10 +67,10 @@ function groupParts(group) {
     group.chain ? make('p', { class: 'note' }, make('bdi', {}, t('chain', ...group.chain))) : null,
     group.sharing ? make('p', { class: 'note' }, t('sharing', ...group.sharing)) : null,
     group.diameter && group.members.length > 2 ? make('p', { class: 'note' }, t('diameter', group.diameter, data.settings.bits)) : null,
-    make('ol', { class: 'members' }),
+    filled(make('ol', { class: 'members' }), group),
     unrelatedOf(group),
     group.members.length > 1 ? make('section', { class: 'comparison', tabindex: -1, 'aria-label': t('comparison') }) : null,
-  ].filter(Boolean).map((part) => (part.classList.contains('members') ? filled(part, group) : part));
+  ];
 }
 
 /** What stands where no row is chosen: that nothing is left to decide, or that one may be chosen. */
