@@ -486,7 +486,5 @@ def test_every_word_of_the_page_is_used():
     used = "".join(part(f"{name}.js") for name in scripts - told)
     used += "".join(part(name) for name in ("page.html", *(page.main for page in PAGES)))
     for name in told:
-        keys = re.findall(r"^  (\w+): \[", part(f"{name}.js"), re.MULTILINE)
-        assert keys
-        for key in keys:
+        for key in re.findall(r"^  (\w+): \[", part(f"{name}.js"), re.MULTILINE):
             assert re.search(rf"""['"]{key}['"]""", used), key
