@@ -543,6 +543,9 @@ class Comparison:
     own_share: Their own share among `among` files; None if unknown.
     contained: The share of the distinct features of the left text that the right one has, and of
         the right text that the left one has; None if unknown.
+    score: How surely they are versions of one text, see `match.tiers`; None if nothing was
+        verified or they are not alike.
+    tier: Near or related, as a group of the two; None if they are not alike.
     """
 
     settings: Settings
@@ -556,3 +559,5 @@ class Comparison:
     own_share: float | None = None
     among: int = 0
     contained: tuple[float, float] | None = None
+    score: float | None = None
+    tier: str | None = None

@@ -12,7 +12,7 @@ from simdup.clean.protection import NOISE, OUTSIDE, as_it_is, changed_since, is_
 from simdup.clean.rules import Placed, Rules
 from simdup.errors import InputError
 from simdup.findings.keeper import Key, is_newest, is_under, keys_of
-from simdup.match.tiers import are_related
+from simdup.match.tiers import are_related, scores
 from simdup.records import Document, Group, ScanResult
 
 #: Why a file stays that was only compared with.
@@ -134,7 +134,8 @@ def candidates(
     cleaned are put into `left` instead.
     """
     for group, files in zip(result.groups, placed(result, roots_of(result)), strict=True):
-        found, related, different = [], are_related(group), _different(group)
+        found, different = [], _different(group)
+        related = are_related(group, scores(group.members, result.settings.recipe))
         for place, each in enumerate(files):
             document, file = each.document, _id(each.document)
             if each.unfit:

@@ -15,7 +15,7 @@ class Compare(NamedTuple):
     """The options of `simdup compare`.
 
     among: Also compute the own share: how much of their common wording no other file under FOLDER
-        has. If it is too small, A and B are not near-duplicates.
+        has. If it is too small, A and B are neither near nor related.
     show_diff: Also show the sentences that differ, or the lines if the words are the same: each
         with the number of its line, and with [-old-] and {+new+} words marked.
     verbose: Also show the fingerprints and how far apart they are, which JSON always has.
@@ -41,7 +41,10 @@ class Compare(NamedTuple):
 def compare_command(asked: Compare) -> int:
     """Say how much the texts of A and B are alike.
 
-    Exits with 0 for near-duplicates, 1 for other texts, 2 on errors.
+    Near texts are versions or parts of one text; related ones are alike, but perhaps just two of
+    a series.
+
+    Exits with 0 for near and related texts, 1 for others, 2 on errors.
 
     \b
     Examples:

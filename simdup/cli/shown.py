@@ -31,9 +31,9 @@ PAGE = ("--html", "--open")
 class Shown(NamedTuple):
     """Which groups a report shows, in which order, and how much of each.
 
-    sort: Which groups are the most useful: the most similar ones, the ones in which most bytes
-        repeat, the ones with most files, or by name. A report in text ends with the most useful
-        ones, next to the prompt; other formats begin with them.
+    sort: Which groups are the most useful: those with the highest scores, the ones in which
+        most bytes repeat, the ones with most files, or by name. A report in text ends with the most
+        useful ones, next to the prompt; other formats begin with them.
     limit: Show only the N most useful groups. [default: all; on a terminal as many as fit, at most
         {MOST_GROUPS}]
     everything: Show every file of every group, also on a terminal and in folders that are copies.

@@ -194,6 +194,7 @@ class _Evaluator:
             features.counts[self.labels.pairs],
             np.ones(len(similarities)),
             settings.own_share,
+            settings.recipe.has_equal_weights,
         )
         if not settings.own_share:
             return exact
@@ -300,6 +301,7 @@ class _Exact:
     """Exact similarities and own shares of labelled pairs; arrays by pair.
 
     counts: (m, 2): the numbers of features of both texts.
+    has_equal_weights: Whether all features weigh the same.
     own_shares: 1 where they are not asked for, and 0 where they cannot matter.
     least: The least own share.
     """
@@ -308,6 +310,7 @@ class _Exact:
     counts: Indices
     own_shares: Shares
     least: float
+    has_equal_weights: bool
 
     @property
     def are_own(self) -> Mask:
@@ -317,7 +320,8 @@ class _Exact:
     @property
     def are_near(self) -> Mask:
         """Whether pairs are near and not only related, if they belong together."""
-        return are_near(self.similarities, self.own_shares, self.counts)
+        counts = self.counts * self.has_equal_weights
+        return are_near(self.similarities, self.own_shares, counts)
 
     def are_alike(self, similarity: float) -> Mask:
         """Whether pairs are similar enough where the user asks for this similarity."""

@@ -24,21 +24,22 @@ from simdup.files.walk import listed
 from simdup.fingerprint.features import all_features
 from simdup.match.own_share import has_enough, least_similarity
 from simdup.match.parts import shares_of
+from simdup.match.tiers import best_score, tier
 from simdup.match.verify import cosines
 from simdup.progress import Progress, silent
-from simdup.records import Comparison, Document, Skipped, Source
+from simdup.records import Comparison, Document, Group, Kind, Member, Skipped, Source
 from simdup.search.hamming import hamming_distances
 from simdup.settings import Settings
 from simdup.theory import similarity_at
 
 
 def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> Comparison:
-    """Measure how similar two files are, and whether they are near-duplicates.
+    """Measure how similar two files are, and whether they are near or related.
 
     The exact similarity decides, as in a scan of the two files alone: short texts and very long
-    ones must be more alike. If the settings have a `k` or verify nothing, the distance decides
-    unless a text is short. Raises InputError for a file without text, or with nothing to
-    compare in it.
+    ones must be more alike. No other texts are known, so the own share counts as 1. If the
+    settings have a `k` or verify nothing, the distance decides unless a text is short. Raises
+    InputError for a file without text, or with nothing to compare in it.
     """
     settings = settings or Settings()
     (a, row_a), (b, row_b) = (document_at(each, settings) for each in (left, right))
@@ -51,7 +52,7 @@ def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> 
     kind = a.kind_with(b) if near else None
     rows = row_a.tobytes(), row_b.tobytes()
     found = Comparison(settings, a, b, rows, kind, distance, similarity, texts)
-    return replace(found, contained=(of_left, of_right))
+    return _with_tier(replace(found, contained=(of_left, of_right)))
 
 
 def compare_among(  # noqa: PLR0913  (the last two have an answer)
@@ -65,7 +66,7 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
 ) -> Comparison:
     """Compare two files as a scan of them and these folders would.
 
-    Near-duplicates must have an own share of `settings.own_share` among all files. `jobs`
+    Near and related texts have an own share of `settings.own_share` or more among all files. `jobs`
     processes read the folders. Raises InputError for a file without text, and for a folder that
     cannot be read.
     """
@@ -79,7 +80,24 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
     own = own_share_of(made, pair, settings, progress)
     both = np.array([own]), np.array([found.similarity])
     kind = found.kind if has_enough(*both, settings.own_share).all() else None
-    return replace(found, kind=kind, own_share=own, among=len(made.documents))
+    return _with_tier(replace(found, kind=kind, own_share=own, among=len(made.documents)))
+
+
+def _with_tier(found: Comparison) -> Comparison:
+    """The comparison with the score and the tier that a group of the two files has."""
+    from simdup.findings.versions import with_versions  # noqa: PLC0415  slow to import
+
+    if found.kind is None:
+        return replace(found, score=None, tier=None)
+    alike = found.similarity if found.settings.verified else None
+    sides, kinds = (found.left, found.right), (Kind.IDENTICAL_BYTES, found.kind)
+    pair = tuple(
+        Member(document, row, kind, found.distance, alike, found.own_share)
+        for document, row, kind in zip(sides, found.fingerprints, kinds, strict=True)
+    )
+    score = best_score(pair, found.settings.recipe)
+    (group,) = with_versions([Group(1, found.kind, found.distance, pair, score=score)], sides)
+    return replace(found, score=score, tier=tier(group))
 
 
 def _identity(source: Source) -> tuple[int, int]:

@@ -32,6 +32,7 @@ from simdup.match.siblings import Siblings
 from simdup.match.similarities import ExactSimilarities
 from simdup.match.tiers import best_score
 from simdup.progress import Progress
+from simdup.recipe import Recipe
 from simdup.records import Document, Group, Kind, Member, Part, ScanResult, Skipped, Stats, doubtful
 from simdup.search.distinct import diameter, distinct_numbers
 from simdup.search.hamming import paired_distances
@@ -88,7 +89,8 @@ def match_documents(  # noqa: PLR0913, PLR0917  (one argument a question)
     matched = matching.matched()
     parts = matching.parts(matched)
     changed = tuple(dict.fromkeys((*matching.reread.changed, *matching.changed_in(matched))))
-    grouping = Grouping(matching.documents, matching.texts, {each.path for each in changed})
+    gone = {each.path for each in changed}
+    grouping = Grouping(matching.documents, matching.texts, gone, settings.recipe)
     copies = _copies(made, ~are_full, settings)
     groups = _in_order(naming_ignored((*grouping.groups(matched), *copies), ignored))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
@@ -325,7 +327,8 @@ def _copies(made: Fingerprinted, are_aside: Mask, settings: Settings) -> Iterato
             [
                 Member(each, rows[index], each.kind_with(first), 0, alike)
                 for index, each in ((index, documents[index]) for index in same)
-            ]
+            ],
+            settings.recipe,
         )
 
 
@@ -344,6 +347,7 @@ class Grouping(NamedTuple):
     documents: Sequence[Document]
     texts: Texts
     gone: Container[str]
+    recipe: Recipe
 
     def groups(self, matched: TextGroups) -> Iterator[Group]:
         """Yield a group of documents for each group of texts."""
@@ -420,7 +424,8 @@ class Grouping(NamedTuple):
             for number, (position, document) in enumerate(there)
         ]
         # The only distance of two texts is the largest too.
-        return _sorted_group(made, diameter(rows) if len(rows) > 2 else (max(bits), True))
+        span = diameter(rows) if len(rows) > 2 else (max(bits), True)
+        return _sorted_group(made, self.recipe, span)
 
 
 def _figures(alike: Similarities, own: Similarities) -> list[Figures]:
@@ -429,15 +434,17 @@ def _figures(alike: Similarities, own: Similarities) -> list[Figures]:
     return list(zip(*known, strict=True))
 
 
-def _sorted_group(members: list[Member], span: tuple[int, bool] = (0, True)) -> Group:
+def _sorted_group(
+    members: list[Member], recipe: Recipe, span: tuple[int, bool] = (0, True)
+) -> Group:
     """A group without a number: the first member represents it, the closest follow.
 
     `span` is the `diameter` of its fingerprints.
     """
     weakest = max((member.kind for member in members), key=_STRENGTH.__getitem__)
-    others = sorted(members[1:], key=closest_first)
     most, is_exact = span
-    return Group(*(0, weakest, most, (members[0], *others), is_exact), score=best_score(members))
+    best = best_score(members, recipe)
+    return Group(0, weakest, most, closest_first(members, recipe), is_exact, score=best)
 
 
 def _most_similar_first(group: Group) -> tuple[int, float, int, int, int, str]:

@@ -20,6 +20,7 @@ from simdup.errors import InputError
 from simdup.findings.identical import with_sets
 from simdup.findings.keeper import keys_of, reason
 from simdup.match.tiers import best_score
+from simdup.recipe import Recipe
 from simdup.records import Group, Kind, ScanResult
 from simdup.search.distinct import diameter
 from simdup.storage.home import usual_place
@@ -157,10 +158,12 @@ def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) 
     """
     ignored = list(ignored)
     pairs = {frozenset(pair) for pair in ignored}
-    parted = [_without_pairs(group, pairs) for group in result.groups]
+    parted = [_without_pairs(group, pairs, result.settings.recipe) for group in result.groups]
     found = frozenset[frozenset[bytes]]().union(*(used for _, used in parted))
     groups = tuple(group for group, _ in parted if len(group.members) > 1)
-    families = (_without_pairs(pattern, pairs)[0] for pattern in result.patterns)
+    families = (
+        _without_pairs(pattern, pairs, result.settings.recipe)[0] for pattern in result.patterns
+    )
     patterns = tuple(family for family in families if len(family.members) > 1)
     stats = result.stats._replace(ignored=result.stats.ignored + len(found))
     numbers = {group.id for group in groups}
@@ -185,7 +188,7 @@ def _reasoned(result: ScanResult, before: Iterable[Group]) -> Iterator[Group]:
 
 
 def _without_pairs(
-    group: Group, pairs: set[frozenset[bytes]]
+    group: Group, pairs: set[frozenset[bytes]], recipe: Recipe
 ) -> tuple[Group, set[frozenset[bytes]]]:
     """The group without members that form one of the pairs with its first; and these pairs."""
     first, *others = group.members
@@ -206,7 +209,7 @@ def _without_pairs(
         diameter=most,
         is_diameter_exact=is_exact,
         versions=versions,
-        score=best_score(kept),
+        score=best_score(kept, recipe),
         not_duplicates=tuple(each for each in group.not_duplicates if paths.issuperset(each)),
     )
     return smaller, found

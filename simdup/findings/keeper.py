@@ -23,6 +23,8 @@ from unicodedata import normalize
 import numpy as np
 
 from simdup.arrays import Indices
+from simdup.match.tiers import scores
+from simdup.recipe import Recipe
 from simdup.records import (
     Document,
     FolderPair,
@@ -333,10 +335,15 @@ def _are_same(one: Member, other: Member) -> bool:
     return one.document.kind_with(other.document) is not Kind.NEAR
 
 
-def closest_first(member: Member) -> tuple[int, float, int, str]:
-    """The sort key of a member after the first one of its group."""
-    similarity = member.similarity or 0
-    return _STRENGTH[member.kind], -similarity, member.distance, member.document.path
+def closest_first(members: Sequence[Member], recipe: Recipe) -> tuple[Member, ...]:
+    """The first member of a group, and then the others, those with the highest scores first."""
+
+    def order(place: int) -> tuple[int, float, int, str]:
+        member, score = members[place], found[place] or 0
+        return _STRENGTH[member.kind], -score, member.distance, member.document.path
+
+    found = scores(members, recipe)
+    return tuple(members[place] for place in (0, *sorted(range(1, len(members)), key=order)))
 
 
 def with_keepers(result: ScanResult, matching: Matching) -> tuple[Group, ...]:
@@ -354,7 +361,7 @@ def with_keepers(result: ScanResult, matching: Matching) -> tuple[Group, ...]:
     figures = zip(alike, matching.own_shares(pairs), strict=True)
     known = {_key(*pair): each for pair, each in zip(pairs, figures, strict=True)}
     return tuple(
-        _led(group, first, known)._replace(why=_why(first, of_group))
+        _led(group, first, known, result.settings.recipe)._replace(why=_why(first, of_group))
         for group, first, of_group in zip(result.groups, chosen, keys, strict=True)
     )
 
@@ -378,14 +385,16 @@ def _unknown(group: Group, first: int) -> Iterator[tuple[Document, Document]]:
         yield from ((new, texts[each]) for each in sorted(others))
 
 
-def _led(group: Group, first: int, known: Mapping[frozenset[bytes], Figures]) -> Group:
+def _led(
+    group: Group, first: int, known: Mapping[frozenset[bytes], Figures], recipe: Recipe
+) -> Group:
     """The group with the member at place `first` as its first one, and figures to that one."""
     if not first:
         return group
     old, new = group.members[0], group.members[first]
     seen = [_seen(each, old, new, known) for each in group.members]
-    others = sorted(seen[:first] + seen[first + 1 :], key=closest_first)
-    return group._replace(members=(seen[first], *others))
+    in_order = closest_first([seen[first], *seen[:first], *seen[first + 1 :]], recipe)
+    return group._replace(members=in_order)
 
 
 def _seen(

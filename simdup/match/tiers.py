@@ -20,6 +20,7 @@ import numpy as np
 
 from simdup.arrays import Floats, Indices, Mask, Shares, Similarities
 from simdup.match.own_share import NEARLY_SAME
+from simdup.recipe import Recipe
 from simdup.records import Group, Kind, Member
 from simdup.theory import contained
 
@@ -36,7 +37,9 @@ def score(
 ) -> float | None:
     """How surely two texts are versions of one, from 0 to 1; None where nothing was verified.
 
-    `counts` has the number of features of both. An unknown own share counts as 1.
+    `counts` has the number of features of both; two zeros if features weigh differently, since
+    then the containment is not known and the similarity, which is lower, takes its place. An
+    unknown own share counts as 1.
 
     >>> score(0.8, 0.9, (400, 400)), score(0.5, 1.0, (400, 100)), score(0.97, 0.1, (400, 400))
     (0.7200000000000001, 1.0, 0.97)
@@ -55,27 +58,28 @@ def are_near(similarities: Similarities, own_shares: Shares, counts: Indices) ->
     An own share is NaN where it is unknown.
     """
     shorter, longer = np.sort(counts, axis=1).T
-    contained: Floats = np.minimum(1, similarities * np.sqrt(longer / np.maximum(shorter, 1)))
+    contained: Floats = np.minimum(1, similarities * np.sqrt(longer / shorter.clip(1)).clip(1))
     own = np.where((similarities >= NEARLY_SAME) | np.isnan(own_shares), 1, own_shares)
     near: Mask = contained * own >= NEAR_SCORE
     return near
 
 
-def scores(members: Sequence[Member]) -> list[float | None]:
+def scores(members: Sequence[Member], recipe: Recipe) -> list[float | None]:
     """The score of each member of a group with the first one."""
-    first = members[0].document.features
+    counts = [each.document.features * recipe.has_equal_weights for each in members]
     return [
-        score(each.similarity, each.own_share, (first, each.document.features)) for each in members
+        score(each.similarity, each.own_share, (counts[0], count))
+        for each, count in zip(members, counts, strict=True)
     ]
 
 
-def are_related(group: Group) -> list[bool]:
-    """Which members are only related to the first one; in a family of siblings none is."""
+def are_related(group: Group, found: Sequence[float | None]) -> list[bool]:
+    """Which members are only related to the first one, by their scores; of a family none is."""
     is_family = group.kind is Kind.SAME_PATTERN
-    return [False, *(not (is_family or is_near(each)) for each in scores(group.members)[1:])]
+    return [False, *(not (is_family or is_near(each)) for each in found[1:])]
 
 
-def best_score(members: Sequence[Member]) -> float | None:
+def best_score(members: Sequence[Member], recipe: Recipe) -> float | None:
     """The highest score that a member has with the first one; 1 if any two have the same words.
 
     One near member makes the whole group near, since the others are rather its further relatives
@@ -83,7 +87,7 @@ def best_score(members: Sequence[Member]) -> float | None:
     """
     if len({each.document.identity.words for each in members}) < len(members):
         return 1.0
-    return max((each for each in scores(members)[1:] if each is not None), default=None)
+    return max((each for each in scores(members, recipe)[1:] if each is not None), default=None)
 
 
 def tier(group: Group) -> str | None:

@@ -126,7 +126,9 @@ def render_csv(result: records.ScanResult, *, siblings: bool = False) -> Iterato
         | {"group": group.id, "kind": group.kind.value, "representative": int(position == 0)}
         | {"similarity": member.similarity, "own_share": member.own_share}
         | {"score": found[position], "tier": tier(group)}
-        for group, found in ((each, scores(each.members)) for each in groups)
+        for group, found in (
+            (each, scores(each.members, result.settings.recipe)) for each in groups
+        )
         for position, member in enumerate(group.members)
     )
     return csv_table(columns, chain(members, map(part_cells, result.parts)))
@@ -167,6 +169,8 @@ def render_comparison(comparison: records.Comparison) -> Iterator[str]:
         "contained": comparison.contained,
         "own_share": comparison.own_share,
         "among": comparison.among,
+        "score": comparison.score,
+        "tier": comparison.tier,
         "kind": None if comparison.kind is None else comparison.kind.value,
         "near_duplicates": comparison.kind is not None,
     }
@@ -216,7 +220,7 @@ def part_fields(part: records.Part) -> dict[str, Any]:
 
 
 def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
-    found = scores(group.members)
+    found = scores(group.members, settings.recipe)
     return {
         "id": group.id,
         "kind": group.kind.value,

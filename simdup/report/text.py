@@ -15,7 +15,7 @@ import numpy as np
 from simdup.findings.identical import Found, entries, identity_of
 from simdup.findings.keeper import is_under
 from simdup.match.own_share import least_similarity
-from simdup.match.tiers import NEAR, RELATED, is_near, scores, tier
+from simdup.match.tiers import NEAR, NEAR_SCORE, RELATED, is_near, scores, tier
 from simdup.records import (
     Candidates,
     Comparison,
@@ -51,7 +51,6 @@ from simdup.report.terminal import (
     width,
 )
 from simdup.report.wording import (
-    EXPECTED,
     count,
     date,
     percent,
@@ -96,6 +95,10 @@ _COLOUR = re.compile("\x1b\\[[0-9]*m")
 _MOST_NAMES = 5
 
 _RELATED = "Related texts: alike, but perhaps just two of a series"
+
+# The figures behind a score: similarity, own share, how much of the file stands in the first, and
+# how much of the first in it.
+_FIGURES = "similarity {}", "own share {}", "{} of it in the first", "{} of the first in it"
 _SECTION = "Filled-in forms and the like: not duplicates, since other files share the same wording"
 
 
@@ -303,7 +306,8 @@ def _rows(lines: Iterable[str], columns: int) -> int:
 def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
     """The heading of a group, and a line for each of its files."""
     bits = settings.recipe.bits
-    lines = [_heading(group, bits, look)]
+    found = scores(group.members, settings.recipe)
+    lines = [_heading(group, found, bits, look)]
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
@@ -315,7 +319,7 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
             named = {each.path for each in group.versions}
             copies = sum(each.document.path not in named for each in group.members)
             return [*lines, f"  and {count(copies, 'copy')} of them"] if copies else lines
-    return [*lines, *_member_lines(group, settings, look, view)]
+    return [*lines, *_member_lines(group, found, settings, look, view)]
 
 
 def _not_duplicates(group: Group) -> Iterator[str]:
@@ -376,9 +380,9 @@ def _in_common(lists: Iterable[Sequence[str]]) -> int:
     return sum(1 for _ in takewhile(lambda items: len({*items}) == 1, zip(*lists, strict=False)))
 
 
-def _heading(group: Group, bits: int, look: TerminalStyle) -> str:
-    """The number of a group, how alike its files are, their number, and how much can be freed."""
-    kind = _alike(group, bits) if group.kind is Kind.NEAR else kind_in_words(group.kind)
+def _heading(group: Group, found: Sequence[float | None], bits: int, look: TerminalStyle) -> str:
+    """The number of a group, the scores of its files, their number, and how much can be freed."""
+    kind = _span(group, found, bits) if group.kind is Kind.NEAR else kind_in_words(group.kind)
     if group.versions:
         kind = f"versions, {kind}"
     heading = (
@@ -393,17 +397,24 @@ def _heading(group: Group, bits: int, look: TerminalStyle) -> str:
     return heading
 
 
-def _alike(group: Group, bits: int) -> str:
-    """How much the near-duplicates in a group are like its first file, as "62 to 82 % alike"."""
-    near = [each for each in group.members if each.kind is Kind.NEAR]
-    alike = [estimate(each.similarity, each.distance, bits) for each in near]
-    least, most = whole_percent(min(alike)), whole_percent(max(alike))
-    about = "~" if any(each.similarity is None for each in near) else ""
-    return f"{about}{least} % alike" if least == most else f"{about}{least} to {most} % alike"
+def _span(group: Group, found: Sequence[float | None], bits: int) -> str:
+    """The scores of a group's near-duplicates, as "score 62 to 82 %"; else estimates."""
+    pairs = zip(group.members, found, strict=True)
+    near = [(score, each.distance) for each, score in pairs if each.kind is Kind.NEAR]
+    shown = [whole_percent(estimate(*each, bits)) for each in near]
+    least, most = min(shown), max(shown)
+    span = f"{least} %" if least == most else f"{least} to {most} %"
+    return f"~{span} alike" if any(score is None for score, _ in near) else f"score {span}"
 
 
-def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
-    """A line for each file of a group, and a heading for each identical set in it.
+def _member_lines(
+    group: Group,
+    found: Sequence[float | None],
+    settings: Settings,
+    look: TerminalStyle,
+    view: View,
+) -> list[str]:
+    """A line with its score for each file of a group, and a heading for each identical set in it.
 
     A set that fills the group needs no heading, unless some of its files have the same bytes
     and others have not.
@@ -419,11 +430,11 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
         is_headed = is_mixed or 1 < size_of_set < number
         made = entry_lines(
             entry,
-            likeness(first.similarity, first.distance, bits) if place else "",
+            likeness(found[place], first.distance, bits) if place else "",
             look,
             heading="the first" if is_headed else None,
             same="same" if place else likeness(first.similarity, 0, bits),
-            remark=_remark(group, place, settings, look),
+            remark=_remark(group, place, found[place], settings, look),
         )
         left = (MOST_FILES if is_cut else number) - place
         if left > 0:
@@ -468,7 +479,7 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
 
     `alike` is how much the set or document is like `heading`, such as "the first"; with a
     `heading`, a line above the set says so. In the lines of a set after the first, `same` stands
-    for the similarity, and a word says whether a document has the bytes of the line above, or
+    for the score, and a word says whether a document has the bytes of the line above, or
     only its text or words.
     """
     first = entry[0][0]
@@ -480,12 +491,11 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
             words += f", {count(first.distance, 'bit')}"
         yield "  " + look.painted(words, KINDS[first.set_kind or first.kind])
         alike = ""
-    figures = first.distance, look, first.own_share, remark
-    yield document_line(first.document, first.kind, alike, *figures)
+    yield document_line(first.document, first.kind, alike, first.distance, look, remark)
     for before, each in pairwise(chained.from_iterable(entry)):
         kind = identity_of(each).kind_with(identity_of(before))
         remark = other_content(each.document, first.document)
-        yield document_line(each.document, kind, same, 0, look, remark=remark)
+        yield document_line(each.document, kind, same, 0, look, remark)
 
 
 def other_content(one: Document, other: Document) -> str:
@@ -495,31 +505,32 @@ def other_content(one: Document, other: Document) -> str:
     return ", ".join(f"other {kind}" for kind in one.other_unread(other))
 
 
-def _remark(group: Group, place: int, settings: Settings, look: TerminalStyle) -> str:
+def _remark(
+    group: Group, place: int, score: float | None, settings: Settings, look: TerminalStyle
+) -> str:
     """Why the first member is the one to keep; of another one, how it belongs to the first.
 
     In a near group without a chain of versions, that is also whether it is only related.
     """
     if not place:
         return f"to keep: {group.why}" if group.why else ""
-    _, score = scores((group.members[0], group.members[place]))
-    said = [f"score {percent(score)}"] if look.is_verbose and score is not None else []
     is_mixed = tier(group) == NEAR and not group.versions
-    said.append(RELATED if is_mixed and not is_near(score) else _inside(group, place, settings))
-    return ", ".join(filter(None, said))
+    said = [RELATED] * (is_mixed and not is_near(score))
+    shares, member = containments(group, place, settings), group.members[place]
+    if look.is_verbose and member.kind in {Kind.NEAR, Kind.SAME_PATTERN}:
+        figures = zip(_FIGURES, (member.similarity, member.own_share, *shares), strict=True)
+        said += [name.format(percent(value)) for name, value in figures if value is not None]
+    else:
+        said += _inside(*shares, member.similarity)
+    return ", ".join(said)
 
 
-def _inside(group: Group, place: int, settings: Settings) -> str:
-    """A remark if most of a member stands in the first one, or most of the first in it; else ""."""
-    similarity = group.members[place].similarity
-    if similarity is None or similarity >= MOSTLY:
-        return ""
-    of_member, of_first = (share or 0 for share in containments(group, place, settings))
-    if max(of_member, of_first) < MOSTLY:
-        return ""
-    if of_member >= of_first:
-        return f"{percent(of_member)} of it in the first"
-    return f"{percent(of_first)} of the first in it"
+def _inside(of_member: float | None, of_first: float | None, alike: float | None) -> Iterator[str]:
+    """A remark if most of a member stands in the first one, or most of the first in it."""
+    if alike is None or of_member is None or of_first is None or alike >= MOSTLY:
+        return
+    if max(of_member, of_first) >= MOSTLY:
+        yield "mostly in the first" if of_member >= of_first else "the first mostly in it"
 
 
 def set_in_words(copies: Sequence[int], noun: str, kind: Kind | None = None) -> str:
@@ -561,11 +572,10 @@ def document_line(  # noqa: PLR0913, PLR0917  (a column each)
     alike: str,
     distance: int,
     look: TerminalStyle,
-    own_share: float | None = None,
     remark: str = "",
 ) -> str:
-    """The line of a document; `alike` is its similarity, or "" for a representative."""
-    remarks = _remarks(document, own_share, remark)
+    """The line of a document; `alike` is how alike it is, or "" for a representative."""
+    remarks = _remarks(document, remark)
     close = closeness(kind, distance, is_verbose=look.is_verbose) if alike else ""
     how, close = f"{alike:>7}", f"{close:<{8 if look.is_verbose else 5}}"
     what = f"{document.written_in:<12} {size(document.source.size):>8}"
@@ -585,7 +595,7 @@ def estimate(similarity: float | None, distance: float, bits: int) -> float:
 
 
 def likeness(similarity: float | None, distance: int, bits: int) -> str:
-    """The exact similarity, or "~" and the similarity estimated from the distance."""
+    """The score or the exact similarity, or "~" and the similarity estimated from the distance."""
     return "~" * (similarity is None) + percent(estimate(similarity, distance, bits))
 
 
@@ -596,11 +606,9 @@ def closeness(kind: Kind, distance: int, *, is_verbose: bool) -> str:
     return kind.value.split()[-1]
 
 
-def _remarks(document: Document, own_share: float | None = None, first: str = "") -> str:
+def _remarks(document: Document, first: str = "") -> str:
     """Remarks about a file and its likeness, in brackets."""
     remarks = [first] if first else []
-    if own_share is not None and own_share < EXPECTED:
-        remarks.append(f"own share {percent(own_share)}")
     if document.damaged:
         remarks.append(f"{count(document.damaged, 'character')} damaged")
     if document.is_short:
@@ -821,7 +829,10 @@ def render_comparison(
     yield f"verdict      {look.painted(_verdict(comparison), colour)}"
     alike = percent(comparison.similarity)
     yield f"similarity   {look.painted(alike, colour)}, exact"
-    if (own := comparison.own_share) is not None:
+    own, settings = comparison.own_share, comparison.settings
+    if own is None and comparison.score is not None and settings.own_share:
+        yield "own share    counted as 100 %, with no other files to look at (--among FOLDER)"
+    if own is not None:
         sharing = f"{alike} alike, {whose(comparison.similarity, own)}"
         yield f"own share    {percent(own)} among {count(comparison.among, 'file')}: {sharing}"
     if comparison.contained is not None:
@@ -865,6 +876,10 @@ def _verdict(comparison: Comparison) -> str:
         why = f"similarity below {least}" if settings.verified else f"not within {bits}"
         if settings.verified and comparison.similarity >= asked:
             why = f"same pattern: own share below {percent(settings.own_share)}"
-        return f"not near-duplicates ({why})"
-    why = f"similarity of at least {least}" if settings.verified else f"within {bits}"
-    return f"near-duplicates ({why})"
+        return f"neither near nor related ({why})"
+    if comparison.score is None:
+        return f"near (within {bits})"
+    score = f"score {percent(comparison.score)}"
+    if comparison.tier == RELATED:
+        return f"{_RELATED.lower()} ({score}, below {percent(NEAR_SCORE)})"
+    return f"near ({score}{'' if is_near(comparison.score) else ', and named as versions'})"

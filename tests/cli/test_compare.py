@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import re
 
-import numpy as np
 import pytest
 from conftest import filled_form
 
-from simdup.match.own_share import least_similarity
 from simdup.report.wording import percent
-from simdup.settings import OWN_SHARE, SIMILARITY
+from simdup.settings import OWN_SHARE
 
 SHORT = "one two three four five six seven eight"
 
@@ -39,11 +37,6 @@ def numbered(count, beyond=""):
     return " ".join(f"w{place}{beyond if place >= count else ''}" for place in range(31))
 
 
-def least(features):
-    """The similarity that is asked of the shorter text, as reports show it."""
-    return percent(float(least_similarity(SIMILARITY, np.array([features]))[0]))
-
-
 def test_worked_by_hand(run, write):
     write("a", numbered(31))
     write("b", numbered(21, "x"))
@@ -53,8 +46,10 @@ def test_worked_by_hand(run, write):
     # Of 30 shingles the first 20 are in both: 2 / 3.
     assert (ended.code, ended.err) == (0, b"")
     assert ended.out.decode().splitlines() == [
-        f"verdict      near-duplicates (similarity of at least {least(30)})",
+        "verdict      related texts: alike, but perhaps just two of a series"
+        " (score 66.6 %, below 80.0 %)",
         "similarity   66.6 %, exact",
+        "own share    counted as 100 %, with no other files to look at (--among FOLDER)",
         "contained    66.6 % of a is in b",
         "             66.6 % of b is in a",
         "a: utf-8 (100 % sure), 113 B, 30 features",
@@ -101,8 +96,28 @@ def test_k_decides_by_distance(run, write, english):
     within, beyond = run("compare", "a", "b", "-k", "20"), run("compare", "a", "b", "-k", "0")
 
     assert (within.code, beyond.code) == (0, 1)
-    assert verdict(within) == "verdict      near-duplicates (within 20 bits)"
-    assert verdict(beyond) == "verdict      not near-duplicates (not within 0 bits)"
+    assert verdict(within) == "verdict      near (within 20 bits)"
+    assert verdict(beyond) == "verdict      neither near nor related (not within 0 bits)"
+
+
+@pytest.mark.parametrize(("names", "changed"), [
+    (("a", "b"), 3),
+    (("a", "b"), 60),
+    (("plan draft.txt", "plan final.txt"), 60),
+])  # fmt: skip
+def test_two_files_get_the_score_and_the_tier_that_a_scan_gives_them(
+    run, compared, write, names, changed
+):
+    words = [f"word{number}" for number in range(200)]
+    write(f"in/{names[0]}", " ".join(words))
+    write(f"in/{names[1]}", " ".join([f"new{at}" for at in range(changed)] + words[changed:]))
+
+    found = compared(*(f"in/{name}" for name in names))
+
+    (group,) = json.loads(run("scan", "in", "--format", "json").out)["groups"]
+    assert (found["score"], found["tier"]) == (group["score"], group["tier"])
+    is_near = changed == 3 or "draft" in names[0]
+    assert found["tier"] == ("near" if is_near else "related")
 
 
 def test_the_similarity_threshold_decides_the_exit_code(run, write):
@@ -181,10 +196,11 @@ def test_forms_are_near_duplicates_only_if_no_others_are_seen(run):
     among = run("compare", "forms/1", "forms/2", "--among", "forms")
 
     assert (alone.code, among.code, among.err) == (0, 1, b"")
-    assert b"own share" not in alone.out
+    assert b"own share    counted as 100 %" in alone.out
     lines = among.out.decode().splitlines()
     assert lines[0] == (
-        f"verdict      not near-duplicates (same pattern: own share below {percent(OWN_SHARE)})"
+        "verdict      neither near nor related"
+        f" (same pattern: own share below {percent(OWN_SHARE)})"
     )
     assert re.fullmatch(
         r"own share    4\d\.\d % among 11 files:"

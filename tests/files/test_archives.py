@@ -169,7 +169,7 @@ def test_near_members_are_verified_and_shown_on_the_page(run, write, english):
 
     assert b" near" in run("scan", "in", "--archives", "--format", "csv").out.replace(b",", b" ")
     assert ended.code == 0
-    assert b"% alike" in ended.out
+    assert b"score " in ended.out
 
 
 def test_members_are_remembered_as_long_as_the_archive_is_as_it_was(scanned, write, english):

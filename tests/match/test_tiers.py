@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from simdup import scan
-from simdup.match.tiers import NEAR, NEAR_SCORE, RELATED, are_near, best_score, is_near, score, tier
+from simdup.findings.keeper import closest_first
+from simdup.match.tiers import (
+    NEAR,
+    NEAR_SCORE,
+    RELATED,
+    are_near,
+    best_score,
+    is_near,
+    score,
+    scores,
+    tier,
+)
+from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Group, Kind, Member, Source, Version
 
 
@@ -19,7 +31,7 @@ def member(similarity, own_share=1.0, features=400, kind=Kind.NEAR):
 
 def group(*others, kind=Kind.NEAR):
     members = member(1.0), *others
-    return Group(1, kind, 0, members, score=best_score(members))
+    return Group(1, kind, 0, members, score=best_score(members, Recipe()))
 
 
 def test_a_part_scores_as_high_as_a_copy():
@@ -54,6 +66,20 @@ def test_pairs_in_arrays_are_near_by_the_same_rule():
     near = are_near(similarities, shares, counts)
     assert near.tolist() == [is_near(score(*row)) for row in rows]
     assert 100 < near.sum() < 400
+
+
+def test_a_score_takes_no_containment_from_features_that_weigh_differently():
+    members = member(1.0), member(0.5, features=100)
+
+    words = Recipe(features=FeatureKind.WORDS)
+    assert (scores(members, Recipe()), scores(members, words)) == ([1, 1], [1, 0.5])
+    assert not are_near(np.array([0.5]), np.array([np.nan]), np.zeros((1, 2), np.int64))
+
+
+def test_the_score_orders_the_files_of_a_group():
+    first, long, part = member(1.0), member(0.75), member(0.5, features=100)
+
+    assert closest_first([first, long, part], Recipe()) == (first, part, long)
 
 
 def test_one_near_member_makes_the_group_near():

@@ -275,7 +275,7 @@ def test_a_chain_says_once_what_its_names_have_in_common(names, shown):
     lines = list(text.render(result(versions(*names))))
 
     figures = {2: "20", 3: "20 and 20", 4: "20, 20 and 20"}[len(names)]
-    assert lines[0] == f"Group 1: versions, 90 % alike, {len(names)} files"
+    assert lines[0] == f"Group 1: versions, score 90 %, {len(names)} files"
     assert lines[1] == f"  {shown}, newest last; {figures} % changed"
     assert len(lines) == 2 + len(names) + 1
 
@@ -351,20 +351,20 @@ def test_the_heading_of_a_group_says_how_much_can_go():
     mixed = group(1, of("a", "one", "x"), of("b", "one", "x", 2100), of("c", "two", size=9999))
     exact = mixed._replace(members=(mixed.members[0]._replace(kind=FIRST), *mixed.members[1:]))
 
-    assert next(text.render(result(exact))) == "Group 1: 90 % alike, 3 files, 2.1 kB can go"
+    assert next(text.render(result(exact))) == "Group 1: score 90 %, 3 files, 2.1 kB can go"
 
 
 @pytest.mark.parametrize(
     ("alike", "words"),
     [
-        ([0.818], "82 % alike"),
-        ([0.9999], "99 % alike"),
-        ([1.0], "100 % alike"),
-        ([0.62, 0.82, 0.7], "62 to 82 % alike"),
-        ([0.816, 0.82], "82 % alike"),
+        ([0.818], "score 82 %"),
+        ([0.9999], "score 99 %"),
+        ([1.0], "score 100 %"),
+        ([0.62, 0.82, 0.7], "score 62 to 82 %"),
+        ([0.816, 0.82], "score 82 %"),
     ],
 )
-def test_a_heading_says_how_much_files_are_alike(alike, words):
+def test_a_heading_has_the_scores(alike, words):
     members = [member(f"in/{n}", similarity=each) for n, each in enumerate(alike)]
     made = Group(1, Kind.NEAR, 3, (member("in/first", FIRST), *members))
 

@@ -259,7 +259,7 @@ def test_the_data_of_the_page_describe_the_result():
     assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
     assert data["settings"]["similarity"] == SIMILARITY
     assert data["settings"]["own_share"] == OWN_SHARE
-    (number, kind, diameter, members, sets, chain, *_), second = data["groups"]
+    (number, kind, diameter, members, sets, chain, *_, scores), second = data["groups"]
     assert (number, kind, diameter) == (1, "identical text", 20)
     assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
         "one|a.txt",
@@ -269,6 +269,7 @@ def test_the_data_of_the_page_describe_the_result():
     assert b64decode(members[1][-1]) == bytes(32)
     assert sets == [[1], [1]]
     assert chain is None
+    assert scores == [1, 0.8]
     assert [data["folders"][each[0]] + "|" + each[1] for each in second[3]] == ["/|c", "|d"]
 
 

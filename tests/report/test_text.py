@@ -17,7 +17,7 @@ from patience import grows_evenly
 
 from simdup.findings.identical import with_sets
 from simdup.match.own_share import least_similarity
-from simdup.match.tiers import best_score
+from simdup.match.tiers import NEAR, RELATED, best_score
 from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
@@ -75,7 +75,7 @@ def result(*groups, skipped=(), candidates=FOUND, **settings):
 
 def pair(first="a", second="b", kind=Kind.NEAR, **fields):
     members = member(first, Kind.IDENTICAL_BYTES), member(second, kind, **fields)
-    return Group(1, kind, 2, members, score=best_score(members))
+    return Group(1, kind, 2, members, score=best_score(members, Recipe()))
 
 
 def family(*figures):
@@ -121,12 +121,12 @@ def test_text_worked_by_hand():
     )
 
     assert rendered(text.render(result(*groups))) == (
-        "Group 2: 50 to 100 % alike, 4 files\n"
+        "Group 2: score 99 to 100 %, 4 files\n"
         "                 gb18030        1.2 kB  in/d\n"
         "    100 %        gb18030        1.2 kB  in/e\n"
         "   99.9 %        gb18030        1.2 kB  in/f\n"
-        "   50.0 %        gb18030        1.2 kB  in/g"
-        "  (100 % of it in the first, 1 character damaged, short)\n"
+        "    100 %        gb18030        1.2 kB  in/g"
+        "  (mostly in the first, 1 character damaged, short)\n"
         "\n"
         "Group 1: identical text, 3 files, 2.5 kB can go\n"
         "                 gb18030        1.2 kB  in/a\n"
@@ -136,12 +136,14 @@ def test_text_worked_by_hand():
     )
     verbose = TerminalStyle(is_verbose=True)
     assert rendered(text.render(result(groups[1]), verbose)) == (
-        "Group 2: 50 to 100 % alike, 4 files, at most 3 of 16 bits apart\n"
+        "Group 2: score 99 to 100 %, 4 files, at most 3 of 16 bits apart\n"
         "                    gb18030        1.2 kB  in/d\n"
-        "    100 %  0 bits   gb18030        1.2 kB  in/e  (score 100 %)\n"
-        "   99.9 %  1 bit    gb18030        1.2 kB  in/f  (score 99.9 %)\n"
-        "   50.0 %  3 bits   gb18030        1.2 kB  in/g"
-        "  (score 100 %, 100 % of it in the first, 1 character damaged, short)\n"
+        "    100 %  0 bits   gb18030        1.2 kB  in/e  (similarity 100 %,"
+        " 100 % of it in the first, 100 % of the first in it)\n"
+        "   99.9 %  1 bit    gb18030        1.2 kB  in/f  (similarity 99.9 %,"
+        " 99.9 % of it in the first, 99.9 % of the first in it)\n"
+        "    100 %  3 bits   gb18030        1.2 kB  in/g  (similarity 50.0 %,"
+        " 100 % of it in the first, 19.3 % of the first in it, 1 character damaged, short)\n"
         "\n"
     )
 
@@ -184,18 +186,22 @@ def test_a_file_of_a_near_group_that_is_only_related_to_the_first_says_so():
     _, *lines, _ = text.render(result(mixed))
     assert [line.endswith("(related)") for line in lines] == [False, False, True]
     *_, last, _ = text.render(result(mixed), TerminalStyle(is_verbose=True))
-    assert last.endswith("(score 60.0 %, related)")
+    assert "(related, similarity 60.0 %, " in last
 
 
-def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
-    lines = {
-        own: list(text.render(result(pair(own_share=own, similarity=0.8)), related=True))[-2]
-        for own in (None, 0.95, 0.949, 0.6)
-    }
+def test_a_person_sees_the_score_and_the_figures_behind_it_if_asked_for():
+    found = result(pair(own_share=0.75, similarity=0.8))
 
-    assert lines[None] == lines[0.95] == "   80.0 %        gb18030        1.2 kB  b"
-    assert lines[0.949] == lines[None] + "  (own share 94.9 %)"
-    assert lines[0.6] == lines[None] + "  (own share 60.0 %)"
+    plain, verbose = (
+        list(text.render(found, TerminalStyle(is_verbose=each), related=True))[-3:-1]
+        for each in (False, True)
+    )
+    assert plain == [
+        "                 gb18030        1.2 kB  a",
+        "   60.0 %        gb18030        1.2 kB  b",
+    ]
+    assert verbose[1].startswith("   60.0 %  0 bits   gb18030        1.2 kB  b")
+    assert "(similarity 80.0 %, own share 75.0 %, 80.0 % of it in the first, " in verbose[1]
 
 
 def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
@@ -213,9 +219,9 @@ def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
             "Group 2: same pattern, 4 files\n"
             "  50.0 % to 62.0 % alike, nearly all of it shared with about 37 other files\n"
             "                 gb18030        1.2 kB  in/0\n"
-            "   62.0 %        gb18030        1.2 kB  in/1  (own share 12.0 %)\n"
-            "   60.0 %        gb18030        1.2 kB  in/2  (own share 20.0 %)\n"
-            "   50.0 %        gb18030        1.2 kB  in/3  (own share 10.0 %)\n"
+            "    7.4 %        gb18030        1.2 kB  in/1\n"
+            "   12.0 %        gb18030        1.2 kB  in/2\n"
+            "    5.0 %        gb18030        1.2 kB  in/3\n"
             "\n"
         )
         + plain
@@ -251,7 +257,7 @@ def test_whose_likeness_it_is_in_words(own_share, words):
     assert whose(1.0, 0.5) == "half of it shared with about 1,000 other files"
 
 
-def comparison(kind=Kind.NEAR, distance=4, similarity=0.9375, **settings):
+def comparison(kind=Kind.NEAR, distance=4, similarity=0.9375, score=None, **settings):
     return Comparison(
         Settings(Recipe(bits=16), **settings),
         document("a"),
@@ -261,18 +267,22 @@ def comparison(kind=Kind.NEAR, distance=4, similarity=0.9375, **settings):
         distance,
         similarity,
         ("left", "right"),
+        score=score,
+        tier=RELATED if score and score < 0.8 else NEAR if kind else None,
     )
 
 
 def test_a_comparison_in_text_has_fingerprints_and_their_distance_if_it_is_verbose():
     plain, verbose = (
-        list(text.render_comparison(comparison(), verbose=each)) for each in (False, True)
+        list(text.render_comparison(comparison(score=0.9375), verbose=each))
+        for each in (False, True)
     )
 
-    assert plain == [*verbose[:3], verbose[4]]
+    assert plain == [*verbose[:4], verbose[5]]
     assert rendered(verbose) == (
-        f"verdict      near-duplicates (similarity of at least {LEAST})\n"
+        "verdict      near (score 93.7 %)\n"
         "similarity   93.7 %, exact\n"
+        "own share    counted as 100 %, with no other files to look at (--among FOLDER)\n"
         "a: gb18030 (87.5 % sure), 1.2 kB, 100 features\n"
         "  fingerprint  0001\n"
         "b: gb18030 (100 % sure), 1.2 kB, 15 features  (short)\n"
@@ -287,10 +297,18 @@ def test_a_comparison_in_text_has_fingerprints_and_their_distance_if_it_is_verbo
     [
         (comparison(Kind.IDENTICAL_BYTES), "identical bytes"),
         (comparison(Kind.IDENTICAL_TEXT), "identical text"),
-        (comparison(None, similarity=0.5), f"not near-duplicates (similarity below {LEAST})"),
-        (comparison(Kind.NEAR, k=4), "near-duplicates (within 4 bits)"),
-        (comparison(None, k=3), "not near-duplicates (not within 3 bits)"),
-        (comparison(Kind.NEAR, distance=0, verified=False), "near-duplicates (within 0 bits)"),
+        (
+            comparison(similarity=0.7, score=0.75),
+            "related texts: alike, but perhaps just two of a series (score 75.0 %, below 80.0 %)",
+        ),
+        (
+            replace(comparison(similarity=0.7, score=0.75), tier=NEAR),
+            "near (score 75.0 %, and named as versions)",
+        ),
+        (comparison(None, similarity=0.5), f"neither near nor related (similarity below {LEAST})"),
+        (comparison(Kind.NEAR, k=4), "near (within 4 bits)"),
+        (comparison(None, k=3), "neither near nor related (not within 3 bits)"),
+        (comparison(Kind.NEAR, distance=0, verified=False), "near (within 0 bits)"),
     ],
 )
 def test_verdicts(made, verdict):
@@ -298,24 +316,24 @@ def test_verdicts(made, verdict):
 
 
 def test_a_comparison_among_other_files_says_whose_the_likeness_is():
-    version = replace(comparison(), own_share=0.98, among=12)
+    version = replace(comparison(score=0.918), own_share=0.98, among=12)
     sibling = replace(comparison(None), own_share=0.1, among=1000)
     other = replace(comparison(None, similarity=0.2), own_share=0.1, among=1000)
 
     assert list(text.render_comparison(version))[:3] == [
-        f"verdict      near-duplicates (similarity of at least {LEAST})",
+        "verdict      near (score 91.8 %)",
         "similarity   93.7 %, exact",
         "own share    98.0 % among 12 files: 93.7 % alike, nearly all of it in no other file",
     ]
     least = percent(Settings().own_share)
     assert list(text.render_comparison(sibling))[:3] == [
-        f"verdict      not near-duplicates (same pattern: own share below {least})",
+        f"verdict      neither near nor related (same pattern: own share below {least})",
         "similarity   93.7 %, exact",
         "own share    10.0 % among 1,000 files:"
         " 93.7 % alike, nearly all of it shared with about 288 other files",
     ]
     verdict = next(text.render_comparison(other))
-    assert verdict == f"verdict      not near-duplicates (similarity below {LEAST})"
+    assert verdict == f"verdict      neither near nor related (similarity below {LEAST})"
 
 
 @pytest.mark.parametrize("distance", range(17))
@@ -476,7 +494,7 @@ def test_an_identical_set_is_one_entry_wherever_it_stands():
     (group,), _ = with_sets([Group(1, Kind.NEAR, 9, (first, *others[:-1], lone, again))])
 
     assert rendered(text.render(result(group))) == (
-        "Group 1: 40 to 52 % alike, 8 files, 4.9 kB can go\n"
+        "Group 1: score 40 to 52 %, 8 files, 4.9 kB can go\n"
         "  2 identical files\n"
         "                 gb18030        1.2 kB  a\n"
         "    100 %  bytes gb18030        1.2 kB  a1\n"

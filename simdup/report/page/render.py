@@ -19,7 +19,8 @@ from simdup.clean.rules import Placed
 from simdup.errors import InputError
 from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
-from simdup.match.tiers import RELATED, are_related, tier
+from simdup.match.tiers import RELATED, are_related, scores, tier
+from simdup.recipe import Recipe
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import by_tier, repeated
@@ -66,9 +67,10 @@ def _reads(group: Group, read: ReadText) -> Iterator[Callable[[], str | Skipped]
 
 def _data(result: ScanResult) -> dict[str, Any]:
     """The data of the page, ready for JSON; all names are printable."""
-    names, bits = Names(_root(result)), result.settings.recipe.bits
+    names = Names(_root(result))
     groups, patterns = (
-        [_group(group, bits, names) for group in each] for each in (result.groups, result.patterns)
+        [_group(group, result.settings.recipe, names) for group in each]
+        for each in (result.groups, result.patterns)
     )
     stats = result.stats
     return {
@@ -96,13 +98,17 @@ def _data(result: ScanResult) -> dict[str, Any]:
     }
 
 
-def _group(group: Group, bits: int, names: Names) -> list[Any]:
+def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     """A group as data.js reads it: its members, sets and chain, and for siblings their figures.
 
+    The last field has the score of each member with the first one, or null.
     For the sets see `sets_of`.
     """
-    pairs = zip(group.members, are_related(group), strict=True)
-    members = [_member(each, bits, names, RELATED if aside else None) for each, aside in pairs]
+    found = scores(group.members, recipe)
+    pairs = zip(group.members, are_related(group, found), strict=True)
+    members = [
+        _member(each, recipe.bits, names, RELATED if aside else None) for each, aside in pairs
+    ]
     sets = sets_of(group.members)
     versions = [each._replace(path=each.path.removeprefix(names.root)) for each in group.versions]
     chain, family = chain_parts(versions) if versions else None, None
@@ -123,7 +129,8 @@ def _group(group: Group, bits: int, names: Names) -> list[Any]:
         for nth, member in enumerate(group.members)
         if member.document.unread
     }
-    about = family, None, remarks or None, group.why, different, held or None
+    rounded = [score and round(score, 6) for score in found]
+    about = family, None, remarks or None, group.why, different, held or None, rounded
     return [group.id, kind, group.diameter, members, sets, chain, *about]
 
 
