@@ -33,7 +33,7 @@ from simdup.fingerprint.sketch import sketches
 from simdup.match.candidates import search_distance
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, has_enough, least_similarity
-from simdup.match.tiers import are_near
+from simdup.match.tiers import NEAR_SCORE, pair_scores
 from simdup.match.verify import cosines
 from simdup.progress import Progress, silent
 from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, SIZES, HashKind, Recipe
@@ -321,7 +321,7 @@ class _Exact:
     def are_near(self) -> Mask:
         """Whether pairs are near and not only related, if they belong together."""
         counts = self.counts * self.has_equal_weights
-        return are_near(self.similarities, self.own_shares, counts)
+        return pair_scores(self.similarities, self.own_shares, counts) >= NEAR_SCORE
 
     def are_alike(self, similarity: float) -> Mask:
         """Whether pairs are similar enough where the user asks for this similarity."""

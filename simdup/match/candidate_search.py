@@ -11,7 +11,7 @@ import numpy as np
 
 from simdup.arrays import Distances, Hashes, Indices, Mask, Similarities
 from simdup.errors import TooManyPairsError
-from simdup.fingerprint.sketch import Sketches
+from simdup.fingerprint.sketch import KEPT, LEAST, LEVELS, Sketches, thinned
 from simdup.match.candidates import (
     affordable_distance,
     needs_sieve,
@@ -31,6 +31,10 @@ from simdup.settings import Settings
 #: The most texts of a part of which a further round compares all with all: they have
 #: 64 pairs each, as many as a search by distance may have.
 ALL_WITH_ALL = 128
+
+#: Pairs of long texts that the usual sketches let pass are compared by sketches with so many values
+#: too, since reading texts again takes ten times as long.
+FINER = (1 << 10, KEPT)
 
 
 class CandidateSearch:
@@ -99,8 +103,14 @@ class CandidateSearch:
         """
         if self.sketches is None:
             return pairs
-        least = np.minimum(self.least(pairs), most)
-        return pairs[may_be_alike(self.sketches, self.texts.counts, pairs, least)]
+        counts, large = self.texts.counts, self.texts.large
+        sieves = [(self.sketches, LEAST)]
+        if large is not None:
+            sieves += [(thinned(large, counts, LEVELS, kept), kept) for kept in FINER]
+        for sketches, kept in sieves:
+            least = np.minimum(self.least(pairs), most)
+            pairs = pairs[may_be_alike(sketches, counts, pairs, least, kept)]
+        return pairs
 
     def least(self, pairs: Indices) -> Similarities:
         """The similarity that the lengths of the two texts of each pair ask for; (m,)."""

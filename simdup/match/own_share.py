@@ -122,13 +122,16 @@ def least_similarity(similarity: float, counts: Indices) -> Similarities:
     return np.maximum(similarity, usual)
 
 
-def may_be_alike(sketches: Sketches, counts: Indices, pairs: Indices, least: Similarities) -> Mask:
+def may_be_alike(
+    sketches: Sketches, counts: Indices, pairs: Indices, least: Similarities, kept: int = LEAST
+) -> Mask:
     """Which pairs (m, 2) of texts may have their `least` cosine (m,), by their sketches.
 
-    `counts` (n,) is the number of features of each text. Of the pairs that are just similar
+    `counts` (n,) is the number of features of each text, and `kept` how many values the sketches
+    keep at least, see `sketch.levels`. Of the pairs that are just similar
     enough, one in a thousand is passed over; none if both sketches have all features.
     """
-    level = levels(counts)[pairs]
+    level = levels(counts, LEVELS, kept)[pairs]
     shared, size = _compared(sketches, pairs, level.max(axis=1))
     # A sketch of all features makes no error. Others keep each feature with one probability.
     error = np.where(level.any(axis=1), np.sqrt(least / np.maximum(size, 1)), 0)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simdup.arrays import Floats, Indices, Mask, Shares, Similarities
+from simdup.arrays import Floats, Indices, Shares, Similarities
 from simdup.match.own_share import NEARLY_SAME
 from simdup.recipe import Recipe
 from simdup.records import Group, Kind, Member
@@ -52,16 +52,15 @@ def score(
     return containment if is_own else containment * (own_share or 0.0)
 
 
-def are_near(similarities: Similarities, own_shares: Shares, counts: Indices) -> Mask:
-    """Which pairs of texts with `counts` (m, 2) features are near, by the same rule; (m,).
+def pair_scores(similarities: Similarities, own_shares: Shares, counts: Indices) -> Floats:
+    """The score of each pair of texts with `counts` (m, 2) features; (m,).
 
     An own share is NaN where it is unknown.
     """
     shorter, longer = np.sort(counts, axis=1).T
     contained: Floats = np.minimum(1, similarities * np.sqrt(longer / shorter.clip(1)).clip(1))
     own = np.where((similarities >= NEARLY_SAME) | np.isnan(own_shares), 1, own_shares)
-    near: Mask = contained * own >= NEAR_SCORE
-    return near
+    return contained * own
 
 
 def scores(members: Sequence[Member], recipe: Recipe) -> list[float | None]:

@@ -19,7 +19,7 @@ from simdup.match import candidate_search, candidates, grouping, siblings
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import LocalEngine, find_groups
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
-from simdup.match.own_share import FAMILY, OwnShares, least_similarity
+from simdup.match.own_share import FAMILY, OwnShares, least_similarity, may_be_alike
 from simdup.match.similarities import ExactSimilarities
 from simdup.progress import silent
 from simdup.records import SHORT
@@ -526,6 +526,21 @@ def test_texts_are_compared_only_if_their_sketches_may_be_alike(tree, monkeypatc
 
     assert [len(group.members) for group in found.groups] == [2]
     assert not scan([root]).groups
+
+
+def test_long_texts_that_are_too_little_alike_are_not_read_again():
+    rng = np.random.default_rng(3)
+    words = [f"w{number}" for number in range(4000)]
+    texts = [" ".join(words[:1000] + words[at : at + 2400]) for at in (1000, 1200)]  # 9 in 10
+    texts += [
+        " ".join(words[:1000] + [f"{rng.integers(1 << 40)}" for _ in range(2400)])  # 3 in 10
+        for _ in range(30)
+    ]
+    search, pairs = engine_of(texts, Settings()).candidates, np.column_stack(np.triu_indices(32, 1))
+
+    least = search.least(pairs)
+    assert may_be_alike(search.sketches, search.texts.counts, pairs, least).sum() > 100
+    assert search.may_be_alike(pairs).tolist() == [[0, 1]]
 
 
 def test_similarities_that_a_cache_knows_are_not_computed_again(monkeypatch):
