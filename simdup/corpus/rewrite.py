@@ -24,7 +24,6 @@ from simdup.corpus.reread import RereadTexts
 from simdup.corpus.scan import texts_in
 from simdup.errors import BadValueError, InputError
 from simdup.match.engine import LocalEngine
-from simdup.match.exclusions import NO_EXCLUSIONS
 from simdup.match.groups import staying
 from simdup.progress import Item, Progress, silent
 from simdup.settings import KEEPS
@@ -130,7 +129,7 @@ def _engine(
     texts, rows = texts_in(prints, result.settings), result.groups.members[members]
     recipe = result.settings.recipe
     with closing(RereadTexts(result.rows, rows, prints.text_digests, recipe)) as reread:
-        engine = LocalEngine(texts, result.settings, reread, shown, None, NO_EXCLUSIONS)
+        engine = LocalEngine(texts, result.settings, reread, shown)
         if result.shares is not None and len(members):
             engine.own.shares = result.shares.taking(result.texts[members])
         yield engine, number

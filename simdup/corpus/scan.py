@@ -32,7 +32,7 @@ from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.sketch import DENSE_LEVELS, thinned
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
-from simdup.match.engine import TextGroups, find_groups
+from simdup.match.engine import LocalEngine, TextGroups
 from simdup.match.parts import find_parts
 from simdup.progress import Progress, silent
 from simdup.recipe import Recipe
@@ -93,7 +93,7 @@ def scan_tables(
     sketches = prints.sketches
     del prints  # half of the memory of a row
     with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
-        matched = find_groups(texts, settings, reread, progress)
+        matched = LocalEngine(texts, settings, reread, progress).groups()
         parts = None
         if settings.parts is not None and sketches is not None:
             dense = thinned(sketches.take(texts.first), texts.counts, DENSE_LEVELS)
@@ -139,7 +139,7 @@ def group_texts(
     prints = TextFingerprints._make([*columns, collected.sketches()])
     distinct = texts_in(prints, settings)
     in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
-    matched = find_groups(distinct, settings, in_memory, progress)
+    matched = LocalEngine(distinct, settings, in_memory, progress).groups()
     groups = _row_groups(distinct, matched, prints.text_digests)
     return replace(groups, members=there[groups.members])
 

@@ -1,4 +1,4 @@
-"""Documents with fingerprints in, groups of them out: `find_groups` for files.
+"""Documents with fingerprints in, groups of them out: `LocalEngine` for files.
 
 Documents with equal features are one text. A file that changed before its text is read again is
 left out and listed.
@@ -24,7 +24,7 @@ from simdup.findings.noise import compared_in_full
 from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import DENSE_LEVELS, thinned
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
-from simdup.match.engine import TextGroups, find_groups
+from simdup.match.engine import LocalEngine, TextGroups
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, lower_of_two, members_of
 from simdup.match.own_share import OwnShares
@@ -159,11 +159,8 @@ class Matching:
 
     def matched(self) -> TextGroups:
         """The groups of texts."""
-        return find_groups(
-            *(self.texts, self.settings, self.reread, self.progress),
-            cache=self._known(self.reread),
-            exclusions=self.exclusions,
-        )
+        about = self.texts, self.settings, self.reread, self.progress
+        return LocalEngine(*about, self._known(self.reread), self.exclusions).groups()
 
     def changed_in(self, matched: TextGroups) -> Iterator[Skipped]:
         """Yield the documents in groups whose files have changed since they were read."""

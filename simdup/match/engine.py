@@ -62,30 +62,17 @@ class TextGroups(NamedTuple):
         return leader
 
 
-def find_groups(  # noqa: PLR0913  (the last two have an answer)
-    texts: Texts,
-    settings: Settings,
-    source: FeatureSource,
-    progress: Progress,
-    *,
-    cache: SimilarityCache | None = None,
-    exclusions: Exclusions = NO_EXCLUSIONS,
-) -> TextGroups:
-    """The groups of some texts, each of at least two items."""
-    return LocalEngine(texts, settings, source, progress, cache, exclusions).groups()
-
-
 class LocalEngine:
     """Matches texts, all of a collection or some of its parts."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  (as `find_groups`)
+    def __init__(  # noqa: PLR0913, PLR0917  (the last two have an answer)
         self,
         texts: Texts,
         settings: Settings,
         source: FeatureSource,
         progress: Progress,
-        cache: SimilarityCache | None,
-        exclusions: Exclusions,
+        cache: SimilarityCache | None = None,
+        exclusions: Exclusions = NO_EXCLUSIONS,
     ) -> None:
         self.texts, self.settings = texts, settings
         self.candidates = CandidateSearch(texts, settings, progress)

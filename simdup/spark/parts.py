@@ -34,7 +34,6 @@ from simdup.match.candidates import recall, search_distance
 from simdup.match.distinct_texts import Texts, contents
 from simdup.match.division import MOST_TEXTS, STEPS, Divided, Search
 from simdup.match.engine import LocalEngine, TextGroups
-from simdup.match.exclusions import NO_EXCLUSIONS
 from simdup.match.groups import components, staying
 from simdup.match.own_share import COUNTERS, FAMILY, CountedValues, OwnShares
 from simdup.progress import silent
@@ -415,7 +414,7 @@ class Pack:
         is_inside = (pairs >= 0).all(axis=1) & np.equal(*self._part[pairs].T)
         self._pairs = pairs[is_inside]
         self.texts = self._texts()
-        self.engine = LocalEngine(self.texts, job.settings, self, silent, None, NO_EXCLUSIONS)
+        self.engine = LocalEngine(self.texts, job.settings, self, silent)
         if job.frequencies is not None:
             about = self.texts.counts, self.families, job.frequencies.value, job.least
             self.engine.own.shares = OwnShares(job.kept(self.table), *about)

@@ -41,7 +41,7 @@ from report import Clock, fresh, numbers, options, peak_memory, place, reported
 
 import simdup
 from simdup.compute.compiled import load_kernels
-from simdup.match.engine import find_groups
+from simdup.match.engine import LocalEngine
 from simdup.match.verify import exact_similarities
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
     from report import Report
 
-    from simdup.match.distinct_texts import Texts
     from simdup.match.engine import TextGroups
 
 Pair = tuple[int, int]
@@ -108,12 +107,12 @@ def by_simdup(bits: int, path: str, k: int | None = None) -> Found:
     settings = simdup.Settings(simdup.Recipe(bits=bits), k=k)
     set_aside = set[Pair]()
 
-    def matched(texts: Texts, *given: object) -> TextGroups:
-        found = find_groups(texts, *given)
-        set_aside.update(map(tuple, np.sort(texts.first[found.siblings.pairs]).tolist()))
+    def matched(engine: LocalEngine, groups: Callable = LocalEngine.groups) -> TextGroups:
+        found = groups(engine)
+        set_aside.update(map(tuple, np.sort(engine.texts.first[found.siblings.pairs]).tolist()))
         return found
 
-    with patch("simdup.corpus.scan.find_groups", matched):
+    with patch.object(LocalEngine, "groups", matched):
         result = simdup.scan_rows([path], settings, jobs=None, progress=spent)
     seconds, children = perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     reading = children.ru_utime + children.ru_stime

@@ -17,8 +17,8 @@ from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS
 from simdup.match import candidate_search, candidates, grouping, siblings
 from simdup.match.distinct_texts import Items, distinct_texts
-from simdup.match.engine import LocalEngine, find_groups
-from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
+from simdup.match.engine import LocalEngine
+from simdup.match.exclusions import Exclusions
 from simdup.match.own_share import FAMILY, OwnShares, least_similarity, may_be_alike
 from simdup.match.similarities import ExactSimilarities
 from simdup.progress import silent
@@ -90,7 +90,7 @@ def matched(texts, settings, rank=None, excluded=(), cache=None, references=()):
     exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
     every = distinct_texts(items, settings.recipe.bits)
     source = InMemory(texts, settings.recipe)
-    return find_groups(every, settings, source, silent, cache=cache, exclusions=exclusions)
+    return LocalEngine(every, settings, source, silent, cache, exclusions).groups()
 
 
 def engine_of(texts, settings, references=(), excluded=(), *, is_sketched=True):
@@ -754,7 +754,7 @@ def test_equal_fingerprints_of_two_sides_are_paired_across():
     rows[6, 0] ^= 1
     items = Items(rows, made.counts, made.digests, np.arange(7), is_reference)
     texts = distinct_texts(items, 16)
-    engine = LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
+    engine = LocalEngine(texts, settings, None, silent)
 
     pairs = engine.candidates.equal_rows(engine.every_text())
 
@@ -772,7 +772,7 @@ def test_a_sampled_pair_counts_only_if_it_passes_the_sieve(is_two_sided):
 
     def sampled(settings):
         texts = distinct_texts(items, 64)
-        engine = LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
+        engine = LocalEngine(texts, settings, None, silent)
         return engine.candidates.sampled_distances(engine.every_text(), 30)
 
     distances, weight = sampled(replace(settings, verified=False))

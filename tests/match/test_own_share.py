@@ -17,7 +17,7 @@ from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS, Collected, levels, of_each
 from simdup.match import own_share
 from simdup.match.distinct_texts import Items, distinct_texts
-from simdup.match.engine import find_groups
+from simdup.match.engine import LocalEngine
 from simdup.match.own_share import (
     MOST_COUNTED,
     SHORT_LEAST,
@@ -537,7 +537,7 @@ def test_pairs_that_are_set_aside_are_told_once_with_both_numbers(linkage):
     )
     distinct = distinct_texts(items, chosen.recipe.bits)
 
-    found = find_groups(distinct, chosen, InMemory(texts, chosen.recipe), silent)
+    found = LocalEngine(distinct, chosen, InMemory(texts, chosen.recipe), silent).groups()
 
     assert [group.tolist() for group in found.groups] == [[2, 8]]
     assert found.own_shares.tolist() == [1, pytest.approx(found.own_shares[1])]

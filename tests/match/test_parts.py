@@ -18,7 +18,7 @@ from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import DENSE_LEVELS, LEAST, of_each, thinned
 from simdup.match import own_share, parts
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
-from simdup.match.engine import TextGroups, find_groups
+from simdup.match.engine import LocalEngine, TextGroups
 from simdup.match.exclusions import Exclusions
 from simdup.match.own_share import OwnShares
 from simdup.match.parts import (
@@ -68,7 +68,7 @@ def found(texts, settings=SETTINGS, references=(), excluded=()):
     items = Items(made.rows, made.counts, made.digests, np.arange(n), is_reference, usual)
     every = distinct_texts(items, settings.recipe.bits)
     source = Source([texts[index] for index in every.first])
-    matched = find_groups(every, settings, source, silent)
+    matched = LocalEngine(every, settings, source, silent).groups()
     pairs = np.array(excluded, np.int64).reshape(-1, 2)
     exclusions = Exclusions(pairs, np.arange(len(pairs)), n)
     dense = dense.take(every.first)

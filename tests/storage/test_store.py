@@ -33,10 +33,10 @@ from hypothesis.stateful import (
 )
 
 from simdup.errors import InputError
-from simdup.files import group_files
 from simdup.files import scan as scanning
 from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
+from simdup.match.engine import LocalEngine
 from simdup.recipe import Recipe
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import USUAL, Limits, Settings
@@ -1062,13 +1062,13 @@ CHOICES = {
 @pytest.fixture
 def matchings(monkeypatch):
     """Return the list of the texts of each matching, which grows from scan to scan."""
-    made, real = [], group_files.find_groups
+    made, real = [], LocalEngine.groups
 
-    def noting(texts, *arguments, **options):
-        made.append(len(texts))
-        return real(texts, *arguments, **options)
+    def noting(engine):
+        made.append(len(engine.texts))
+        return real(engine)
 
-    monkeypatch.setattr(group_files, "find_groups", noting)
+    monkeypatch.setattr(LocalEngine, "groups", noting)
     return made
 
 
