@@ -11,7 +11,7 @@ import numpy as np
 
 from simdup.arrays import Distances, Hashes, Indices, Mask, Similarities
 from simdup.errors import TooManyPairsError
-from simdup.fingerprint.sketch import KEPT, LEAST, LEVELS, Sketches, thinned
+from simdup.fingerprint.sketch import LEAST, LEVELS, Sketches, thinned
 from simdup.match.candidates import (
     affordable_distance,
     needs_sieve,
@@ -33,8 +33,8 @@ from simdup.settings import Settings
 ALL_WITH_ALL = 128
 
 #: Pairs of long texts that the usual sketches let pass are compared by sketches with so many values
-#: too, since reading texts again takes ten times as long.
-FINER = (1 << 10, KEPT)
+#: too: most of the pairs that are not alike enough go, before all their values are compared.
+FINER = 1 << 10
 
 
 class CandidateSearch:
@@ -106,7 +106,7 @@ class CandidateSearch:
         counts, large = self.texts.counts, self.texts.large
         sieves = [(self.sketches, LEAST)]
         if large is not None:
-            sieves += [(thinned(large, counts, LEVELS, kept), kept) for kept in FINER]
+            sieves.append((thinned(large, counts, LEVELS, FINER), FINER))
         for sketches, kept in sieves:
             least = np.minimum(self.least(pairs), most)
             pairs = pairs[may_be_alike(sketches, counts, pairs, least, kept)]

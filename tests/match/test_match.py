@@ -528,7 +528,7 @@ def test_texts_are_compared_only_if_their_sketches_may_be_alike(tree, monkeypatc
     assert not scan([root]).groups
 
 
-def test_long_texts_that_are_too_little_alike_are_not_read_again():
+def test_most_long_texts_that_are_too_little_alike_are_not_compared_in_full():
     rng = np.random.default_rng(3)
     words = [f"w{number}" for number in range(4000)]
     texts = [" ".join(words[:1000] + words[at : at + 2400]) for at in (1000, 1200)]  # 9 in 10
@@ -539,8 +539,10 @@ def test_long_texts_that_are_too_little_alike_are_not_read_again():
     search, pairs = engine_of(texts, Settings()).candidates, np.column_stack(np.triu_indices(32, 1))
 
     least = search.least(pairs)
-    assert may_be_alike(search.sketches, search.texts.counts, pairs, least).sum() > 100
-    assert search.may_be_alike(pairs).tolist() == [[0, 1]]
+    assert may_be_alike(search.sketches, search.texts.counts, pairs, least).sum() > 200
+    found = search.may_be_alike(pairs).tolist()
+    assert [0, 1] in found
+    assert len(found) < 40
 
 
 def test_similarities_that_a_cache_knows_are_not_computed_again(monkeypatch):
