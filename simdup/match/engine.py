@@ -240,15 +240,13 @@ class LocalEngine:
             similarities = self.exact.of(pairs)
             self.own.prepare_families(pairs, similarities, k)
         else:
-            more, alike = self.crowded_pairs(divided)
-            pairs = np.concatenate((divided.search.pairs, more))
-            similarities = np.concatenate((divided.similarities, alike))
+            pairs, similarities = self.with_crowded_pairs(divided)
         return self._duplicates(pairs, similarities)
 
-    def crowded_pairs(self, divided: Divided) -> tuple[Indices, Similarities]:
-        """The near pairs of crowded texts that the first search left out, and their similarities.
+    def with_crowded_pairs(self, divided: Divided) -> tuple[Indices, Similarities]:
+        """The pairs of the first search and the near ones of crowded texts, and all similarities.
 
-        They are found part by part, by distance.
+        The latter are found part by part, by distance.
         """
         n, crowded, part = len(self.texts), divided.search.unsettled, divided.part
         crowded = crowded[np.argsort(part[crowded], kind="stable")]
@@ -256,7 +254,9 @@ class LocalEngine:
         near = [self.candidates.near_pairs(crowd, self._wanted) for crowd in crowds]
         pairs = np.concatenate(near)
         is_known = np.isin(pair_keys(pairs, n), pair_keys(divided.search.pairs, n))
-        return self._compared(pairs[~is_known])
+        more, alike = self._compared(pairs[~is_known])
+        every = np.concatenate((divided.search.pairs, more))
+        return every, np.concatenate((divided.similarities, alike))
 
     def are_near(self, pairs: Indices) -> Mask:
         """Which pairs of texts are near-duplicates, by the rule of the groups; (m,)."""

@@ -240,8 +240,7 @@ def _bucketed(chunks: Iterable[Words], buckets: int) -> Iterator[Words]:
 def _by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
     """The keys by the last bits of their high halves, and where each bucket ends."""
     if kernels := loaded_kernels():
-        found: tuple[Words, Indices] = kernels.by_bucket(keys, buckets)
-        return found
+        return kernels.by_bucket(keys, buckets)
     bucket = ((keys >> _HALF) & np.uint64(buckets - 1)).astype(np.uint16)
     order = np.argsort(bucket, kind="stable")
     return keys[order], np.cumsum(np.bincount(bucket, minlength=buckets))
@@ -272,8 +271,7 @@ def neighbours(keys: Words) -> Words:
     """
     keys.sort()
     if kernels := loaded_kernels():
-        made: Words = kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, PAIRS_BELOW)
-        return made
+        return kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, PAIRS_BELOW)
     hashes, texts = hashes_of_neighbours(keys >> _HALF, keys & _LOW)
     return (hashes & ~_LOW) | texts
 

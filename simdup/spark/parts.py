@@ -214,10 +214,8 @@ def _sieving(similarity: float) -> Task:
             counts = np.concatenate([numbers(each[f"{side}_features"]) for side in ("a", "b")])
             sketches, n = thinned(read_back(both.to_pylist()), counts), len(each)
             pairs = np.column_stack((np.arange(n), np.arange(n, 2 * n)))
-            least = np.minimum(
-                own_share.least_similarity(similarity, counts[pairs].min(axis=1)), FAMILY
-            )
-            kept = own_share.may_be_alike(sketches, counts, pairs, least)
+            least = own_share.least_similarity(similarity, counts[pairs].min(axis=1))
+            kept = own_share.may_be_alike(sketches, counts, pairs, np.minimum(least, FAMILY))
             cosines = pa.array(own_share.estimated_cosines(sketches, counts, pairs[kept]))
             named = each.select(["a", "b"]).filter(pa.array(kept))
             yield named.append_column("closeness", cosines)
@@ -279,10 +277,8 @@ def _connecting(batches: Batches) -> Batches:
 
 def _large_star(edges: DataFrame) -> DataFrame:
     """Hang each text's higher neighbours on the lowest of its neighbours and itself."""
-    lowest = _lowest(edges).toDF("low", "lowest")
-    return edges.join(lowest, "low", "left").select(
-        "high", F.coalesce("lowest", "low").alias("low")
-    )
+    hung = edges.join(_lowest(edges).toDF("low", "lowest"), "low", "left")
+    return hung.select("high", F.coalesce("lowest", "low").alias("low"))
 
 
 def _small_star(edges: DataFrame) -> DataFrame:
@@ -465,9 +461,7 @@ class Pack:
         """The family of each text, in divided parts."""
         pairs, similarities = self._pairs, self._searched.similarities
         if self._job.is_every_pair:
-            more, alike = self.engine.crowded_pairs(self._searched)
-            pairs = np.concatenate((pairs, more))
-            similarities = np.concatenate((similarities, alike))
+            pairs, similarities = self.engine.with_crowded_pairs(self._searched)
         return components(pairs[similarities >= FAMILY], len(self.texts))
 
     def expect(self, texts: Indices) -> None:
