@@ -163,7 +163,12 @@ class Matching:
         return LocalEngine(*about, self._known(self.reread), self.exclusions).groups()
 
     def changed_in(self, matched: TextGroups) -> Iterator[Skipped]:
-        """Yield the documents in groups whose files have changed since they were read."""
+        """Yield the documents in groups whose files have changed since they were read.
+
+        None where fingerprints alone decide, which opens no file.
+        """
+        if not self.settings.verified:
+            return
         texts = np.concatenate((*matched.groups, matched.siblings.pairs.ravel()))
         for text in distinct_numbers(texts.astype(np.int64)).tolist():
             for index in self.texts.items_of(text).tolist():

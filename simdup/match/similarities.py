@@ -6,11 +6,13 @@ texts, and of features that weigh differently, are known or computed from texts 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
 
-from simdup.arrays import Hashes, Indices, Similarities
+from simdup.arrays import Hashes, Indices, Mask, Similarities
 from simdup.fingerprint.features import Features
 from simdup.match.distinct_texts import Texts
 from simdup.match.own_share import cosines_of_whole
@@ -72,22 +74,41 @@ class ExactSimilarities:
 
     def of(self, pairs: Indices) -> Similarities:
         """The exact similarity of any pair of texts (m, 2), however low; (m,)."""
-        similarities, digests = np.full(len(pairs), np.nan), self._texts.digests
-        if self._sketches is not None:
-            is_whole = self._sketches.sizes == self._texts.counts
-            are_whole = is_whole[pairs].all(axis=1)
-            similarities[are_whole] = cosines_of_whole(self._sketches, pairs[are_whole])
+        similarities = np.full(len(pairs), np.nan)
+        are_whole = self._are_whole(pairs)
         if self.cache is not None:
-            asked = np.flatnonzero(np.isnan(similarities))
-            i, j = pairs[asked].T
-            similarities[asked] = self.cache.similarities(digests[i], digests[j])
-        unknown = np.flatnonzero(np.isnan(similarities))
-        i, j = pairs[unknown].T
-        self.source.expect(distinct_numbers(pairs[unknown]))
-        parts = decide(pairs[unknown], self._texts.counts, self.source.features)
-        decided = self._progress(parts, "verify", len(unknown), lambda done: len(done[0]))
-        for part, values in decided:
-            similarities[unknown[part]] = values
-            if self.cache is not None:
-                self.cache.keep_similarities(digests[i[part]], digests[j[part]], values)
+            digests = self._texts.digests[pairs[~are_whole]]
+            similarities[~are_whole] = self.cache.similarities(digests[:, 0], digests[:, 1])
+        unknown = np.isnan(similarities)
+        parts = chain(
+            self._from_sketches(pairs, np.flatnonzero(unknown & are_whole)),
+            self._read_again(pairs, np.flatnonzero(unknown & ~are_whole)),
+        )
+        total = int(np.count_nonzero(unknown))
+        for part, values in self._progress(parts, "verify", total, lambda done: len(done[0])):
+            similarities[part] = values
         return similarities
+
+    def _are_whole(self, pairs: Indices) -> Mask:
+        """Whether the sketches of both texts of each pair keep all their features; (m,)."""
+        if self._sketches is None:
+            return np.zeros(len(pairs), bool)
+        are_whole = self._sketches.sizes == self._texts.counts
+        found: Mask = are_whole[pairs].all(axis=1)
+        return found
+
+    def _from_sketches(
+        self, pairs: Indices, asked: Indices
+    ) -> Iterator[tuple[Indices, Similarities]]:
+        """Yield which of the pairs were asked for, and their similarities."""
+        if self._sketches is not None and len(asked):
+            yield asked, cosines_of_whole(self._sketches, pairs[asked])
+
+    def _read_again(self, pairs: Indices, asked: Indices) -> Iterator[tuple[Indices, Similarities]]:
+        """Yield parts of the pairs that were asked for, and their similarities; keep these."""
+        self.source.expect(distinct_numbers(pairs[asked]))
+        for part, values in decide(pairs[asked], self._texts.counts, self.source.features):
+            if self.cache is not None:
+                digests = self._texts.digests[pairs[asked[part]]]
+                self.cache.keep_similarities(digests[:, 0], digests[:, 1], values)
+            yield asked[part], values

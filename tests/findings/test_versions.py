@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import simdup
-from simdup import Document, Group, Kind, Member, Source
+from simdup import Document, Group, Kind, Member, Settings, Source
 from simdup.findings import versions
 from simdup.findings.versions import MOST_VERSIONS, name_of, names_of, stems_of, with_versions
 from simdup.match.verify import exact_similarities
@@ -373,6 +373,7 @@ def test_a_file_in_the_root_folder_is_not_in_the_folder_of_relative_paths(other,
 def test_a_file_that_changed_meanwhile_makes_no_chain(texts, folder, monkeypatch):
     """Its similarity is not known any more, and is not kept either."""
     texts({f"plan v{number}.txt": number * 9 for number in range(5)})
+    tokens = Settings(Recipe(features="tokens"))
     real = versions.with_versions
 
     def changing(groups, documents, compare):
@@ -382,7 +383,7 @@ def test_a_file_that_changed_meanwhile_makes_no_chain(texts, folder, monkeypatch
 
     monkeypatch.setattr(versions, "with_versions", changing)
 
-    (group,) = simdup.scan("in").groups
+    (group,) = simdup.scan("in", tokens).groups
 
     assert len(group.members) == 5
     assert group.versions == ()
