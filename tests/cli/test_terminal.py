@@ -257,7 +257,7 @@ def test_an_interrupted_scan_leaves_no_bar(on_a_terminal, write, english, phase,
 
     code = STOP.replace("NAME", HANDLERS[phase])
 
-    code, shown = on_a_terminal(code, "scan", "in", "--format", form)
+    code, shown = on_a_terminal(code, "scan", "in", "--format", form, "--features", "tokens")
 
     assert f"\r{phase} " in shown
     *report, last = left_on(shown)
@@ -272,7 +272,7 @@ def test_a_failed_scan_leaves_no_bar(on_a_terminal, write, english):
     write("in/b", english.replace("grey", "brown"))
     code = "from simdup.storage.cached import RecipeCache\nRecipeCache.keep_similarities = None"
 
-    code, shown = on_a_terminal(code, "scan", "in")
+    code, shown = on_a_terminal(code, "scan", "in", "--features", "tokens")
 
     assert "\rverify " in shown
     assert (code, len(left_on(shown))) == (70, 1)
