@@ -169,10 +169,10 @@ class Matching:
         """
         if not self.settings.verified:
             return
-        texts = np.concatenate((*matched.groups, matched.siblings.pairs.ravel()))
-        for text in distinct_numbers(texts.astype(np.int64)).tolist():
+        texts, documents = [*matched.groups, matched.siblings.pairs.ravel()], self.documents
+        for text in distinct_numbers(np.concatenate(texts).astype(np.int64)).tolist():
             for index in self.texts.items_of(text).tolist():
-                source = self.documents[index].source
+                source = documents[index].source
                 try:
                     check_unchanged(source)
                 except SkipError as skip:
