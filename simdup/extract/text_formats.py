@@ -43,6 +43,8 @@ _SIGNS: tuple[tuple[str, str, str | tuple[str, ...]], ...] = (
     ("srt", _SRT, ""),
 )
 _BEGINNINGS = [(name, re.compile(begin), ends) for name, begin, ends in _SIGNS]
+# The characters with which these begin.
+_FIRST = frozenset("W[{-+\\%.'0123456789")
 # A command in every file named as TeX, even if it is only a chapter of another.
 _TEX_COMMAND = re.compile(r"\\(?:documentclass|begin|chapter|(?:sub)*section)\b")
 
@@ -97,7 +99,7 @@ def written_as(head: str, name: str) -> str | None:
     'srt'
     """
     head, lower = head.lstrip(), name.lower()
-    for found, begin, endings in _BEGINNINGS:
+    for found, begin, endings in _BEGINNINGS if head[:1] in _FIRST else ():
         if lower.endswith(endings) and begin.match(head):
             return found if found != "man" or _is_manual(head) else None
     return "tex" if lower.endswith(_TEX) and _TEX_COMMAND.search(head) else None
