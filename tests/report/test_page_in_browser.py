@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from shutil import copytree, which
+from shutil import copy, copytree, which
 from urllib.parse import unquote_to_bytes
 
 import pytest
@@ -1069,20 +1069,23 @@ def test_a_review_by_keys_alone_becomes_a_plan_that_clean_carries_out_and_undo_t
     assert contents() == before
 
 
-def test_a_folder_is_decided_as_one_and_clean_says_so(opened, tmp_path):
+def test_a_folder_is_decided_as_one_whatever_copies_are_elsewhere_and_clean_says_so(
+    opened, tmp_path
+):
     draw = random.Random(3)
     (tmp_path / "all/docs/deep").mkdir(parents=True)
     for name in ("a.txt", "deep/b.txt", "c.txt", "d.txt", "e.txt"):
         words = ("".join(draw.choices("abcdefghij", k=6)) for _ in range(200))
         (tmp_path / "all/docs" / name).write_text(" ".join(words), "utf-8")
     copytree(tmp_path / "all/docs", tmp_path / "all/Backup")
+    copy(tmp_path / "all/docs/a.txt", tmp_path / "all/elsewhere.txt")
     run(tmp_path, "scan all --html page.html --no-cache -q --lang en")
     page = opened((tmp_path / "page.html").as_uri())
     view(page, "folders")
     assert page.locator(".pair .title").all_inner_texts() == ["Backup ~ docs"]
 
     press(page, "ArrowDown", "ArrowUp", "d")
-    assert page.locator("#going").inner_text().startswith("5 of 5 decided; ")
+    assert page.locator("#going").inner_text().startswith("4 of 5 decided; ")
     assert page.locator(".pair .state").inner_text() == "5 files go"
     assert page.locator("#pane [aria-pressed=true]").all_inner_texts() == ["Drop", "Keep"]
     page.click("#export")
@@ -1092,6 +1095,36 @@ def test_a_folder_is_decided_as_one_and_clean_says_so(opened, tmp_path):
     page.locator("#exporting").get_by_role("button", name="Close").click()
     press(page, "ArrowUp", "x")
     assert page.locator("#going").inner_text() == "0 of 5 decided; 0 B go"
+
+
+def test_a_group_says_how_much_of_it_can_go(rendered):
+    page = rendered(result(with_copies()))
+
+    assert "300 B can go" in page.locator(".head").inner_text()
+
+
+def test_related_files_are_no_duplicates_in_the_figures_about_the_scan(rendered):
+    page = rendered(result(group(1, "a", "b"), group(2, "c", "d")._replace(score=0.5)))
+    view(page, "about")
+
+    figures = page.locator("#figures .value").all_inner_texts()
+    assert figures[1:4] == ["1", "2", "100 B"]
+
+
+def test_on_a_phone_the_name_of_a_file_is_above_its_buttons(opened, report):
+    page = opened(report, viewport={"width": 390, "height": 844})
+    choose(page, "a.txt")
+
+    name, keep = (page.locator(f".member {each}").first for each in (".name", ".keep"))
+    assert abs(name.bounding_box()["x"] - keep.bounding_box()["x"]) <= 1
+
+
+def test_a_name_keeps_its_spaces_and_stands_before_its_folder_in_any_script(rendered):
+    page = rendered(result(group(1, "docs/\u0645\u0644\u0641.txt", "docs/two  spaces.txt")))
+    names, folders = page.locator(".member .name"), page.locator(".member .folder")
+
+    assert names.first.bounding_box()["x"] < folders.first.bounding_box()["x"]
+    assert names.last.inner_text() == "two  spaces.txt"
 
 
 def propose(page, rule, scope):
@@ -1199,7 +1232,7 @@ def test_the_last_file_of_a_group_stays_and_decisions_are_taken_back(opened, tmp
     press(page, "u", "u")
     assert page.locator("#going").inner_text() == "0 of 1 decided; 0 B go"
     page.locator(".members .drop").first.click()
-    assert page.locator(".head .state").inner_text() == "1 file goes"
+    assert page.locator(".head .state").inner_text() == "✓ 1 file goes"
     page.locator(".head").click()
     assert page.locator(".goes .name").inner_text() == "00-one.txt"
     page.get_by_role("button", name="Clear").click()

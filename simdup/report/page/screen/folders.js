@@ -46,10 +46,10 @@ function copiesIn(pair, side) {
   if (!data.plan) return [];
   const [gone, kept] = side ? [pair.other, pair.path] : [pair.path, pair.other];
   pair.copies ??= [];
-  pair.copies[side] ??= groupsOf(pair).flatMap((group) => group.members.flatMap(({ path, file }, place) => {
+  pair.copies[side] ??= every.flatMap((group) => group.members.flatMap(({ path, file }, place) => {
     if (!isInside(path, gone) || isInside(gone, kept) !== isInside(path, kept) || file.unfit || file.stays) return [];
     const inPlace = kept + path.slice(gone.length);
-    const keep = group.members.findIndex((other) => other.path === inPlace && isSafe(group, place, group.members.indexOf(other)));
+    const keep = group.members.findIndex((other, at) => other.path === inPlace && isSafe(group, place, at));
     return keep < 0 || keep === place || group.members[keep].file.unfit ? [] : [{ group, place, keep }];
   }));
   return pair.copies[side];

@@ -54,9 +54,14 @@ function cellsOfGroup(group) {
   return [
     make('span', { class: 'title' }, namesOf(group)),
     make('span', { class: 'alike' }, group.told ? likeness(group.told.alike, group.told.exact) : ''),
-    make('span', { class: 'note facts' }, dotted([...factsOfGroup(group), group.copies ? amount(group.copies) : null])),
+    make('span', { class: 'note facts' }, dotted([...factsOfGroup(group), bytesOfGroup(group)])),
     make('span', { class: 'state' }, decidedInWords(group)),
   ];
+}
+
+/** How many bytes can go safely, or else those of all files but the first. */
+function bytesOfGroup({ safe, copies }) {
+  return safe ? t('canGoSafely', amount(safe)) : copies ? amount(copies) : null;
 }
 
 /** Its kind and how many files it has. */
@@ -84,8 +89,9 @@ function filesOf({ kind, identical, members, more }) {
 function decidedInWords(group) {
   if (decisions.unrelated.has(group.id)) return t('unrelatedShort');
   const count = group.members.filter((_, place) => goes(group, place)).length;
-  if (count) return t('going', count);
-  return isDecidable(group) && isDecided(group) ? t('allStay') : '';
+  const isDone = isDecidable(group) && isDecided(group);
+  if (count) return (isDone ? '✓ ' : '') + t('going', count);
+  return isDone ? `✓ ${t('allStay')}` : '';
 }
 
 /** Lay out again the row of a group, if it is laid out. */

@@ -42,11 +42,11 @@ function tiers() {
 
 function figures() {
   if (data.figures) return data.figures.map(([key, value, note, ...more]) => figure(key, number(value), note ? t(note, ...more) : ''));
-  const sum = (of) => every.reduce((total, group) => total + of(group), 0);
+  const sum = (of) => groups.reduce((total, group) => total + of(group), 0);
   const skipped = Object.values(data.skips).reduce((total, count) => total + count, 0);
   const rows = [
     [data.complete && data.known ? 'compared' : 'read', number(data.read), t('ofFound', data.found, size(data.bytes))],
-    ['groups', number(every.length), t('inSeconds', data.seconds.toFixed(1), data.known)],
+    ['groups', number(groups.length), t('inSeconds', data.seconds.toFixed(1), data.known)],
     ['members', number(sum((group) => group.members.length)), ''],
     ['copies', size(sum((group) => group.copies)), t('allButFirst')],
     ['skipped', number(skipped), ''],
