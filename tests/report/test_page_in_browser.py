@@ -1127,6 +1127,21 @@ def test_a_name_keeps_its_spaces_and_stands_before_its_folder_in_any_script(rend
     assert names.last.inner_text() == "two  spaces.txt"
 
 
+def test_a_group_that_a_key_marks_as_not_duplicates_shows_it(page):
+    choose(page, "harbour")
+    for state in ("true", "false"):
+        press(page, "i")
+        assert page.locator(".unrelated").get_attribute("aria-pressed") == state
+
+
+def test_where_every_file_stays_there_is_nothing_to_export(opened, tmp_path):
+    page = opened(scanned(tmp_path, 2))
+    press(page, *"xxxx")
+
+    assert "every file stays" in page.locator("#pane").inner_text()
+    assert page.locator("#export").is_disabled()
+
+
 def propose(page, rule, scope):
     page.click("#rules")
     page.select_option("#rule", rule)

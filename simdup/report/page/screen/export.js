@@ -53,6 +53,9 @@ function listOf(actions) {
   return actions.flatMap(({ file }) => [rawPath(file), '\n']);
 }
 
+/** Whether something was decided that a file can tell: that files go, or are no duplicates. */
+const canExport = () => decisions.unrelated.size > 0 || [...decisions.of.values()].some(Boolean);
+
 function openExport() {
   const actions = actionsOf();
   const ignored = ignoreLines();

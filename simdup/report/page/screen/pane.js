@@ -79,16 +79,17 @@ function endParts() {
   const isDone = data.plan && groups.length && !groups.some(isLeft);
   const isListDone = data.plan && page.shown.length && !page.shown.some(isLeft);
   return [make('div', { class: 'nothing' },
-    make('p', {}, t(isDone ? 'allDecided' : isListDone ? 'listDecided' : 'chooseOne')),
-    isDone ? make('p', {}, byId('going').textContent, ' ', make('button', { type: 'button', class: 'main', onclick: openExport }, t('export'))) : null)];
+    make('p', {}, t(isDone ? (canExport() ? 'allDecided' : 'allKept') : isListDone ? 'listDecided' : 'chooseOne')),
+    isDone && canExport() ? make('p', {}, byId('going').textContent, ' ', make('button', { type: 'button', class: 'main', onclick: openExport }, t('export'))) : null)];
 }
 
-/** Lay out the members again, after a decision about them. */
+/** Lay out the members again, and whether they are duplicates, after a decision about them. */
 function redrawMembers() {
   const list = byId('pane').querySelector('.members');
   const role = document.activeElement.closest?.('.member') ? document.activeElement.className : null;
   if (page.chosen?.members) filled(list, page.chosen);
   else drawPane();
+  byId('pane').querySelector('.unrelated')?.setAttribute('aria-pressed', String(decisions.unrelated.has(page.chosen.id)));
   markFile();
   const row = fileRow();
   if (role !== null) (row?.querySelector(`button.${role.split(' ')[0]}`) ?? row)?.focus({ preventScroll: true });

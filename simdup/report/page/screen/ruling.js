@@ -73,7 +73,8 @@ function drawDecisions() {
   byId('going').textContent = t('progress', decided, decidable.length, size(sizeOf(actions.map(({ file }) => ({ bytes: file.size })))));
   Object.assign(byId('bar'), { max: Math.max(1, decidable.length), value: decided });
   byId('undo').disabled = !decisions.steps.length;
-  for (const id of ['clear', 'export']) byId(id).disabled = !decisions.of.size && !decisions.unrelated.size;
+  byId('clear').disabled = !decisions.of.size && !decisions.unrelated.size;
+  byId('export').disabled = !canExport();
   if (!page.isKept) say(t('notKept'));
 }
 

@@ -44,6 +44,7 @@ const WORDS = {
   chooseOne: ['Choose a group in the list.', '请在列表中选择一组。'],
   listDecided: ['Nothing in this list is left to decide.', '此列表已全部决定。'],
   allDecided: ['Everything is decided. Nothing has been changed yet: export a plan for simdup clean.', '已全部决定。尚未改动任何文件：请导出供 simdup clean 使用的计划。'],
+  allKept: ['Everything is decided, and every file stays.', '已全部决定，所有文件都保留。'],
   progress: [(decided, all, bytes) => `${number(decided)} of ${number(all)} decided; ${bytes} go`,
     (decided, all, bytes) => `已决定 ${number(decided)} 组，共 ${number(all)} 组；将删除 ${bytes}`],
   allStay: ['all stay', '全部保留'],
