@@ -137,12 +137,12 @@ def test_a_page_of_rows_lists_the_first_rows_of_a_large_group(monkeypatch, tmp_p
 
     data = data_of(corpus_page(tmp_path, *many, *few))
 
-    assert sorted((len(each[3]), each[7], each[4]) for each in data["groups"]) == [
+    assert sorted((len(each[2]), each[6], each[3]) for each in data["groups"]) == [
         (3, 0, [[1], [1], [1]]),
         (4, 5, [[1, 1, 1, 1]]),
     ]
     # Only among three texts can two be compared of which neither is the first.
-    assert [bool(each[3][1][14]) for each in sorted(data["groups"], key=len)].count(True) == 1
+    assert [bool(each[2][1][14]) for each in sorted(data["groups"], key=len)].count(True) == 1
     assert data["repeated"] == [
         [0, 0],
         [7, 7 * len(many[0])],
@@ -259,8 +259,8 @@ def test_the_data_of_the_page_describe_the_result():
     assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
     assert data["settings"]["similarity"] == SIMILARITY
     assert data["settings"]["own_share"] == OWN_SHARE
-    (number, kind, diameter, members, sets, chain, *_, scores), second = data["groups"]
-    assert (number, kind, diameter) == (1, "identical text", 20)
+    (number, kind, members, sets, chain, *_, scores), second = data["groups"]
+    assert (number, kind) == (1, "identical text")
     assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
         "one|a.txt",
         "two|b.txt",
@@ -270,7 +270,7 @@ def test_the_data_of_the_page_describe_the_result():
     assert sets == [[1], [1]]
     assert chain is None
     assert scores == [1, 0.8]
-    assert [data["folders"][each[0]] + "|" + each[1] for each in second[3]] == ["/|c", "|d"]
+    assert [data["folders"][each[0]] + "|" + each[1] for each in second[2]] == ["/|c", "|d"]
 
 
 def with_copies():
@@ -376,7 +376,7 @@ def test_without_verification_similarities_are_estimated_from_distances():
     )
     data = data_of(page_of(found))
 
-    alike, exact, *_ = data["groups"][0][3][1][-4:]
+    alike, exact, *_ = data["groups"][0][2][1][-4:]
     assert 0.9 < alike < 1
     assert exact == 0
     assert data["settings"]["similarity"] is data["settings"]["own_share"] is None
@@ -395,10 +395,10 @@ def test_hostile_names_stay_data():
     assert page.count("<script") == page.count("</script") == 3
     assert not {"\u202e", "\x1b"} & set(page)
     assert (
-        data["groups"][0][3][1][1]
+        data["groups"][0][2][1][1]
         == r"""script><script>alert(1)</script><!--\u202e\x1b"'&""".rpartition("/")[2]
     )
-    assert data["groups"][0][3][2][1] == r"b\xff"
+    assert data["groups"][0][2][2][1] == r"b\xff"
     assert page.encode()
 
 

@@ -486,7 +486,7 @@ def test_a_family_says_who_else_has_what_its_files_share(siblings):
     assert "约一半也见于约" in siblings.locator("#pane").inner_text()
     view(siblings, "about")
     titles = siblings.eval_on_selector_all("#histogram title", "all => all.map(e => e.textContent)")
-    assert titles == ["79 % 起：2 个文件"]
+    assert titles == ["79 % 起：1 个文件"]
     assert "有 4 对文件虽然相似" in siblings.locator("#settings").inner_text()
 
 
@@ -1125,6 +1125,15 @@ def test_a_name_keeps_its_spaces_and_stands_before_its_folder_in_any_script(rend
 
     assert names.first.bounding_box()["x"] < folders.first.bounding_box()["x"]
     assert names.last.inner_text() == "two  spaces.txt"
+
+
+def test_only_the_chosen_group_looks_chosen_wherever_the_mouse_is(page):
+    edges = []
+    for row in page.locator(".head").all()[:2]:
+        row.hover()
+        edges.append(row.evaluate("each => getComputedStyle(each).borderInlineStartColor"))
+
+    assert edges[0] != edges[1] == "rgba(0, 0, 0, 0)"
 
 
 def test_a_group_that_a_key_marks_as_not_duplicates_shows_it(page):

@@ -92,7 +92,7 @@ def _group(number: int, answer: Answer, names: Names) -> list[Any]:
     ]
     kind = answer.matches[0].kind.value if answer.matches else ""
     members, sets = [_question(answer, names), *matches], [[1], *sets_of(answer.matches)]
-    return [number, kind, 0, members, sets, None]
+    return [number, kind, members, sets, None]
 
 
 def _question(answer: Answer, names: Names) -> list[Any]:

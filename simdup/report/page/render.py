@@ -131,7 +131,7 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     }
     rounded = [score and round(score, 6) for score in found]
     about = family, None, remarks or None, group.why, different, held or None, rounded
-    return [group.id, kind, group.diameter, members, sets, chain, *about]
+    return [group.id, kind, members, sets, chain, *about]
 
 
 def _member(member: Member, bits: int, names: Names, kind: str | None) -> list[Any]:

@@ -123,7 +123,7 @@ class _Listed:
             for place, named in zip(places, where, strict=True)
         ]
         more = len(group.rows) - len(places)
-        return [group.id, group.kind.value, 0, members, sets, None, None, more]
+        return [group.id, group.kind.value, members, sets, None, None, more]
 
     def _member(
         self, group: RowGroup, place: int, begin: int, named: tuple[str, int], *, has_print: bool

@@ -64,7 +64,7 @@ function identicalOf(sets) {
   return sets.flat().map(Math.abs).filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
-function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks, why, different, held]) {
+function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   // What members hold besides their text, where that is other content than the first one has.
@@ -89,7 +89,6 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing, more, remarks,
     // The kinds of sameness that there are in it.
     kinds: [...ofAnswers, kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', ...KINDS.slice(1, 3).filter((_, place) => sets.some((contents) => contents.slice(1).some((count) => count < 0 === Boolean(place))))],
     identical,
-    diameter,
     // Names of versions from the oldest to the newest, and what changed; null for other groups.
     chain,
     sharing,

@@ -60,6 +60,9 @@ function isDecided(group) {
   return !open.length || (open.length === 1 && !group.members.some(({ file }, place) => place !== open[0] && !file.unfit && !goes(group, place)));
 }
 
+/** Whether a row of the list is a group of which something is left to decide. */
+const isLeft = (row) => Boolean(row.members) && isDecidable(row) && !isDecided(row);
+
 /** The file that stays for one that goes: {place, kind, similarity}, or {refusal}. */
 function keeperOf(group, place) {
   const wanted = decisionOf(group, place)?.keep ?? null;

@@ -162,10 +162,7 @@ function percent(share) {
 
 const number = (value) => value.toLocaleString('en-US');
 
-/** A day and a time of the reader's place, the same in each language. */
+/** A day and a time of the reader's place, in each language as 2026-11-26 17:22, which Sweden writes. */
 function moment(seconds) {
-  const two = (value) => String(value).padStart(2, '0');
-  const time = new Date(seconds * 1000);
-  const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
-  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+  return new Date(seconds * 1000).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' });
 }

@@ -73,8 +73,7 @@ function applyFilters() {
 /** The row with which a view begins: beside the list the first one that is undecided, on a phone none. */
 function firstRow() {
   if (!isWide()) return null;
-  const isOpen = (row) => !(row.members && isDecidable(row) && isDecided(row));
-  return page.shown.find(isOpen) ?? null;
+  return page.shown.find((row) => !row.members || !isDecidable(row) || isLeft(row)) ?? null;
 }
 
 /** Whether something is wanted of a single file: words, a folder, an encoding or a similarity. */

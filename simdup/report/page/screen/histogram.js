@@ -5,7 +5,7 @@ const PLOT = { left: 6, right: 454, top: 16, bottom: 126 };
 /** The members that have a similarity to somebody else, in bins of so many per cent. */
 function binned(from, step) {
   const bins = Array.from({ length: Math.ceil((100 - from) / step) + 1 }, () => ({ all: 0 }));
-  for (const group of every) {
+  for (const group of groups) {
     for (const member of group.members.slice(1)) {
       const bin = bins[Math.max(0, Math.floor((member.alike * 100 - from) / step + 1e-9))];
       bin[member.kind] = (bin[member.kind] ?? 0) + 1;
@@ -16,8 +16,8 @@ function binned(from, step) {
 }
 
 function drawHistogram() {
-  byId('histogram').closest('figure').hidden = !every.length;
-  const least = every.reduce((low, group) => Math.min(low, group.least), LEAST ?? 1);
+  byId('histogram').closest('figure').hidden = !groups.length;
+  const least = groups.reduce((low, group) => Math.min(low, group.least), LEAST ?? 1);
   const from = Math.max(0, Math.floor(least * 20 - 1e-9) * 5 - 5);
   const step = from < 30 ? 2 : 1;
   const bins = binned(from, step);

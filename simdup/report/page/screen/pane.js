@@ -66,7 +66,6 @@ function groupParts(group) {
   return [
     group.chain ? make('p', { class: 'note' }, make('bdi', {}, t('chain', ...group.chain))) : null,
     group.sharing ? make('p', { class: 'note' }, t('sharing', ...group.sharing)) : null,
-    group.diameter && group.members.length > 2 ? make('p', { class: 'note' }, t('diameter', group.diameter, data.settings.bits)) : null,
     filled(make('ol', { class: 'members' }), group),
     unrelatedOf(group),
     group.members.length > 1 ? make('section', { class: 'comparison', tabindex: -1, 'aria-label': t('comparison') }) : null,
@@ -75,7 +74,6 @@ function groupParts(group) {
 
 /** What stands where no row is chosen: that nothing is left to decide, or that one may be chosen. */
 function endParts() {
-  const isLeft = (row) => row.members && isDecidable(row) && !isDecided(row);
   const isDone = data.plan && groups.length && !groups.some(isLeft);
   const isListDone = data.plan && page.shown.length && !page.shown.some(isLeft);
   return [make('div', { class: 'nothing' },
@@ -138,7 +136,7 @@ function stepFile(step) {
 function goToUndecided() {
   const from = page.chosen ? page.shown.indexOf(page.chosen) + 1 : 0;
   const inOrder = [...page.shown.slice(from), ...page.shown.slice(0, from)];
-  const next = inOrder.find((row) => row.members && isDecidable(row) && !isDecided(row));
+  const next = inOrder.find(isLeft);
   if (next) return go(next);
   choose(null);
   byId('pane').focus();

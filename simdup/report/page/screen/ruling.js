@@ -4,9 +4,8 @@ const RULES_OFFERED = ['newest', 'oldest', 'longest', 'largest', 'shortest-path'
 
 /** Fill the choices of the rules, in the present language. */
 function drawRuling() {
-  const isAny = data.plan && every.length > 0;
-  byId('decisions').hidden = !isAny;
-  if (!isAny) return;
+  byId('decisions').hidden = !data.plan || !every.length;
+  if (byId('decisions').hidden) return;
   setOptions('rule', RULES_OFFERED.map((rule) => [rule, t('rules')[rule]]));
   setOptions('scope', KINDS.map((kind) => [kind, t('scopes')[kind]]));
   const roots = data.plan.header.roots.map((root) => root.path);

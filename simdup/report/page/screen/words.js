@@ -182,8 +182,6 @@ const WORDS = {
   sameText: [(count, identical, sets) => `${plural(count, 'file')} with the same text${identical ? `, ${number(identical)} of them identical` : ''}${sets > 1 ? ` in ${plural(sets, 'set')}` : ''}`,
     (count, identical, sets) => `${number(count)} 个文字相同的文件${identical ? `，其中 ${number(identical)} 个完全相同` : ''}${sets > 1 ? `（${number(sets)} 组）` : ''}`],
   likeFirst: [(share) => `, ${share} like the representative`, (share) => `，与代表文件的相似度为 ${share}`],
-  diameter: [(distance, bits) => `At most ${distance} of ${bits} bits between any two.`,
-    (distance, bits) => `任意两个文件的指纹在 ${bits} 位中至多相差 ${distance} 位。`],
   ruling: ['Rules …', '按规则……'],
   keepBy: ['Keep', '保留'],
   letGo: ['and let go', '并删除'],
