@@ -1129,9 +1129,9 @@ def test_a_name_keeps_its_spaces_and_stands_before_its_folder_in_any_script(rend
 
 def test_only_the_chosen_group_looks_chosen_wherever_the_mouse_is(page):
     edges = []
-    for row in page.locator(".head").all()[:2]:
-        row.hover()
-        edges.append(row.evaluate("each => getComputedStyle(each).borderInlineStartColor"))
+    for head in page.locator(".head").all()[:2]:
+        head.hover()
+        edges.append(head.evaluate("each => getComputedStyle(each).borderInlineStartColor"))
 
     assert edges[0] != edges[1] == "rgba(0, 0, 0, 0)"
 
