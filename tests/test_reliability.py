@@ -935,7 +935,9 @@ def test_an_interrupt_leaves_what_is_known_and_the_next_run_begins_there(
 ):
     before = sorted(os.listdir())
 
-    ended = interrupted(where, "scan", eight, "--format", "json", "--output", "out", "--jobs", "1")
+    # Whose texts are read again.
+    asked = eight, "--features", "tokens"
+    ended = interrupted(where, "scan", *asked, "--format", "json", "-o", "out", "--jobs", "1")
 
     assert ended.returncode == 130
     assert ended.stderr.strip().startswith(b"simdup: interrupted")
@@ -944,7 +946,7 @@ def test_an_interrupt_leaves_what_is_known_and_the_next_run_begins_there(
     found = json.loads(Path("out").read_bytes())
     assert (found["complete"], found["groups"]) == (False, [])
     assert found["stats"]["fingerprinted"] == known
-    expected, after = report(eight, "--no-cache"), report(eight)
+    expected, after = report(*asked, "--no-cache"), report(*asked)
     assert after["groups"] == expected["groups"]
     assert len(after["groups"]) == 4
     assert after["stats"]["from_store"] == known

@@ -414,7 +414,7 @@ def test_a_page_has_groups_of_rows_with_their_ids_and_texts(run, write, packed):
     assert ended.code == 3
     assert len(lines(ended)) == 5
     data = data_in()
-    ((number, kind, _, members, sets, _, _, more),) = data["groups"]
+    ((number, kind, members, sets, _, _, more),) = data["groups"]
     assert (number, kind, sets, more) == (1, "near", [[1, 1], [1]], 0)
     assert [(each[1], each[-1]) for each in members] == [("1", "a"), ("4", "d"), ("2", "b")]
     assert [each[2] for each in members] == [len(TEXTS[each]) for each in "adb"]
@@ -447,4 +447,4 @@ def test_a_page_of_rows_without_texts(run):
     data = data_in()
     assert sorted(scripts()) == ["data", "script", "style"]
     assert (data["texts"], data["beginnings"]) == (False, {})
-    assert [len(each) for each in data["groups"][0][3]] == [15, 15, 15]
+    assert [len(each) for each in data["groups"][0][2]] == [15, 15, 15]

@@ -419,13 +419,13 @@ def test_a_page_has_each_question_with_its_answers_and_all_texts(run, built, wri
     assert ended.code == 2
     assert ended.out.startswith(b"q: 2 documents\n")
     data = data_in()
-    assert [group[3][0][1] for group in data["groups"]] == ["q", alike(7)[:59] + "…"]
-    (number, kind, _, (_, first, second), sets, _), nothing = data["groups"]
+    assert [group[2][0][1] for group in data["groups"]] == ["q", alike(7)[:59] + "…"]
+    (number, kind, (_, first, second), sets, _), nothing = data["groups"]
     assert (number, kind, sets) == (1, "identical bytes", [[1], [1], [1]])
     assert (first[1], second[1]) == ("a", "b")
     assert first[9:13] == ["identical bytes", 0, 1, 1]
     assert 0.8 < second[11] < 1
-    assert nothing[1:] == ["", 0, nothing[3], [[1]], None]
+    assert nothing[1:] == ["", nothing[2], [[1]], None]
     assert data["places"] == ["x"]
     assert data["skips"] == {"not found": 1}
     assert [each[:2] for each in data["figures"]] == [
@@ -460,7 +460,7 @@ def test_standard_input_is_in_the_page_and_its_copy_is_not_named(simdup, built):
 
     assert ended.returncode == 0
     data = data_in()
-    assert data["groups"][0][3][0][1] == "-"
+    assert data["groups"][0][2][0][1] == "-"
     assert sorted(data["folders"]) == ["", at("in")]
     assert texts()["texts"][0] == alike(1)
 

@@ -151,7 +151,7 @@ def test_same_words_with_other_content_are_never_said_to_be_the_same_without_a_r
     (group,) = json.loads("".join(json_csv.render_json(result)))["groups"]
     assert group["members"][1]["other_unread"] == [differing]
     (row,) = render._data(result)["groups"]  # noqa: SLF001
-    assert row[8] == {1: differing}
+    assert row[7] == {1: differing}
     one, other = comparison.left, comparison.right
     assert text_refusal(one, other, ALL, Act.TRASH) == f"same words; other {differing}"
     assert text_refusal(one, one._replace(bytes_digest=b"x"), ALL, Act.TRASH) == ""
