@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
+from typing import Any, NamedTuple
 
+from simdup.arrays import Rows
 from simdup.compute.compiled import jobs_worth
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, fingerprint_sources
+from simdup.fingerprint.sketch import Sketches
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import USUAL, Limits
 from simdup.text.chunking import batched
-
-# Takes the place of a source that is not sent.
-_NOWHERE = Source("", 0, 0, 0, 0, 0)
 
 
 def tasks(sources: Iterable[Source], limits: Limits = USUAL) -> Iterator[list[Source]]:
@@ -93,17 +93,32 @@ def _results(
     waiting = deque(tasks)
     sent = ((task, options) for task in tuple(waiting))
     for made in results(_sent, sent, jobs):
-        yield _with_sources(made, waiting.popleft())
+        yield _received(made, waiting.popleft())
 
 
-def _sent(task: list[Source], options: FingerprintOptions) -> Fingerprinted:
-    """The result of a task on its way from a worker, without the sources, which the parent has."""
-    return _with_sources(fingerprint_sources(task, options), [_NOWHERE] * len(task))
+class _Sent(NamedTuple):
+    """A `Fingerprinted` on its way from a worker, without the sources, which the parent has.
+
+    columns: The other fields of the documents, each for all of them; none if there is no document.
+        Columns are packed and unpacked in a quarter of the time that documents take.
+    skipped: The files that have no fingerprint, by their positions in the task.
+    """
+
+    columns: tuple[tuple[Any, ...], ...]
+    skipped: dict[int, Skipped]
+    rows: Rows
+    sketches: Sketches | None
 
 
-def _with_sources(made: Fingerprinted, sources: list[Source]) -> Fingerprinted:
-    found = (
-        each._replace(source=source) if isinstance(each, Document) else each
-        for each, source in zip(made.found, sources, strict=True)
-    )
-    return made._replace(found=tuple(found))
+def _sent(task: list[Source], options: FingerprintOptions) -> _Sent:
+    made = fingerprint_sources(task, options)
+    skipped = {n: each for n, each in enumerate(made.found) if isinstance(each, Skipped)}
+    columns = tuple(zip(*made.documents, strict=True))[1:]
+    return _Sent(columns, skipped, made.rows, made.sketches)
+
+
+def _received(sent: _Sent, task: list[Source]) -> Fingerprinted:
+    sources = (source for position, source in enumerate(task) if position not in sent.skipped)
+    made = map(Document, sources, *sent.columns)
+    found = (sent.skipped.get(position) or next(made) for position in range(len(task)))
+    return Fingerprinted(tuple(found), sent.rows, sent.sketches)
