@@ -486,6 +486,7 @@ def test_every_word_of_the_page_is_used():
     told = {name for name in scripts if name.startswith("words")}
     used = "".join(part(f"{name}.js") for name in scripts - told)
     used += "".join(part(name) for name in ("page.html", *(page.main for page in PAGES)))
+    used += "".join(re.findall(r"\bt\('\w+'\)", "".join(part(f"{name}.js") for name in told)))
     for name in told:
         for key in re.findall(r"^  (\w+): \[", part(f"{name}.js"), re.MULTILINE):
             assert re.search(rf"""['"]{key}['"]""", used), key

@@ -307,10 +307,10 @@ def test_the_heading_of_a_group_of_versions_is_their_chain(rendered):
     assert sorted(heads(page)) == [
         "a1 > a2 > a3, newest last",
         "b",
-        "lease v1 > v2.txt, newest last; 12 % changed",
+        "lease v1 > v2.txt, newest last; 12\u00a0% changed",
     ]
     page.click("#language")
-    assert "lease v1 > v2.txt（从旧到新），依次改动 12 %" in heads(page)
+    assert "lease v1 > v2.txt（从旧到新），依次改动 12\u00a0%" in heads(page)
 
 
 def test_folders_are_a_tree_with_whole_copies_first_and_nothing_without_an_identical_file(rendered):
@@ -522,6 +522,8 @@ def test_a_search_shows_and_marks_the_member_that_it_found(rendered):
     assert page.locator(".head .match").inner_text() == "found: 287.txt in"
     assert page.locator(".head mark").all_inner_texts() == ["287", "n"]
     assert page.locator(".member.sought[aria-current]").inner_text().startswith("287.txt in")
+    page.fill("#search", "in")
+    assert page.locator(".member mark").count() > page.locator(".sought").count() == 0
     page.fill("#search", "")
     assert page.locator("mark, .match, .sought").count() == 0
 
@@ -1198,6 +1200,14 @@ def test_a_rule_shows_what_it_would_do_and_only_ticked_groups_are_decided(opened
     )
     assert page.locator("#going").inner_text() == "1 of 6 decided; 0 B go"
     left = proposals.last.locator(".goes .name").inner_text()
+    dialog = page.get_by_role("dialog", name="Decide by a rule")
+    dialog.get_by_role("button", name="Cancel").click()
+    page.click("#language")
+    proposals = propose(page, "newest", "near")
+    assert "（最新的）\n删除：" in proposals.last.inner_text()
+    press(page, "Escape")
+    page.click("#language")
+    proposals = propose(page, "newest", "near")
     proposals.last.locator("input").uncheck()
     assert page.locator("#apply").inner_text().startswith("Let 4 files go, ")
     press(page, "Escape")
@@ -1205,6 +1215,7 @@ def test_a_rule_shows_what_it_would_do_and_only_ticked_groups_are_decided(opened
     propose(page, "under", "near").last.locator("input").uncheck()
     page.click("#apply")
     assert page.locator("#going").inner_text().startswith("5 of 6 decided; ")
+    assert "can go" not in "".join(page.locator(".head", has_text="✓").all_inner_texts())
     page.fill("#search", left)
     assert page.locator(".head .state").inner_text() == ""
 
@@ -1367,12 +1378,13 @@ def test_the_answers_to_a_question_stand_beside_it_at_once(shown):
 
 
 def test_questions_are_rows_and_unanswered_ones_and_unread_documents_are_said(shown):
-    asked = ("first", "lib/a"), ("second",), ("third", "lib/b", "lib/c")
+    asked = ("first",), ("second", "lib/a"), ("third", "lib/b", "lib/c")
     page = shown(answers_page(*asked, unread=600))
 
     rows = page.locator(".head .facts").all_inner_texts()
-    assert [row.split(" · ")[:2][-1] for row in rows] == ["1 document", "nothing", "2 documents"]
-    press(page, "j")
+    assert [row.split(" · ")[:2][-1] for row in rows] == ["nothing", "1 document", "2 documents"]
+    assert page.locator(".head[aria-current]").inner_text().startswith("second")
+    press(page, "k")
     assert page.locator(".member").count() == 1
     assert page.locator(".comparison").count() == 0
     page.fill("#search", "lib/c")

@@ -73,7 +73,9 @@ function applyFilters() {
 /** The row with which a view begins: beside the list the first one that is undecided, on a phone none. */
 function firstRow() {
   if (!isWide()) return null;
-  return page.shown.find((row) => !row.members || !isDecidable(row) || isLeft(row)) ?? null;
+  const open = page.shown.filter((row) => !row.members || !isDecidable(row) || isLeft(row));
+  // A question without an answer has nothing to show.
+  return open.find((row) => !row.members || row.told) ?? open[0] ?? null;
 }
 
 /** Whether something is wanted of a single file: words, a folder, an encoding or a similarity. */
@@ -111,11 +113,6 @@ function isWanted(member, { words, folder, coding, low, high }) {
   return (!folder || member.folder === folder || member.folder.startsWith(folder === '/' ? '/' : `${folder}/`))
     && (!coding || member.coding === coding)
     && words.every((word) => member.searched.includes(word));
-}
-
-/** Whether something is wanted of a single file, and this is one. */
-function isFound(member) {
-  return isNarrow(page.wanted) && isWanted(member, page.wanted);
 }
 
 function resetFilters() {

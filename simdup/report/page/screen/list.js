@@ -51,17 +51,19 @@ function itemOf(row) {
 }
 
 function cellsOfGroup(group) {
+  const state = decidedInWords(group);
   return [
     make('span', { class: 'title' }, namesOf(group)),
     make('span', { class: 'alike' }, group.told ? likeness(group.told.alike, group.told.exact) : ''),
-    make('span', { class: 'note facts' }, dotted([...factsOfGroup(group), bytesOfGroup(group)])),
-    make('span', { class: 'state' }, decidedInWords(group)),
+    make('span', { class: 'note facts' }, dotted([...factsOfGroup(group), bytesOfGroup(group, state)])),
+    make('span', { class: 'state' }, state),
   ];
 }
 
-/** How many bytes can go safely, or else those of all files but the first. */
-function bytesOfGroup({ safe, copies }) {
-  return safe ? t('canGoSafely', amount(safe)) : copies ? amount(copies) : null;
+/** How many bytes can go safely, or else those of all files but the first; beside a decision only their number. */
+function bytesOfGroup({ safe, copies }, state) {
+  const bytes = safe || copies;
+  return bytes ? make('span', { class: 'bytes' }, safe && !state ? t('canGoSafely', amount(safe)) : amount(bytes)) : null;
 }
 
 /** Its kind and how many files it has. */

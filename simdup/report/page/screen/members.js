@@ -8,8 +8,9 @@ function isDecidable(group) {
 /** The list with the members of a group; one that was searched for is laid out in any case. */
 function filled(list, group) {
   const least = Math.max(AT_ONCE, (page.found.get(group.id) ?? 0) + 1, list.querySelectorAll('.member').length);
+  const isMixed = !group.members.every((member) => isWanted(member, page.wanted));
   list.replaceChildren();
-  layOut(list, [...group.members.entries()], ([place, member]) => [member.heads ? setHead(member, place) : null, cardOf(group, member, place)],
+  layOut(list, [...group.members.entries()], ([place, member]) => [member.heads ? setHead(member, place) : null, cardOf(group, member, place, isMixed && isWanted(member, page.wanted))],
     (left, onclick) => wideButton('li', t('moreMembers', left), onclick), least);
   if (group.more) list.append(make('li', { class: 'note' }, t('moreRows', group.more)));
   return list;
@@ -24,8 +25,8 @@ function setHead(member, place) {
   return make('li', { class: 'set' }, words, place ? t('likeFirst', likeness(member.alike, member.exact)) : '');
 }
 
-function cardOf(group, member, place) {
-  const state = ['member', member.inSet ? 'inside' : '', isFound(member) ? 'sought' : '', goes(group, place) ? 'goes' : ''];
+function cardOf(group, member, place, isSought) {
+  const state = ['member', member.inSet ? 'inside' : '', isSought ? 'sought' : '', goes(group, place) ? 'goes' : ''];
   return make('li', { class: state.filter(Boolean).join(' '), tabindex: -1, 'data-place': place, onclick: () => stand(place) },
     isDecidable(group) ? make('div', { class: 'decide' }, choiceOf(group, member, place)) : null,
     make('div', { class: 'file' }, pathOf(member, page.wanted.words), make('div', { class: 'facts' }, dotted(factsOf(member, place)))),
@@ -52,7 +53,7 @@ function factsOf(member, place) {
     amount(member.bytes),
     member.coding,
     place ? closeness(member) : '',
-    member.why ? t('toKeep', member.why) : '',
+    member.why ? t('toKeep', whyInWords(member.why)) : '',
     member.own !== null && member.own < EXPECTED ? t('own', percent(member.own)) : '',
     member.isRelated ? t('kinds')[RELATED] : '',
     member.short ? t('short') : '',

@@ -5,6 +5,7 @@ function choose(row, place = row ? firstPlaceOf(row) : 0) {
   const before = page.chosen;
   Object.assign(page, { chosen: row, place, pair: [0, Math.max(place, 1)] });
   for (const each of [before, row]) if (each) redraw(each);
+  if (row) byId(rowId(row))?.scrollIntoView({ block: 'nearest' });
   drawPane();
   byId('pane').scrollTop = 0;
 }
@@ -115,7 +116,6 @@ function go(row, place) {
   page.isInside = true;
   choose(row, place);
   placeView();
-  byId(rowId(row))?.scrollIntoView({ block: 'nearest' });
   (fileRow() ?? byId('pane')).focus({ preventScroll: true });
   keepAddress();
 }

@@ -37,13 +37,13 @@ function proposalItem(proposal) {
   box.checked = proposal.isTicked;
   const kept = Map.groupBy(gone, ([, { keep }]) => keep);
   return make('li', {}, make('label', {}, box, make('span', {}, [...kept].map(([keep, others]) => [
-    make('span', { class: 'stays' }, `${t('stays')} `, pathOf(group.members[keep]), make('span', { class: 'note' }, ` (${whyInWords(others[0][1].why)})`)),
-    others.map(([place]) => make('span', { class: 'goes' }, `${t('goes')} `, pathOf(group.members[place]))),
+    make('span', { class: 'stays' }, t('stays'), pathOf(group.members[keep]), make('span', { class: 'note' }, t('bracketed', whyInWords(others[0][1].why)))),
+    others.map(([place]) => make('span', { class: 'goes' }, t('goes'), pathOf(group.members[place]))),
   ]).flat(2))));
 }
 
 /** The reason of a rule or of `findings.keeper`, in the present language. */
-const whyInWords = (why) => t('rules')[why] ?? t('toKeep', why);
+const whyInWords = (why) => t('rules')[why] ?? t('keepers')[why] ?? why;
 
 const tickedProposals = () => page.proposals.filter(({ isTicked }) => isTicked);
 
@@ -96,11 +96,7 @@ function listenToDecisions() {
     drawProposals();
     byId('ruling').showModal();
   });
-  byId('cancel').addEventListener('click', () => byId('ruling').close());
-  byId('apply').addEventListener('click', () => {
-    byId('ruling').close();
-    accept(tickedProposals(), ruleNow());
-  });
+  byId('apply').addEventListener('click', () => accept(tickedProposals(), ruleNow()));
   byId('undo').addEventListener('click', undoStep);
   byId('clear').addEventListener('click', clearDecisions);
   byId('export').addEventListener('click', openExport);

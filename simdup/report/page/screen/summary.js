@@ -37,7 +37,7 @@ function tiers() {
   const versions = every.filter((group) => group.chain).length;
   const lists = { safe: [identical, text], look: [words, [VERSIONS, versions], near, [RELATED, related.length], ['parts', data.allParts], [SAME_PATTERN, patterns.length]] };
   return Object.entries(lists).map(([name, list]) => [name, list.filter(([, count]) => count)]).filter(([, list]) => list.length).map(([name, list]) =>
-    make('p', { class: name }, make('b', {}, t(name)), ': ', list.map(([kind, count, bytes]) => `${t('kinds')[kind]} ${number(count)}${bytes ? ` (${amount(bytes)})` : ''}`).join(', ')));
+    make('p', { class: name }, make('b', {}, t(name)), ': ', list.map(([kind, count, bytes]) => `${t('kinds')[kind]} ${number(count)}${bytes ? t('bracketed', amount(bytes)) : ''}`).join(', ')));
 }
 
 function figures() {
@@ -81,7 +81,7 @@ function skips() {
   if (!counts.length) return [make('p', {}, t('nothingSkipped'))];
   const all = counts.reduce((total, [, count]) => total + count, 0);
   const reasons = counts.map(([reason, count]) => make('li', {}, make('b', {}, number(count)), ` ${inWords(reason)}`));
-  const names = data.skipped.map(([path, reason, detail]) => [path, `${inWords(reason)}${detail ? ` (${detail})` : ''}`]);
+  const names = data.skipped.map(([path, reason, detail]) => [path, `${inWords(reason)}${detail ? t('bracketed', detail) : ''}`]);
   return [make('ul', { class: 'reasons' }, reasons), namesOfFiles(names, all)];
 }
 
