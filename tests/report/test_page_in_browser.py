@@ -1043,7 +1043,7 @@ def test_a_review_by_keys_alone_becomes_a_plan_that_clean_carries_out_and_undo_t
     page, before = opened(scanned(tmp_path)), contents()
     goes = decided_by_keys(page)
     assert page.locator("#going").inner_text().startswith("20 of 20 decided; ")
-    page.wait_for_function("!location.hash.includes('row=')")  # written some time after a key
+    page.wait_for_url(lambda url: "row=" not in url)  # which is written some time after a key
     page.reload()
     page.get_by_text("Everything is decided.").wait_for()
 
