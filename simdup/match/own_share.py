@@ -87,8 +87,8 @@ PARTS_WORTH = 8
 # Counters that are looked at to estimate how many unrelated values share one.
 SAMPLED_COUNTERS = 1 << 16
 
-# Pairs whose sketches are in memory at once: some 100 MB.
-PAIRS_AT_ONCE = 1 << 16
+# Values of sketches that are in memory at once, while pairs are compared: some 100 MB.
+VALUES_IN_MEMORY = 1 << 24
 
 # Beyond this number of families a shingle weighs next to nothing anyway. In 3,000 laws of one
 # pattern 255 would be too few: everyday shingles would weigh ten times as much as they should.
@@ -403,10 +403,10 @@ def values_of_families(parts: Iterable[tuple[Sketches, Indices]]) -> Iterator[Va
     yield open_keys.astype(np.uint32)
 
 
-def parts_of_texts(sizes: Indices, texts: Indices) -> list[Indices]:
-    """The texts in parts that have about VALUES_AT_ONCE values each."""
+def parts_of_texts(sizes: Indices, texts: Indices, at_once: int | None = None) -> list[Indices]:
+    """The texts, or pairs, in parts with about so many values each; None: VALUES_AT_ONCE."""
     before = np.cumsum(sizes[texts]) - sizes[texts]
-    cuts = np.flatnonzero(np.diff(before // VALUES_AT_ONCE)) + 1
+    cuts = np.flatnonzero(np.diff(before // (at_once or VALUES_AT_ONCE))) + 1
     return np.split(texts, cuts) if len(texts) else []
 
 
@@ -467,8 +467,7 @@ def _compiled(
     found = np.empty((len(pairs), columns), np.int64)
     limited = np.column_stack((pairs, _LIMITS[level].astype(np.int64)))
     order = np.argsort(pairs[:, 0], kind="stable")
-    for begin in range(0, len(pairs), PAIRS_AT_ONCE):
-        places = order[begin : begin + PAIRS_AT_ONCE]
+    for places in parts_of_texts(sketches.sizes[pairs].sum(axis=1), order, VALUES_IN_MEMORY):
         asked, of_pairs = _in_memory(sketches, limited[places])
         made = np.empty((len(places), columns), np.int64)
 

@@ -176,11 +176,16 @@ def test_sketches_in_a_file_are_compared_part_by_part(monkeypatch):
     in_a_file = collected.sketches()
     expected = estimated_cosines(in_memory, counts, pairs).tolist()
     expected_shares = OwnShares(in_memory, counts, family).of(pairs).tolist()
-    monkeypatch.setattr(own_share, "PAIRS_AT_ONCE", 50)
+    monkeypatch.setattr(own_share, "VALUES_IN_MEMORY", 1000)
+    joined, held = own_share.joined, []
+    monkeypatch.setattr(
+        own_share, "joined", lambda parts: held.append(joined(parts).sizes.sum()) or joined(parts)
+    )
 
     assert in_a_file.mapped is not None
     assert estimated_cosines(in_a_file, counts, pairs).tolist() == expected
     assert OwnShares(in_a_file, counts, family).of(pairs).tolist() == expected_shares
+    assert max(held) < 1000 + 2 * 200
 
 
 @pytest.mark.parametrize(("size", "level"), [(300, 1), (200, 0)])
