@@ -435,7 +435,7 @@ def count_values(
                 counters[place] += counters[place] < 65535
 
 
-@_compiled(_READ_ONLY, _NONE, _NONE, _PLACES, _CODES, _PLACES, _TALLIES[None])
+@_compiled(_READ_ONLY, _NONE, _NONE, _PLACES, _CODES, _PLACES, _CODES[None])
 def shared_with_sampled(
     values: Values,
     begins: Indices,
@@ -443,7 +443,7 @@ def shared_with_sampled(
     buckets: Indices,
     asked: Values,
     owners: Indices,
-    shared: Counters,
+    shared: Values,
 ) -> None:
     """Count in `shared` (texts, sampled) how many values each text has of each sampled one.
 

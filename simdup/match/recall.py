@@ -17,7 +17,7 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from simdup.arrays import Counters, Hashes, Indices, Mask, Similarities
+from simdup.arrays import Hashes, Indices, Mask, Similarities, Values
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.sketch import LEAST, Sketches, levels
 from simdup.match.distinct_texts import Texts
@@ -40,7 +40,7 @@ ALIKE_BY_CHANCE = 27
 # least: 1 in 160 of the pairs that are just as similar does not.
 ERRORS = 2.5
 
-# Values that more than one sampled text in so many has are not looked up in other texts.
+# Values that more sampled texts than this have are not looked up in other texts.
 COMMON = 16
 
 # The values of the sampled texts are found by so many of their first bits.
@@ -143,12 +143,14 @@ def _alike(
     """
     root, kept = np.sqrt(counts, dtype=np.float32), 0.5 ** levels(counts).astype(np.float32)
     looked_up, found = _SampledValues(sketches.take(sampled)), [np.empty((0, 2), np.int64)]
-    for part in parts_of_texts(sketches.sizes, others):
+    # Tiny texts count as larger ones, so that not too many are compared at once.
+    for part in parts_of_texts(sketches.sizes.clip(LEAST), others):
         at_most = looked_up.shared_with(sketches.take(part)) + looked_up.common
         of_pair = np.minimum.outer(kept[part], kept[sampled])
         asked = similarity * of_pair * np.outer(root[part], root[sampled])
         error = ERRORS * np.sqrt(asked) * (of_pair < 1)
-        other, text = np.nonzero(at_most >= asked - error)
+        # A little less, since these numbers are rounded; the next comparison is exact.
+        other, text = np.nonzero(at_most >= 0.9999 * asked - error)
         found.append(np.column_stack((sampled[text], part[other])))
     every = np.concatenate(found)
     every = every[every[:, 0] != every[:, 1]]
@@ -164,17 +166,17 @@ class _SampledValues:
     def __init__(self, sketches: Sketches) -> None:
         values, owners = sketches.joined(), np.repeat(np.arange(len(sketches)), sketches.sizes)
         _, number, texts = np.unique(values, return_inverse=True, return_counts=True)
-        is_common, self._n = texts[number] * COMMON > len(sketches), len(sketches)
-        self.common = np.bincount(owners[is_common], minlength=self._n).astype(np.uint16)
+        is_common, self._n = texts[number] > COMMON, len(sketches)
+        self.common = np.bincount(owners[is_common], minlength=self._n).astype(np.uint32)
         order = np.argsort(values, kind="stable")
         order = order[~is_common[order]]
         self._values, self._owners = values[order], owners[order]
         buckets = np.arange((1 << BUCKET_BITS) + 1)
         self._begins = np.searchsorted(self._values >> np.uint32(32 - BUCKET_BITS), buckets)
 
-    def shared_with(self, others: Sketches) -> Counters:
+    def shared_with(self, others: Sketches) -> Values:
         """How many values each sketch shares with each sampled one, common ones aside; (n, m)."""
-        shared = np.zeros((len(others), self._n), np.uint16)
+        shared = np.zeros((len(others), self._n), np.uint32)
         if kernels := loaded_kernels():
             values, begins, sizes = as_kernels_take(others)
             table = self._begins, self._values, self._owners

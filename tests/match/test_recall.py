@@ -355,10 +355,10 @@ def test_kernels_and_numpy_count_the_same_values_and_leave_out_common_ones(monke
     draw = np.random.default_rng(3)
     texts = [draw.choice(1 << 10, size, replace=False) for size in draw.integers(1, 255, 90)]
     made = of_each([np.sort(values).astype(np.uint32) * 0x400001 for values in texts])
-    first = [{*values.tolist()} for values in texts[:30]]
+    first = [{*values.tolist()} for values in texts]
     owners = Counter(value for values in first for value in values)
-    common = {value for value, texts in owners.items() if texts > 30 / recall.COMMON}
-    looked_up = recall._SampledValues(made.take(np.arange(30)))  # noqa: SLF001
+    common = {value for value, texts in owners.items() if texts > recall.COMMON}
+    looked_up = recall._SampledValues(made)  # noqa: SLF001
 
     by_kernels = looked_up.shared_with(made)
     monkeypatch.setattr(recall, "loaded_kernels", lambda: None)
@@ -369,3 +369,48 @@ def test_kernels_and_numpy_count_the_same_values_and_leave_out_common_ones(monke
     assert by_kernels.tolist() == [
         [len(({*values.tolist()} & other) - common) for other in first] for values in texts
     ]
+
+
+# Texts of more than a million features keep so many values.
+MANY = np.arange(70_000, dtype=np.uint32)
+
+
+@pytest.mark.parametrize("with_kernels", [True, False])
+@pytest.mark.usefixtures("kernels")
+def test_more_values_are_counted_than_16_bits_hold(monkeypatch, with_kernels):
+    if not with_kernels:
+        monkeypatch.setattr(recall, "loaded_kernels", lambda: None)
+    one, many = of_each([MANY]), of_each([MANY] * (recall.COMMON + 1))
+
+    assert recall._SampledValues(one).shared_with(one).tolist() == [[len(MANY)]]  # noqa: SLF001
+    assert set(recall._SampledValues(many).common.tolist()) == {len(MANY)}  # noqa: SLF001
+
+
+def test_a_few_sampled_texts_are_not_compared_with_texts_that_share_nothing():
+    texts = of_each(list(np.arange(4000, dtype=np.uint32).reshape(40, 100)))
+    counts, sampled = np.full(40, 100), np.arange(5)
+
+    assert not len(recall._alike(texts, counts, sampled, np.arange(40), 0.35))  # noqa: SLF001
+
+
+def test_equal_texts_of_any_length_are_alike_enough_for_similarity_1():
+    lengths = np.tile(np.arange(1, 201), 2)
+    texts = of_each([np.arange(n, dtype=np.uint32) for n in lengths.tolist()])
+
+    found = recall._alike(texts, lengths, np.arange(200), np.arange(200, 400), 1)  # noqa: SLF001
+
+    assert {(a, a + 200) for a in range(200)} <= {*map(tuple, found.tolist())}
+
+
+def test_tiny_texts_are_compared_with_the_sample_a_few_at_a_time(monkeypatch):
+    texts, sizes = of_each(list(np.arange(9000, dtype=np.uint32)[:, None])), []
+    shared_with = recall._SampledValues.shared_with  # noqa: SLF001
+    monkeypatch.setattr(
+        recall._SampledValues,  # noqa: SLF001
+        "shared_with",
+        lambda self, others: sizes.append(len(others)) or shared_with(self, others),
+    )
+
+    recall._alike(texts, texts.sizes, np.arange(50), np.arange(9000), 0.35)  # noqa: SLF001
+
+    assert sizes == [2048, 2048, 2048, 2048, 808]
