@@ -6,21 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
 from simdup.arrays import Distances, Hashes, Indices, Mask, Similarities
 from simdup.errors import TooManyPairsError
-from simdup.fingerprint.sketch import LEAST, LEVELS, Sketches, thinned
-from simdup.match.candidates import (
-    affordable_distance,
-    needs_sieve,
-    reach_of,
-    sample,
-)
+from simdup.fingerprint.sketch import Sketches
+from simdup.match.candidates import affordable_distance, needs_sieve, reach_of, sample
 from simdup.match.distinct_texts import Texts
 from simdup.match.division import Search, pairs_inside, salts_of
-from simdup.match.own_share import least_similarity, may_be_alike
+from simdup.match.own_share import Sieve, least_similarity, passing, sieves
 from simdup.match.postings import Together, texts_together
 from simdup.progress import Progress
 from simdup.search.distinct import distinct_rows
@@ -31,10 +27,6 @@ from simdup.settings import Settings
 #: The most texts of a part of which a further round compares all with all: they have
 #: 64 pairs each, as many as a search by distance may have.
 ALL_WITH_ALL = 128
-
-#: Pairs of long texts that the usual sketches let pass are compared by sketches with so many values
-#: too: most of the pairs that are not alike enough go, before all their values are compared.
-FINER = 1 << 10
 
 
 class CandidateSearch:
@@ -101,16 +93,14 @@ class CandidateSearch:
 
         Pairs that may have a cosine of `most` are kept, even if more is asked for.
         """
-        if self.sketches is None:
-            return pairs
-        counts, large = self.texts.counts, self.texts.large
-        sieves = [(self.sketches, LEAST)]
-        if large is not None:
-            sieves.append((thinned(large, counts, LEVELS, FINER), FINER))
-        for sketches, kept in sieves:
-            least = np.minimum(self.least(pairs), most)
-            pairs = pairs[may_be_alike(sketches, counts, pairs, least, kept)]
-        return pairs
+        least = np.minimum(self.least(pairs), most)
+        return pairs[passing(self._sieves, self.texts.counts, pairs, least)]
+
+    @cached_property
+    def _sieves(self) -> list[Sieve]:
+        """The sketches that rule pairs out; none if they cannot."""
+        large = None if self.sketches is None else self.texts.large
+        return [] if large is None else sieves(large, self.texts.counts)
 
     def least(self, pairs: Indices) -> Similarities:
         """The similarity that the lengths of the two texts of each pair ask for; (m,)."""

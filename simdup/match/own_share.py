@@ -103,6 +103,13 @@ VALUES_AT_ONCE = 1 << 18
 # A pair is passed over unless its sketches are within so many standard errors of what is asked.
 ERRORS = 3
 
+# Pairs of long texts that the usual sketches let pass are compared by sketches with so many values
+# too: most of the pairs that are not alike enough go, before all their values are compared.
+FINER = 1 << 10
+
+#: Sketches that rule pairs out, and how many values these keep at least.
+Sieve = tuple[Sketches, int]
+
 
 def least_similarity(similarity: float, counts: Indices) -> Similarities:
     """The cosine from which two texts may be near-duplicates; (m,).
@@ -137,6 +144,20 @@ def may_be_alike(
     error = np.where(level.any(axis=1), np.sqrt(least / np.maximum(size, 1)), 0)
     needed = (least - ERRORS * error) * size - 1e-9
     return shared >= needed
+
+
+def sieves(large: Sketches, counts: Indices) -> list[Sieve]:
+    """The sketches that rule out pairs of texts with `counts` (n,) features, the smallest first."""
+    return [(thinned(large, counts, LEVELS, kept), kept) for kept in (LEAST, FINER)]
+
+
+def passing(by: list[Sieve], counts: Indices, pairs: Indices, least: Similarities) -> Indices:
+    """The places of the pairs that no sieve rules out, ascending; see `may_be_alike`."""
+    places = np.arange(len(pairs))
+    for sketches, kept in by:
+        asked = pairs[places], least[places]
+        places = places[may_be_alike(sketches, counts, *asked, kept)]
+    return places
 
 
 def estimated_cosines(sketches: Sketches, counts: Indices, pairs: Indices) -> Similarities:

@@ -21,12 +21,7 @@ from simdup.arrays import Hashes, Indices, Mask, Similarities, Values
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.sketch import LEAST, Sketches, levels
 from simdup.match.distinct_texts import Texts
-from simdup.match.own_share import (
-    as_kernels_take,
-    least_similarity,
-    may_be_alike,
-    parts_of_texts,
-)
+from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike, parts_of_texts
 from simdup.records import Interval
 from simdup.search.distinct import distinct_numbers, pair_keys
 from simdup.settings import USUAL, Limits, Settings

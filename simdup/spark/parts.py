@@ -212,12 +212,12 @@ def _sieving(similarity: float) -> Task:
         for each in batches:
             both = pa.chunked_array([each["a_sketch"], each["b_sketch"]])
             counts = np.concatenate([numbers(each[f"{side}_features"]) for side in ("a", "b")])
-            sketches, n = thinned(read_back(both.to_pylist()), counts), len(each)
+            sieves, n = own_share.sieves(read_back(both.to_pylist()), counts), len(each)
             pairs = np.column_stack((np.arange(n), np.arange(n, 2 * n)))
             least = own_share.least_similarity(similarity, counts[pairs].min(axis=1))
-            kept = own_share.may_be_alike(sketches, counts, pairs, np.minimum(least, FAMILY))
-            cosines = pa.array(own_share.estimated_cosines(sketches, counts, pairs[kept]))
-            named = each.select(["a", "b"]).filter(pa.array(kept))
+            kept = own_share.passing(sieves, counts, pairs, np.minimum(least, FAMILY))
+            cosines = pa.array(own_share.estimated_cosines(sieves[0][0], counts, pairs[kept]))
+            named = each.select(["a", "b"]).take(pa.array(kept))
             yield named.append_column("closeness", cosines)
 
     return sieving

@@ -521,7 +521,7 @@ def test_texts_are_compared_only_if_their_sketches_may_be_alike(tree, monkeypatc
 
     found = scan([root])
     monkeypatch.setattr(
-        "simdup.match.candidate_search.may_be_alike", lambda *asked: np.zeros(len(asked[2]), bool)
+        "simdup.match.own_share.may_be_alike", lambda *asked: np.zeros(len(asked[2]), bool)
     )
 
     assert [len(group.members) for group in found.groups] == [2]

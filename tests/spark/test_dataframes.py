@@ -349,7 +349,7 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(on_spar
     found.unpersist()
 
 
-# Candidates come from lists, as beyond 10,000 texts.
+# Candidates come from lists, as beyond 1,000 texts.
 BY_LISTS = Limits(by_distance=50)
 
 
