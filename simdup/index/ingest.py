@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
-from itertools import chain, groupby
+from itertools import chain, compress, groupby
 
 import numpy as np
 
@@ -341,7 +341,7 @@ class Ingestion:
             places = Places.of(self.file)  # another process may have removed some meanwhile
             are_kept = np.array([places.contains(each.path) for each in made.documents], bool)
             kept = np.flatnonzero(are_kept)
-            documents = [self._unless_settled(made.documents[index]) for index in kept.tolist()]
+            documents = list(map(self._unless_settled, compress(made.documents, are_kept)))
             replaced = put(self.file, documents, made.rows[kept], made.sketches.take(kept))
         self.counts.update(added=len(kept) - replaced, replaced=replaced)
 
