@@ -121,8 +121,8 @@ class Limits:
     candidates_per_text: Candidate pairs for each text, where that is more than `candidates`: the
         work stays linear.
     near_pairs: The most pairs of near fingerprints that a search may find: they take 1.2 GB.
-    measured_from: With fewer texts no recall is measured, since texts would be read for that
-        alone. Their candidates are all pairs within a distance, whose recall is known in theory.
+    measured_from: With fewer texts no recall is measured: their candidates are all pairs within a
+        distance, whose recall is known in theory.
     sampled: The most texts on which recall is measured. Each costs about 12 ns of processor time
         for every text of the collection, where a scan takes over 100,000 ns.
     sampled_one_in: At most one text in so many is sampled.

@@ -127,7 +127,7 @@ class TextFingerprints(NamedTuple):
     counts: How many features each text has.
     digests: (n, 2): 128-bit digests of the features of the texts.
     text_digests: (n, 2): 128-bit digests of the texts.
-    sketches: None where own shares are not asked for.
+    sketches: None where exact similarities do not decide.
     """
 
     rows: Rows

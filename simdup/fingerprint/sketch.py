@@ -7,11 +7,12 @@ analysis of metagenomes with FracMinHash and minimum metagenome covers", 2022, w
 for all texts.
 
 What is made and stored is large: a text with fewer than 2 * KEPT features keeps all of them. From
-there on each doubling halves the limit, down to one feature in 2**LEVELS. Own shares need as much.
-Candidates are compared by the usual sketches, which do the same from 2 * LEAST features on. The
-search for parts of texts uses dense sketches, which halve the limit no more than DENSE_LEVELS
-times: a short part shares too little with a sketch of one feature in 16. A larger sketch begins
-with the values of a smaller one, and `thinned` finds these.
+there on each doubling halves the limit, down to one feature in 2**LEVELS. Own shares need as much,
+and two sketches with all features give the exact similarity of their texts. Candidates are compared
+by the usual sketches, which do the same from 2 * LEAST features on. The search for parts of texts
+uses dense sketches, which halve the limit no more than DENSE_LEVELS times: a short part shares too
+little with a sketch of one feature in 16. A larger sketch begins with the values of a smaller one,
+and `thinned` finds these.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Two texts of similarity s differ in f * arccos(s) / pi bits on average, so a search one or two
 standard errors further out finds most of them. But pairs that are near by chance grow with
-the square of the collection, and two texts must be read for each. Where there would be too
+the square of the collection, and two texts must be compared for each. Where there would be too
 many, the search is narrowed, and `recall` says what that costs.
 """
 

@@ -24,7 +24,7 @@ class Items(NamedTuple):
     digests: (items, 2): digests of the features.
     rank: Of the copies of a text, the one with the lowest rank goes first.
     is_reference: If there are references, only pairs of a reference and another item count.
-    sketches: Large ones; None where own shares are not asked for.
+    sketches: Large ones; None where exact similarities do not decide.
     own: Items with different numbers are different texts, even if their features are equal.
     """
 
@@ -52,7 +52,7 @@ class Texts:
     is_reference: A text of both references and other items is two texts, since only pairs between
         these two sides count.
     sketches: The usual sketches, by which candidates are compared.
-    large: The large sketches, for own shares.
+    large: The large sketches, for exact similarities and own shares.
     """
 
     by_text: Indices

@@ -34,7 +34,7 @@ class SimilarityCache(Protocol):
 
 
 class FeatureSource(Protocol):
-    """Reads texts again for their features, which exact similarities need."""
+    """Reads texts again for their features, where sketches do not keep all of these."""
 
     def expect(self, texts: Indices) -> None:
         """Announce the texts (ascending) whose features will be asked for next."""
@@ -93,8 +93,7 @@ class ExactSimilarities:
         """Whether the sketches of both texts of each pair keep all their features; (m,)."""
         if self._sketches is None:
             return np.zeros(len(pairs), bool)
-        are_whole = self._sketches.sizes == self._texts.counts
-        found: Mask = are_whole[pairs].all(axis=1)
+        found: Mask = (self._sketches.sizes[pairs] == self._texts.counts[pairs]).all(axis=1)
         return found
 
     def _from_sketches(
