@@ -353,6 +353,27 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(on_spar
 BY_LISTS = Limits(by_distance=50)
 
 
+def test_pairs_of_long_texts_that_the_usual_sketches_let_pass_are_ruled_out_by_finer_ones():
+    draw = np.random.default_rng(5)
+    shared = np.append(np.full(30, 1080), 3600)  # of 4000 features; the last pair is alike
+    several = [np.unique(draw.integers(0, 1 << 32, 8200, np.uint32)) for _ in shared]
+    pairs = [
+        [np.sort(values[mixed[begin : begin + 4000]]) for begin in (0, 4000 - size)]
+        for values, size in zip(several, shared.tolist(), strict=True)
+        for mixed in [draw.permutation(8000)]
+    ]
+    columns = {"a": np.arange(31), "b": np.arange(31, 62)}
+    for side, own in zip("ab", zip(*pairs, strict=True), strict=True):
+        columns[f"{side}_features"] = np.full(31, 4000)
+        columns[f"{side}_sketch"] = [values.tobytes() for values in own]
+
+    (found,) = spark.parts._sieving(0.35)(iter([pa.RecordBatch.from_pydict(columns)]))  # noqa: SLF001
+
+    assert found["a"].to_pylist()[-1] == 30
+    assert found["b"].to_pylist()[-1] == 61
+    assert len(found) < 5
+
+
 @pytest.mark.parametrize("at_once", [1 << 22, 10])
 def test_a_list_that_is_read_piece_by_piece_has_the_pairs_of_one_read_at_once(monkeypatch, at_once):
     monkeypatch.setattr(lists, "ENTRIES_AT_ONCE", at_once)
