@@ -14,6 +14,7 @@ the same files the one stays that the rules prefer more often.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -184,6 +185,8 @@ class _Group:
         """Files that stay although there is another one for which they could go, and why."""
         self.kept: dict[str, Candidate] = {}
         """All files that stay so far, with or without such a reason."""
+        self.different = defaultdict[str, frozenset[bytes]](frozenset)
+        """For files that stay so far, the texts that what goes for them is different from."""
         self._by_bytes: dict[bytes, Candidate] = {}
         # With the same words, the first file of each sort.
         self._by_words: dict[object, dict[object, Candidate]] = {}
@@ -199,6 +202,7 @@ class _Group:
         why = file.stays or refusal
         if other is not None and not why:
             self.gone[file.id.path] = Gone(file, other)
+            self.different[other.id.path] |= file.different
             return
         if other is not None:
             self.left[file.id.path] = file, why
@@ -230,6 +234,7 @@ class _Group:
         # All copies of the preferred file that stay; that one itself may go for one of them.
         by_rules = sorted(self.kept.values(), key=lambda each: (each.is_changed, each.key))
         tops = copies_of(first.id, by_rules)
+        texts = {each.document.text_digest for each in (first, *tops)}
         for file in list(self.kept.values()):
             if file.id.kind_with(first.id) is not Kind.NEAR:
                 continue
@@ -238,26 +243,21 @@ class _Group:
             ]
             if first.is_related or file.is_related:
                 refusals = [RELATED]
-            if first.document.text_digest in file.different:
+            if texts & (file.different | self.different[file.id.path]):
                 refusals = [DIFFERENT]
-            stays = file.stays
-            if file.is_newest and not self.consents.newest:
-                stays = stays or NEWEST_ASKS
-            if stays or "" not in refusals:
-                self.left.setdefault(file.id.path, (file, stays or refusals[0]))
-                continue
+            why = file.stays or NEWEST_ASKS * (file.is_newest and not self.consents.newest)
+            why = why or ("" if "" in refusals else refusals[0])
             unknown = None if file.is_changed else 0.0
             similarity, floor = alike.get(file.id.content.words, unknown), self.consents.near
-            if similarity is not None and similarity < (floor or 0):
+            if not why and similarity is not None and similarity < (floor or 0):
                 why = f"near: only {similarity:.3f} alike"
+            if why:
                 self.left.setdefault(file.id.path, (file, why))
                 continue
             top = tops[refusals.index("")]
             self.left.pop(file.id.path, None)
-            self.gone[file.id.path] = Gone(file, top, similarity)
-            for path, each in self.gone.items():
-                if each.keep is file:
-                    self.gone[path] = Gone(each.file, top, similarity)
+            going = file, *(each.file for each in self.gone.values() if each.keep is file)
+            self.gone |= {each.id.path: Gone(each, top, similarity) for each in going}
 
 
 Copies = list[tuple[Candidate, Candidate]]

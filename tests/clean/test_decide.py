@@ -24,7 +24,7 @@ from simdup.records import Document, Kind, Source
 ALL = Consents(text=True, formats=True, near=0.5)
 
 
-def file(place, text="t", content="", encoding="utf-8", stays="", **fields):
+def file(place, text="t", content="", encoding="utf-8", stays="", *, different=(), **fields):
     """A file of a group; the lower its place, the rather it is kept."""
     inode, path = ord(place), f"/{place}"
     source = Source(path, 9, 0, 0, 1, inode)
@@ -36,7 +36,7 @@ def file(place, text="t", content="", encoding="utf-8", stays="", **fields):
     )  # fmt: skip
     content = document.words_digest, document.is_whole_text
     known = FileId(path, 1, inode, 9, 0, 0, *digests, 1, *content)
-    return Candidate(document, known, (inode,), stays, path)
+    return Candidate(document, known, (inode,), stays, path, different=frozenset(different))
 
 
 def decided(*pool, alike=None, copy_of=None, **consents):
@@ -132,3 +132,13 @@ def test_a_similar_file_that_is_protected_is_left_for_that_reason():
 
     assert decided(*pool, alike={"other": 0.9}, near=0.8)[1]["b"] == "protected"
     assert decided(*pool)[1]["b"] == "protected"
+
+
+def test_a_file_stays_near_one_that_you_called_different_from_its_copy():
+    copy = file("c", "other", encoding="html", different=[b"t"])
+    pool = file("a"), file("b", "other"), copy
+
+    gone, left = decided(*pool, alike={"other": 0.9}, near=0.8, formats=True)
+
+    assert gone == {"c": ("b", Kind.SAME_WORDS)}
+    assert left == {"a": PREFERRED}
