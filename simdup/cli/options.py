@@ -594,7 +594,6 @@ jobs = number(
 )
 
 quiet = flag("-q", "--quiet", "Show no progress, warnings or summary.")
-verbose = flag("-v", "--verbose", "Also show in how many bits fingerprints differ.")
 fail_on_found = flag("--fail-on-found", "Exit with 1 if there is a group; of a scan, a near one.")
 
 

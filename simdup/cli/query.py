@@ -66,6 +66,7 @@ class Query(NamedTuple):
         they are alike.
     bits: Use the first bits of each fingerprint. [default: all]
     null: Print only names, each followed by NUL, and one more NUL after each answer.
+    verbose: Also show in how many bits fingerprints differ.
     """
 
     file: str = options.argument("INDEX", options.PATH, replaces=options.OF_AN_INDEX)
@@ -83,7 +84,7 @@ class Query(NamedTuple):
     companions: options.Companions = options.part(options.Companions)
     null: bool = options.flag("-0", "--null", once=True, excludes=("--format",))
     form: str = options.report_format(("text", "json", "jsonl", "csv"))
-    verbose: bool = options.verbose
+    verbose: bool = options.flag("-v", "--verbose")
     target: str | None = options.output
     page: Page = options.part(Page)
     html_texts: str | None = texts_option(

@@ -41,6 +41,7 @@ class Shown(NamedTuple):
     related: Also list groups of related texts: they are alike, but perhaps just two of a series.
     siblings: Also report files of one pattern: they are alike, but share that with many other
         files.
+    verbose: Also show the figures behind each score, and in how many bits fingerprints differ.
     """
 
     sort: str = options.choice(SORTS)
@@ -49,7 +50,7 @@ class Shown(NamedTuple):
     summary: bool = options.flag(needs=("--format text",), replaces=("--format",))
     related: bool = options.flag()
     siblings: bool = options.flag()
-    verbose: bool = options.verbose
+    verbose: bool = options.flag("-v", "--verbose")
 
     def renderer(
         self, form: str, target: str | None, color: str, *, null: bool = False
