@@ -189,7 +189,7 @@ def keys_of(result: ScanResult) -> list[list[Key]]:
         if group.not_duplicates:  # one that the user called different from another does not lead
             digests = {each.document.path: each.document.text_digest for each in group.members}
             called = {digests[path] for pair in group.not_duplicates for path in pair}
-            _put(of_group, 0, [digest in called for digest in digests.values()])
+            _put(of_group, 0, [each.document.text_digest in called for each in group.members])
     _add_folders(result.folders, groups, keys)
     return keys
 

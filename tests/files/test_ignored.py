@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +21,7 @@ from simdup.files.ignored import (
     lines_in,
     without_ignored,
 )
+from simdup.findings.keeper import keys_of
 from simdup.records import Kind
 from simdup.report.json_csv import render_json
 from simdup.report.load import load
@@ -316,6 +318,16 @@ def test_a_file_that_was_called_different_leads_no_group_whatever_its_name(scann
     assert group.why == "like all others"
     saved = load("".join(render_json(found)).encode(), "x")
     assert saved.groups[0].not_duplicates == group.not_duplicates
+
+
+def test_a_forged_result_may_name_a_file_twice_in_a_group_with_an_ignored_pair(scanned):
+    found = scanned({"a": text(), "b": text([1]), "c": text([2])}, [("a", "b")])
+    members = found.groups[0].members
+    group = found.groups[0]._replace(members=(*members, members[1]))
+
+    (keys,) = keys_of(replace(found, groups=(group,)))
+
+    assert keys[3] == keys[1]
 
 
 def test_other_groups_do_not_hinder_a_scan_with_ignored_pairs(tmp_path):
