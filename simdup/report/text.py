@@ -830,7 +830,8 @@ def render_comparison(
     alike = percent(comparison.similarity)
     yield f"similarity   {look.painted(alike, colour)}, exact"
     own, settings = comparison.own_share, comparison.settings
-    if own is None and comparison.score is not None and settings.own_share:
+    is_near = comparison.kind is Kind.NEAR and comparison.score is not None
+    if own is None and is_near and settings.own_share:
         yield "own share    counted as 100 %, with no other files to look at (--among FOLDER)"
     if own is not None:
         sharing = f"{alike} alike, {whose(comparison.similarity, own)}"

@@ -89,6 +89,13 @@ def test_the_report_names_the_kind_of_match(compared, write, simplified, change,
     assert found["near_duplicates"] == (kind is not None)
 
 
+def test_copies_are_copies_whatever_other_files_share_their_wording(run, write, english):
+    write("a", english)
+    write("b", english)
+
+    assert b"own share" not in run("compare", "a", "b").out
+
+
 def test_k_decides_by_distance(run, write, english):
     write("a", english)
     write("b", english.replace("grey", "white"))
