@@ -144,8 +144,9 @@ def naming_ignored(
     pairs = {frozenset(pair) for pair in ignored}
     known = frozenset[bytes]().union(*pairs)
     for group in groups:
-        paths = {each.document.text_digest: each.document.path for each in reversed(group.members)}
-        own = [digest for digest in paths if digest in known]
+        every = ((each.document.path, each.document.text_digest) for each in group.members)
+        paths = {digest: path for path, digest in sorted(every, reverse=True)}
+        own = sorted(known.intersection(paths), key=paths.__getitem__)
         both = (each for each in combinations(own, 2) if frozenset(each) in pairs)
         found = {(paths[one], paths[other]) for one, other in both}
         yield group._replace(not_duplicates=tuple(sorted({*group.not_duplicates, *found})))

@@ -306,6 +306,18 @@ def test_a_group_says_which_of_its_files_the_user_called_different(scanned):
     assert plain.groups[0].not_duplicates == ()
 
 
+def test_a_saved_result_names_a_pair_once_in_whatever_order_its_files_are(scanned):
+    found = scanned({"a": text(), "b": text([1]), "c": text([2])}, [("b", "c")])
+    first, *others = found.groups[0].members
+    group = found.groups[0]._replace(members=(first, *reversed(others)))
+    pair = [each.document.text_digest for each in others]
+
+    known = without_ignored(replace(found, groups=(group,)), [pair])
+
+    assert len(others) == 2
+    assert known.groups[0].not_duplicates == found.groups[0].not_duplicates
+
+
 def test_a_file_that_was_called_different_leads_no_group_whatever_its_name(scanned):
     texts = {"a": text(), "b copy": text([1]), "c copy": text([2])}
     ((first, *_),) = names(scanned(texts), scanned.root)
