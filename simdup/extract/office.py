@@ -62,16 +62,16 @@ def _chunk(
     return with_unread("", [("unknown parts", data)])
 
 
-def _page(data: bytes) -> str:
+def _page(markup: str) -> str:
     """The text of a page without its title, which is not shown as part of a larger document."""
-    title, body, others = html_text.page(html_text.decoded(data))
+    title, body, others = html_text.page(markup)
     return with_unread(body, [*others, ("metadata", title)])
 
 
 # A document in a document may not take in documents, which could be the same one.
 _PAGES: dict[str | None, Callable[[bytes], str]] = {
     **dict.fromkeys((None, *TEXTS), html_text.decoded),
-    "html": _page,
+    "html": lambda data: _page(html_text.decoded(data)),
     "eml": eml.eml,
     "rtf": rtf.text,
 }
@@ -133,7 +133,7 @@ def _chapter(data: bytes) -> str:
         markup = html_text.decoded(data)
     except NotReadable:
         return with_unread("", [("unknown parts", data)])
-    return _page(data) if _TAG.search(markup) else markup
+    return _page(markup) if _TAG.search(markup) else markup
 
 
 # Readings above characters, which repeat them, and elements that place a drawing.
