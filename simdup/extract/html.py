@@ -145,7 +145,7 @@ def _others(found: re.Match[str], name: str) -> Iterator[tuple[str, str]]:
     elif _HIDING.match(whole):
         yield "hidden text", whole
     elif _READING.match(whole):
-        yield from page(_READING.sub("<p", whole, count=1)).others
+        yield from _read(_READING.sub("<p", whole, count=1), Frames(""))[1]
 
 
 def _attributes(tag: str) -> Iterator[tuple[str, str]]:
