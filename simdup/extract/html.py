@@ -136,10 +136,10 @@ def _read(markup: str, frames: Frames) -> tuple[str, list[tuple[str, str]]]:
 def _others(found: re.Match[str], name: str) -> Iterator[tuple[str, str]]:
     """What a piece of markup holds besides visible text and titles."""
     whole = found.group()
-    if found["contents"] is not None and name not in (*_SHOWN, "title"):
-        kind = {"script": "scripts", "style": "styles"}.get(name, "hidden text")
-        if content := words_of_styles(whole) if name == "style" else whole:
-            yield kind, content
+    if name == "style" and (words := words_of_styles(whole)):
+        yield "styles", words
+    if found["contents"] is not None and name not in (*_SHOWN, "title", "style"):
+        yield "scripts" if name == "script" else "hidden text", whole
     elif name:
         yield from _attributes(found["attributes"])
     elif _HIDING.match(whole):

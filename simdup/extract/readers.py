@@ -66,7 +66,7 @@ _EXTRAS = {"pypdfium2": "docs", "zstandard": "docs", "kreuzberg": "legacy"}
 _PACKAGED = (ZIP, COMPOUND)
 
 #: Raised with every change that gives the same document another text or other unread content.
-EDITION = 16
+EDITION = 17
 
 
 class NotInstalled(NotReadable):

@@ -78,6 +78,7 @@ def test_entities_that_make_too_much_text_are_refused():
         ),
         *(
             '<textarea placeholder="say {}"></textarea>',
+            "<style onload='go({})'>p {{}}</style>",
             "<!--> <a href={}>",
             "<!---> <a href='{}'>",
         ),
