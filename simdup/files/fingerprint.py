@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain, count
+from itertools import chain, repeat
+from sys import maxsize
 from typing import NamedTuple
 
 import numpy as np
 
-from simdup.arrays import Mask, Rows, Values
+from simdup.arrays import Digests, Mask, Rows
 from simdup.extract.readers import Readers
 from simdup.files.read import (
     SkipError,
@@ -40,7 +41,7 @@ from simdup.fingerprint.simhash import (
     fingerprint_chunks,
     fingerprint_texts,
 )
-from simdup.fingerprint.sketch import Sketches, joined, of_each
+from simdup.fingerprint.sketch import Sketches, joined
 from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import Settings
@@ -94,12 +95,11 @@ class Fingerprinted(NamedTuple):
         return Fingerprinted(found, self.rows[kept], sketches)
 
 
-class _Made(NamedTuple):
-    """A document with something to compare, and its fingerprint."""
+class _Streamed(NamedTuple):
+    """The document of a file that was read in chunks, and its fingerprint."""
 
     document: Document
-    row: Rows
-    sketch: Values | None
+    prints: Fingerprints
 
 
 class FingerprintOptions(NamedTuple):
@@ -122,22 +122,13 @@ def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) 
 
     All texts of small sources are in memory together, so the caller limits their number.
     """
+    limit = options.settings.limits.text_characters
     with closing(Readers(*options.settings.reading)) as readers:
-        return _joined(_outcomes(sources, options, readers), options)
-
-
-def fingerprint_read(texts: Sequence[Text], options: FingerprintOptions) -> Fingerprinted:
-    """Fingerprint texts that are in memory."""
-    return _joined(_fingerprinted(texts, options), options)
-
-
-def _joined(every: Iterable[_Made | Skipped], options: FingerprintOptions) -> Fingerprinted:
-    outcomes = list(every)
-    found = tuple(each.document if isinstance(each, _Made) else each for each in outcomes)
-    made = [each for each in outcomes if isinstance(each, _Made)]
-    rows = np.array([each.row for each in made], np.uint8).reshape(-1, options.recipe.bits // 8)
-    sketched = [each.sketch for each in made if each.sketch is not None]
-    return Fingerprinted(found, rows, None if options.levels is None else of_each(sketched))
+        read = (_read(source, options, readers) for source in sources)
+        batches = batched(read, _characters, limit, len(sources))
+        parts = [fingerprint_read(batch, options) for batch in batches]
+    is_sketched = options.levels is not None
+    return Fingerprinted.joined(parts, options.recipe.bits, is_sketched=is_sketched)
 
 
 def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
@@ -155,64 +146,65 @@ def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
     return made.keeping(~is_flat)._replace(found=found)
 
 
-def _outcomes(
-    sources: Sequence[Source], options: FingerprintOptions, readers: Readers
-) -> Iterator[_Made | Skipped]:
-    """The document and fingerprint of each source, or why it is skipped."""
-    read = (_read(source, options, readers) for source in sources)
-    limit = options.settings.limits.text_characters
-    for waiting in batched(read, _characters, limit, len(sources)):
-        yield from _fingerprinted(waiting, options)
+def _characters(read: Text | _Streamed | Skipped) -> int:
+    """The size of a text that waits for its fingerprint; a streamed file is a batch of its own."""
+    if isinstance(read, Text):
+        return len(read.text)
+    return maxsize if isinstance(read, _Streamed) else 0
 
 
-def _characters(read: Text | _Made | Skipped) -> int:
-    return len(read.text) if isinstance(read, Text) else 0
-
-
-def _read(source: Source, options: FingerprintOptions, readers: Readers) -> Text | _Made | Skipped:
-    """The text of a small source, the document of a large one, or why it is skipped."""
+def _read(
+    source: Source, options: FingerprintOptions, readers: Readers
+) -> Text | _Streamed | Skipped:
+    """The text of a small source, the fingerprint of a large one, or why it is skipped."""
     try:
         if not is_streamed(source, readers):
             return read_text(source, readers)
         streamed = StreamedText(source, readers)
         prints = fingerprint_chunks(streamed.pieces(), options.recipe, options.levels)
-        return _made(streamed.document(), options.recipe, prints, 0)
+        return _Streamed(streamed.document(), prints)
     except SkipError as skip:
         return skip.at(source.path)
 
 
-def _fingerprinted(
-    waiting: Sequence[Text | _Made | Skipped], options: FingerprintOptions
-) -> Iterator[_Made | Skipped]:
-    """Yield the outcomes, and for each text its document with its fingerprint."""
-    texts = [each.text for each in waiting if isinstance(each, Text)]
-    prints = fingerprint_texts(texts, options.recipe, options.levels)
-    rows = count()
-    for each in waiting:
-        if isinstance(each, Text):
-            yield _made(each.document, options.recipe, prints, next(rows))
-        else:
-            yield each
-
-
-def _made(document: Document, recipe: Recipe, prints: Fingerprints, row: int) -> _Made | Skipped:
-    """The document whose fingerprint is this row, or why there is nothing in it to compare."""
-    source, features = document.source, int(prints.counts[row])
-    if source.size == 0:
-        return Skipped(source.path, Reason.EMPTY, "0 bytes")
-    if features == 0:
-        is_keyword = recipe.features is FeatureKind.KEYWORDS
-        detail = "no keyword" if is_keyword else "no letter or digit"
-        about = document.encoding, document.bytes_digest, document.packing
-        file = None if document.format == "text" else without_text(source, *about)
-        return Skipped(source.path, Reason.EMPTY, detail, file)
-    document = document._replace(
-        features=features,
-        features_digest=prints.digests[row].tobytes(),
-        words_digest=b"" if prints.words is None else prints.words[row].tobytes(),
+def fingerprint_read(
+    batch: Sequence[Text | _Streamed | Skipped], options: FingerprintOptions
+) -> Fingerprinted:
+    """Fingerprint texts that are in memory; or return what is known of one streamed file."""
+    streamed = [each.prints for each in batch if isinstance(each, _Streamed)]
+    texts = [each.text for each in batch if isinstance(each, Text)]
+    prints = streamed[0] if streamed else fingerprint_texts(texts, options.recipe, options.levels)
+    words = repeat(b"") if prints.words is None else _bytes_of_each(prints.words)
+    about = zip(prints.counts.tolist(), _bytes_of_each(prints.digests), words, strict=False)
+    found = tuple(
+        each if isinstance(each, Skipped) else _with_prints(each.document, options, *next(about))
+        for each in batch
     )
-    sketch = None if prints.sketches is None else prints.sketches[row]
-    return _Made(document, prints.rows[row], sketch)
+    kept = np.flatnonzero(prints.counts)
+    sketches = None if prints.sketches is None else prints.sketches.take(kept)
+    return Fingerprinted(found, prints.rows[kept], sketches)
+
+
+def _bytes_of_each(digests: Digests) -> list[bytes]:
+    """Each digest of an array of shape (n, 2) as 16 bytes."""
+    data = digests.tobytes()
+    return [data[begin : begin + 16] for begin in range(0, len(data), 16)]
+
+
+def _with_prints(
+    document: Document, options: FingerprintOptions, features: int, digest: bytes, words: bytes
+) -> Document | Skipped:
+    """The document with its features and digests, or why there is nothing in it to compare."""
+    if features:
+        return document._replace(features=features, features_digest=digest, words_digest=words)
+    path = document.path
+    if document.source.size == 0:
+        return Skipped(path, Reason.EMPTY, "0 bytes")
+    is_keyword = options.recipe.features is FeatureKind.KEYWORDS
+    detail = "no keyword" if is_keyword else "no letter or digit"
+    about = document.encoding, document.bytes_digest, document.packing
+    file = None if document.format == "text" else without_text(document.source, *about)
+    return Skipped(path, Reason.EMPTY, detail, file)
 
 
 def features_of(
