@@ -435,11 +435,12 @@ def count_values(
                 counters[place] += counters[place] < 65535
 
 
-@_compiled(_READ_ONLY, _NONE, _NONE, _PLACES, _CODES, _PLACES, _CODES[None])
+@_compiled(_READ_ONLY, _NONE, _NONE, np.uint32(0), _PLACES, _CODES, _PLACES, _CODES[None])
 def shared_with_sampled(
     values: Values,
     begins: Indices,
     sizes: Indices,
+    shift: int,
     buckets: Indices,
     asked: Values,
     owners: Indices,
@@ -448,11 +449,11 @@ def shared_with_sampled(
     """Count in `shared` (texts, sampled) how many values each text has of each sampled one.
 
     `asked` are the values of the sampled texts, ascending, and `owners` says whose they are.
-    Values with equal first 16 bits are between two of the `buckets`.
+    Values that are equal without their last `shift` bits are between two of the `buckets`.
     """
     for text in range(len(begins)):
         for at in range(begins[text], begins[text] + sizes[text]):
-            bucket = values[at] >> 16
+            bucket = values[at] >> shift
             for place in range(buckets[bucket], buckets[bucket + 1]):
                 if asked[place] == values[at]:
                     shared[text, owners[place]] += 1

@@ -38,8 +38,10 @@ ERRORS = 2.5
 # Values that more sampled texts than this have are not looked up in other texts.
 COMMON = 16
 
-# The values of the sampled texts are found by so many of their first bits.
-BUCKET_BITS = 16
+# The values of the sampled texts are found by their first bits, which are many more than these
+# values: most values of other texts then find none. The others are shifted out.
+BUCKETS = 1 << 19
+_SHIFT = np.uint32(32 - 19)
 
 # 95 % of a normal distribution are within so many standard deviations.
 _DEVIATION = 1.96
@@ -140,12 +142,16 @@ def _alike(
     looked_up, found = _SampledValues(sketches.take(sampled)), [np.empty((0, 2), np.int64)]
     # Tiny texts count as larger ones, so that not too many are compared at once.
     for part in parts_of_texts(sketches.sizes.clip(LEAST), others):
-        at_most = looked_up.shared_with(sketches.take(part)) + looked_up.common
-        of_pair = np.minimum.outer(kept[part], kept[sampled])
-        asked = similarity * of_pair * np.outer(root[part], root[sampled])
+        # Texts of one length ask for equally many values.
+        _, first, alike = np.unique(counts[part], return_index=True, return_inverse=True)
+        lengths = part[first]
+        of_pair = np.minimum.outer(kept[lengths], kept[sampled])
+        asked = similarity * of_pair * np.outer(root[lengths], root[sampled])
         error = ERRORS * np.sqrt(asked) * (of_pair < 1)
         # A little less, since these numbers are rounded; the next comparison is exact.
-        other, text = np.nonzero(at_most >= 0.9999 * asked - error)
+        least = np.ceil(0.9999 * asked - error).astype(np.int64) - looked_up.common
+        enough = least.clip(0).astype(np.uint32)[alike]
+        other, text = np.nonzero(looked_up.shared_with(sketches.take(part)) >= enough)
         found.append(np.column_stack((sampled[text], part[other])))
     every = np.concatenate(found)
     every = every[every[:, 0] != every[:, 1]]
@@ -166,15 +172,15 @@ class _SampledValues:
         order = np.argsort(values, kind="stable")
         order = order[~is_common[order]]
         self._values, self._owners = values[order], owners[order]
-        buckets = np.arange((1 << BUCKET_BITS) + 1)
-        self._begins = np.searchsorted(self._values >> np.uint32(32 - BUCKET_BITS), buckets)
+        sizes = np.bincount(self._values >> _SHIFT, minlength=BUCKETS)
+        self._begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
 
     def shared_with(self, others: Sketches) -> Values:
         """How many values each sketch shares with each sampled one, common ones aside; (n, m)."""
         shared = np.zeros((len(others), self._n), np.uint32)
         if kernels := loaded_kernels():
             values, begins, sizes = as_kernels_take(others)
-            table = self._begins, self._values, self._owners
+            table = _SHIFT, self._begins, self._values, self._owners
 
             def fill(part: slice) -> None:
                 kernels.shared_with_sampled(values, begins[part], sizes[part], *table, shared[part])
