@@ -46,6 +46,9 @@ LEVELS = 4
 #: characters, or forty of a Chinese one.
 DENSE_LEVELS = 2
 
+# Texts whose sketches are thinned at once, so that few pages of a file are in memory.
+SEARCHED_AT_ONCE = 1 << 13
+
 _HALF = np.uint64(32)
 # The type of a value in stored sketches.
 _STORED = np.dtype("<u4")
@@ -185,11 +188,15 @@ def thinned(
     limits = (_limits(counts, most_levels, least) >> _HALF).astype(np.uint32)
     # The number of values up to the limit lies from `low` to `high`, which meet.
     low, high = large.sizes * (levels(counts, most_levels, least) == 0), large.sizes.copy()
-    while len(open_ := np.flatnonzero(low < high)):
-        middle = (low[open_] + high[open_]) // 2
-        is_kept = large.values[large.begins[open_] + middle] <= limits[open_]
-        low[open_[is_kept]], high[open_[~is_kept]] = middle[is_kept] + 1, middle[~is_kept]
-    large.release()
+    every = np.flatnonzero(low < high)
+    for begin in range(0, len(every), SEARCHED_AT_ONCE):
+        open_ = every[begin : begin + SEARCHED_AT_ONCE]
+        while len(open_):
+            middle = (low[open_] + high[open_]) // 2
+            is_kept = large.values[large.begins[open_] + middle] <= limits[open_]
+            low[open_[is_kept]], high[open_[~is_kept]] = middle[is_kept] + 1, middle[~is_kept]
+            open_ = open_[low[open_] < high[open_]]
+        large.release()
     return Sketches(large.values, large.begins, low, large.mapped)
 
 

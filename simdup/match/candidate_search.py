@@ -100,7 +100,7 @@ class CandidateSearch:
     def _sieves(self) -> list[Sieve]:
         """The sketches that rule pairs out; none if they cannot."""
         large = None if self.sketches is None else self.texts.large
-        return [] if large is None else sieves(large, self.texts.counts)
+        return [] if large is None else sieves(large, self.texts.counts, self.sketches)
 
     def least(self, pairs: Indices) -> Similarities:
         """The similarity that the lengths of the two texts of each pair ask for; (m,)."""

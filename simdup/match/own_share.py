@@ -146,9 +146,13 @@ def may_be_alike(
     return shared >= needed
 
 
-def sieves(large: Sketches, counts: Indices) -> list[Sieve]:
-    """The sketches that rule out pairs of texts with `counts` (n,) features, the smallest first."""
-    return [(thinned(large, counts, LEVELS, kept), kept) for kept in (LEAST, FINER)]
+def sieves(large: Sketches, counts: Indices, usual: Sketches | None = None) -> list[Sieve]:
+    """The sketches that rule out pairs of texts with `counts` (n,) features, the smallest first.
+
+    `usual` are the smallest ones if they are known, made from the large ones.
+    """
+    finer = thinned(large, counts, least=FINER)
+    return [(thinned(large, counts) if usual is None else usual, LEAST), (finer, FINER)]
 
 
 def passing(by: list[Sieve], counts: Indices, pairs: Indices, least: Similarities) -> Indices:
