@@ -1,23 +1,27 @@
 """Tasks in, the results of a function out, in the order of the tasks, by several processes.
 
-Workers are spawned, not forked, so that no thread or lock of the parent is copied. Few tasks
-are under way at a time, so that their data fits in memory. The parent starts no thread:
-`concurrent.futures` does, and waits for ever where no thread can start. A worker imports only
-this module before its first task, so that a failing import (numpy's for lack of memory, say)
-is reported like the error of a task.
+The first worker is spawned, so that no thread or lock of the parent is copied. It imports what
+tasks need, and on Linux the other workers are forked from it, in no time and with shared memory.
+Few tasks are under way at a time, so that their data fits in memory. The parent starts no thread:
+`concurrent.futures` does, and waits for ever where no thread can start. An import that fails in a
+worker (numpy's for lack of memory, say) is reported like the error of a task.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from ctypes import CDLL
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from operator import attrgetter
 from queue import SimpleQueue
@@ -26,6 +30,7 @@ from typing import Any, NoReturn, TypeVar
 
 from simdup.compute.memory import check_that_numpy_loads
 from simdup.errors import SimdupError, import_root
+from simdup.progress import Progress, silent
 
 Result = TypeVar("Result")
 
@@ -38,16 +43,26 @@ TASKS = 2
 # The number of an error that belongs to no task: the next task could not be received.
 NO_TASK = -1
 
+# Elsewhere each worker is spawned: libraries of macOS do not survive a fork.
+_FORKS = sys.platform == "linux"
+# Asks Linux to send a process a signal when its parent ends (`man 2 prctl`).
+_PR_SET_PDEATHSIG = 1
+
 
 def results(
-    function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int
+    function: Callable[..., Result],
+    tasks: Iterable[tuple[Any, ...]],
+    jobs: int,
+    characters: int = 0,
+    progress: Progress = silent,
 ) -> Generator[Result]:
     """Yield the function's result for each task (its arguments), in order, by `jobs` processes.
 
-    Raises the errors of the function, and BrokenProcessPool if a worker died. The workers end
-    when the generator is closed.
+    The tasks read so many `characters` in all. If that pays, the kernels are loaded here, while the
+    first worker starts, and then in the workers. Raises the errors of the function, and
+    BrokenProcessPool if a worker died. The workers end when the generator is closed.
     """
-    crew = _Crew(function, jobs)
+    crew = _Crew(function, jobs, characters, progress)
     sent = wanted = 0
     try:
         for task in tasks:
@@ -73,47 +88,31 @@ def check_that_workers_start() -> None:
         ) from None
 
 
+@dataclass
 class _Worker:
-    """A worker process, and how many tasks it has."""
+    """The parent's end of the connection to a worker, and how many tasks the worker has."""
 
-    def __init__(self) -> None:
-        from simdup.compute.compiled import loaded_kernels  # noqa: PLC0415  not in a worker
-
-        context = get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        # Workers load the kernels if this process has: they are compiled and in the cache.
-        arguments = (theirs, loaded_kernels() is not None)
-        self.process = context.Process(target=_work, args=arguments, daemon=True)
-        self.tasks = 0
-        try:
-            with theirs, _interrupts_held_back():
-                self.process.start()
-        except BaseException:  # Ctrl-C while it started: nobody else would end the process
-            if self.process.pid is not None:
-                self.end()
-            raise
-
-    def end(self) -> None:
-        """End the process, even if it is busy."""
-        self.connection.close()
-        self.process.kill()  # a worker that ignores SIGTERM, as its parent may, ends all the same
-        self.process.join()
+    connection: Connection
+    tasks: int = 0
 
 
 class _Crew:
-    """Workers, each started when the others are busy; `done` holds their results by number."""
+    """Workers, started when the others are busy; `done` holds their results by number."""
 
-    def __init__(self, function: Callable[..., Any], jobs: int) -> None:
+    def __init__(
+        self, function: Callable[..., Any], jobs: int, characters: int, progress: Progress
+    ) -> None:
         self.done: dict[int, tuple[Any, Exception | None, str]] = {}
         self._function, self._jobs = function, jobs
+        self._characters, self._progress = characters, progress
         self._workers: list[_Worker] = []
+        self._spawned: list[BaseProcess] = []
 
     def send(self, number: int, task: tuple[Any, ...]) -> None:
         """Send a task to the worker with the fewest tasks, as soon as one has room."""
         worker = min(self._workers, key=attrgetter("tasks"), default=None)
         if (worker is None or worker.tasks) and len(self._workers) < self._jobs:
-            worker = _Worker()
-            self._workers.append(worker)
+            worker = self._started()
         while worker is None or worker.tasks == TASKS:
             self._receive()
             worker = min(self._workers, key=attrgetter("tasks"))
@@ -122,6 +121,29 @@ class _Crew:
         except OSError:
             raise BrokenProcessPool("a worker process died") from None
         worker.tasks += 1
+
+    def _started(self) -> _Worker:
+        """Start one more worker, and all others that can be forked from it; return it."""
+        from simdup.compute import compiled  # noqa: PLC0415  not in a worker
+
+        context, modules = get_context("spawn"), [self._function.__module__]
+        if compiled.loaded_kernels() or compiled.kernels_pay(characters=self._characters):
+            modules.append("numba")
+        count = self._jobs - len(self._workers) if _FORKS else 1
+        ours, theirs = zip(*(context.Pipe() for _ in range(count)), strict=True)
+        process = context.Process(target=_work, args=(theirs, modules), daemon=True)
+        self._spawned.append(process)
+        with ExitStack() as opened, _interrupts_held_back():
+            for each in theirs:
+                opened.enter_context(each)
+            process.start()
+        self._workers += map(_Worker, ours)
+        compiled.load_kernels_if_worth(characters=self._characters, progress=self._progress)
+        self._characters = 0  # counted
+        # Workers load the kernels if this process has: they are compiled and in the cache.
+        with suppress(OSError):  # it died, which its first task will show
+            ours[0].send(compiled.loaded_kernels() is not None)
+        return self._workers[-count]
 
     def result(self, number: int) -> Any:  # noqa: ANN401
         """The function's result for a task. Raises the function's error."""
@@ -133,9 +155,13 @@ class _Crew:
         return result
 
     def end(self) -> None:
-        """End all workers, even if they are busy."""
+        """End all workers, even if they are busy; forked ones end with the worker they are from."""
         for worker in self._workers:
-            worker.end()
+            worker.connection.close()
+        for process in self._spawned:
+            if process.pid is not None:
+                process.kill()  # one that ignores SIGTERM, as its parent may, ends all the same
+                process.join()
 
     def _receive(self) -> None:
         """Wait until a worker has done a task, and keep the result."""
@@ -159,27 +185,50 @@ class _InWorkerError(Exception):
         return f"in a worker process:\n{self.args[0]}"
 
 
-def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (a process takes no keywords)
-    """Be a worker: do tasks until the parent closes the connection."""
+def _work(connections: Sequence[Connection], modules: Iterable[str]) -> None:
+    """Be a worker for the first connection, and fork one for each of the others.
+
+    All of them need these modules. The parent says whether they load the kernels.
+    """
     tasks = SimpleQueue[Any]()
     try:
         check_that_numpy_loads()
-        import_module("numpy")  # before a thread takes memory too
+        for name in modules:  # before a thread takes memory too
+            import_module(name)
+        if connections[0].recv():
+            import_module("simdup.compute.compiled").load_kernels()
     except (MemoryError, ImportError) as error:
         tasks.put((NO_TASK, _raising, (import_root(error),)))
+    except (EOFError, OSError):
+        return  # the parent is gone
+    own = _forked(connections)
     try:
-        threading.Thread(target=_listen, args=(connection, tasks), daemon=True).start()
+        threading.Thread(target=_listen, args=(own, tasks), daemon=True).start()
     except RuntimeError as error:
-        _send_error(connection, NO_TASK, error)
+        _send_error(own, NO_TASK, error)
         return
     while True:
         number, function, task = tasks.get()
         try:
-            if is_compiled:
-                import_module("simdup.compute.compiled").load_kernels()
-            connection.send((number, function(*task), None, ""))
+            own.send((number, function(*task), None, ""))
         except Exception as error:  # noqa: BLE001  (it is raised where the result is wanted)
-            _send_error(connection, number, error)
+            _send_error(own, number, error)
+
+
+def _forked(connections: Sequence[Connection]) -> Connection:
+    """Fork a worker for each connection but the first; the connection of this process."""
+    first, spawned = connections[0], os.getpid()
+    for own in connections[1:]:
+        if os.fork() == 0:
+            CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            for other in connections:
+                if other is not own:
+                    other.close()
+            if os.getppid() != spawned:
+                os._exit(1)
+            return own
+        own.close()
+    return first
 
 
 def _send_error(connection: Connection, number: int, error: Exception) -> None:

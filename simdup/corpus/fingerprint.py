@@ -136,14 +136,13 @@ def fingerprint_tables(
     size = sum(table.size for table in tables)
     # The limit is meant for 128 bits; more bits take longer.
     factor = max(1, recipe_of(settings).bits // 128)
-    load_kernels_if_worth(characters=size * factor, progress=progress)
     if jobs is None:
         jobs = jobs_worth(size)
     none = np.empty(0, np.int64)
     collected, limits = new_prints(settings, none, none, none), settings.limits
     flaws, ids = Flaws(tables, limits.faulty_rows), _KeptIds(limits.id_bytes)
     owners, sizes = list[int](), [0]
-    with closing(_fingerprinted(tables, settings, jobs)) as chunks:
+    with closing(_fingerprinted(tables, settings, jobs, size * factor, progress)) as chunks:
         for made in progress(chunks, "rows", None, _rows_in):
             where = made.numbers, made.offsets, made.lengths
             collected.add(made.prints.sketches, *made.prints[:4], *where)
@@ -172,16 +171,17 @@ def _rows_in(made: FingerprintedChunk) -> int:
 
 
 def _fingerprinted(
-    tables: tuple[Table, ...], settings: Settings, jobs: int
+    tables: tuple[Table, ...], settings: Settings, jobs: int, characters: int, progress: Progress
 ) -> Generator[FingerprintedChunk]:
-    """Yield the fingerprints of each chunk, in order."""
+    """Yield the fingerprints of each chunk, in order; they have so many characters in all."""
     every = ((index, chunk) for index, table in enumerate(tables) for chunk in table.chunks())
     tasks = ((*each, settings) for each in every)
     if jobs == 1:
+        load_kernels_if_worth(characters=characters, progress=progress)
         yield from starmap(fingerprint_chunk, tasks)
         return
     try:
-        with closing(results(fingerprint_chunk, tasks, jobs)) as chunks:
+        with closing(results(fingerprint_chunk, tasks, jobs, characters, progress)) as chunks:
             yield from chunks
     except BrokenProcessPool:
         check_that_workers_start()

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.arguments import AnyPath, check_jobs, check_truth, check_type, digest_pairs, path_list
-from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, without_degenerate
 from simdup.files.group_files import match_documents, unmatched
@@ -380,10 +379,9 @@ def _read(found: _Found, memory: _Memory, jobs: int | None, progress: Progress) 
     """Read and fingerprint the sources of which nothing is known yet, with `jobs` processes."""
     positions = [position for position, outcome in enumerate(found.outcomes) if outcome is None]
     unknown = [found.sources[position] for position in positions]
-    load_kernels_if_worth(characters=sum(each.size for each in unknown), progress=progress)
     waiting, settings = iter(positions), replace(found.settings, recipe=found.recipe)
     options = FingerprintOptions(settings, found.levels)
-    batches = fingerprint_all(deque(tasks(unknown, settings.limits)), options, jobs)
+    batches = fingerprint_all(deque(tasks(unknown, settings.limits)), options, jobs, progress)
     for task, made in progress(batches, "read", len(positions), lambda done: len(done[0])):
         memory.keep(task, made)
         found.add(list(islice(waiting, len(task))), made)

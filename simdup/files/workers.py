@@ -11,9 +11,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from simdup.arrays import Rows
-from simdup.compute.compiled import jobs_worth
+from simdup.compute.compiled import jobs_worth, load_kernels_if_worth
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, fingerprint_sources
 from simdup.fingerprint.sketch import Sketches
+from simdup.progress import Progress, silent
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import USUAL, Limits
 from simdup.text.chunking import batched
@@ -25,27 +26,37 @@ def tasks(sources: Iterable[Source], limits: Limits = USUAL) -> Iterator[list[So
 
 
 def fingerprint_all(
-    waiting: deque[list[Source]], options: FingerprintOptions, jobs: int | None = None
+    waiting: deque[list[Source]],
+    options: FingerprintOptions,
+    jobs: int | None = None,
+    progress: Progress = silent,
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Yield each task with its result, in order; a finished task leaves the queue.
 
     A task whose worker died comes in parts.
 
     `jobs` processes work on them; None: as many as there are cores, or this process alone where
-    others are not worth starting. A file whose worker died is skipped as unreadable.
+    others are not worth starting. A file whose worker died is skipped as unreadable. The compiled
+    kernels are loaded if that pays.
     """
+    size = sum(source.size for task in waiting for source in task)
     if jobs is None:
-        jobs = jobs_worth(sum(source.size for task in waiting for source in task))
-    if jobs == 1:
-        while waiting:
-            task = waiting.popleft()
-            yield task, fingerprint_sources(task, options)
+        jobs = jobs_worth(size)
+    if jobs > 1:
+        yield from _pooled(waiting, options, jobs, size, progress)
         return
-    yield from _pooled(waiting, options, jobs)
+    load_kernels_if_worth(characters=size, progress=progress)
+    while waiting:
+        task = waiting.popleft()
+        yield task, fingerprint_sources(task, options)
 
 
 def _pooled(
-    waiting: deque[list[Source]], options: FingerprintOptions, jobs: int
+    waiting: deque[list[Source]],
+    options: FingerprintOptions,
+    jobs: int,
+    size: int = 0,
+    progress: Progress = silent,
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Yield results in order; a file that kills its worker is given up, others are read again."""
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
@@ -55,7 +66,7 @@ def _pooled(
     has_worked = False
     while waiting:
         try:
-            for result in _results(waiting, options, jobs):
+            for result in _results(waiting, options, min(jobs, len(waiting)), size, progress):
                 has_worked = True
                 yield waiting.popleft(), result
         except BrokenProcessPool:
@@ -84,7 +95,11 @@ def _salvaged(
 
 
 def _results(
-    tasks: Iterable[list[Source]], options: FingerprintOptions, jobs: int
+    tasks: Iterable[list[Source]],
+    options: FingerprintOptions,
+    jobs: int,
+    size: int = 0,
+    progress: Progress = silent,
 ) -> Iterator[Fingerprinted]:
     """Yield the result of each task, in order."""
     from simdup.compute.worker_pool import results  # noqa: PLC0415  slow to import
@@ -92,7 +107,7 @@ def _results(
     # A copy, since tasks leave the caller's queue as they are finished.
     waiting = deque(tasks)
     sent = ((task, options) for task in tuple(waiting))
-    for made in results(_sent, sent, jobs):
+    for made in results(_sent, sent, jobs, size, progress):
         yield _received(made, waiting.popleft())
 
 

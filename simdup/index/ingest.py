@@ -20,7 +20,6 @@ from itertools import chain, compress, groupby
 import numpy as np
 
 from simdup.arrays import Indices
-from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InputError
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, without_degenerate
 from simdup.files.read import edition
@@ -270,12 +269,10 @@ class Ingestion:
     def _ingest(self, found: Iterable[Found]) -> None:
         """Read the files that the index does not know, and write them in batches."""
         waiting = deque(tasks(self._unknown(self._without_own(found)), self.settings.limits))
-        size = sum(source.size for task in waiting for source in task)
         count = sum(map(len, waiting))
-        load_kernels_if_worth(characters=size, progress=self.progress)
         batch, last = list[Fingerprinted](), time.monotonic()
         options = FingerprintOptions(self.settings, sketch_levels(self.file.about))
-        results = fingerprint_all(waiting, options, self.jobs)
+        results = fingerprint_all(waiting, options, self.jobs, self.progress)
         for _, made in self.progress(results, "read", count, lambda done: len(done[0])):
             batch.append(without_degenerate(made, self.settings.recipe.bits))
             self._skip(batch[-1].skipped)

@@ -6,14 +6,16 @@ import os
 import sys
 import threading
 from concurrent.futures.process import BrokenProcessPool
-from time import sleep
+from pathlib import Path
+from time import monotonic, sleep
 from types import ModuleType
 
 import pytest
 from patience import LONG
 
-from simdup.compute.worker_pool import AHEAD, check_that_workers_start, results
+from simdup.compute.worker_pool import AHEAD, _Crew, check_that_workers_start, results
 from simdup.errors import ExtraMissingError
+from simdup.progress import silent
 
 pytestmark = pytest.mark.slow
 
@@ -99,11 +101,15 @@ def test_no_thread_is_needed(monkeypatch):
     assert list(results(doubled, ((number,) for number in range(9)), 2)) == [*range(0, 18, 2)]
 
 
+def upper(data):
+    return data.upper()
+
+
 @pytest.mark.parametrize("size", [1 << 10, 1 << 18])
 def test_tasks_and_results_of_any_size_pass(size):
     tasks = [(bytes(size) * 2,) for _ in range(9)]
 
-    assert [len(each) for each in results(bytes.upper, tasks, 2)] == 9 * [2 * size]
+    assert [len(each) for each in results(upper, tasks, 2)] == 9 * [2 * size]
 
 
 def test_a_worker_that_dies_is_an_error():
@@ -118,6 +124,38 @@ def test_workers_end_when_the_generator_is_closed():
 
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
+
+
+def busy(path):
+    Path(path).write_text(str(os.getpid()))
+    return sum(range(10**12))  # no other thread of the worker has a turn meanwhile
+
+
+def has_ended(process):
+    try:
+        return " (zombie)" in Path(f"/proc/{process}/status").read_text()
+    except FileNotFoundError:
+        return True
+
+
+def until(condition):
+    end = monotonic() + LONG
+    while not condition():
+        assert monotonic() < end
+        sleep(0.01)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_all_workers_end_however_busy_they_are(tmp_path):
+    told = [tmp_path / str(number) for number in range(3)]
+    crew = _Crew(busy, 3, 0, silent)
+    for path in told:
+        crew.send(0, (path,))
+    until(lambda: all(path.exists() and path.read_text() for path in told))
+
+    crew.end()
+
+    until(lambda: all(has_ended(path.read_text()) for path in told))
 
 
 def test_workers_start():

@@ -121,7 +121,7 @@ def test_small_scans_start_no_worker(sources, monkeypatch):
 def test_large_scans_start_as_many_workers_as_there_are_cores(monkeypatch):
     asked = []
     monkeypatch.setattr("simdup.compute.compiled.cores", lambda: 7)
-    monkeypatch.setattr(local, "_pooled", lambda *arguments: asked.append(arguments[-1]) or ())
+    monkeypatch.setattr(local, "_pooled", lambda *arguments: asked.append(arguments[2]) or ())
 
     list(fingerprint_all(deque([sized(BYTES_WORTH_WORKERS, 1)]), OPTIONS))
     list(fingerprint_all(deque([sized(1, 2, 3)]), OPTIONS, 3))
