@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, repeat
 from sys import maxsize
 from typing import NamedTuple
@@ -49,7 +51,8 @@ from simdup.text.chunking import batched, chunks_of
 from simdup.text.encodings import Encoding, decode, decode_chunks
 
 
-class Fingerprinted(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Fingerprinted:
     """The documents and fingerprints of some sources, and the sources that were skipped.
 
     found: One for each source, in their order.
@@ -61,12 +64,12 @@ class Fingerprinted(NamedTuple):
     rows: Rows
     sketches: Sketches | None = None
 
-    @property
+    @cached_property
     def documents(self) -> tuple[Document, ...]:
         """The files with a fingerprint, in the order of `rows`."""
         return tuple(each for each in self.found if isinstance(each, Document))
 
-    @property
+    @cached_property
     def skipped(self) -> tuple[Skipped, ...]:
         """The files that have no fingerprint, with the reason."""
         return tuple(each for each in self.found if isinstance(each, Skipped))
@@ -143,7 +146,7 @@ def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
         else each
         for each in made.found
     )
-    return made.keeping(~is_flat)._replace(found=found)
+    return replace(made.keeping(~is_flat), found=found)
 
 
 def _characters(read: Text | _Streamed | Skipped) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -87,7 +88,7 @@ def _salvaged(
     except BrokenProcessPool:
         if len(task) == 1:
             died = Skipped(task[0].path, Reason.UNREADABLE, "the process reading it died")
-            yield task, fingerprint_sources([], options)._replace(found=(died,))
+            yield task, replace(fingerprint_sources([], options), found=(died,))
         else:
             half = len(task) // 2
             yield from _salvaged(task[:half], options)

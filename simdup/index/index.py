@@ -391,4 +391,4 @@ class Index:
         with self._readers.one() as reader, reader.reading():
             loaded = self._readers.loaded(reader, 8 * reader.width)
             found = everything(reader, loaded, self.settings.limits, is_sketched=is_sketched)
-        return found._replace(rows=found.rows[:, :width])
+        return replace(found, rows=found.rows[:, :width])

@@ -474,7 +474,7 @@ def test_a_file_that_could_not_be_reread_is_read_by_the_next_update(
         there = [each for each in sources if os.path.basename(each.path) != "b"]
         done = real(there, *how)
         lost = [Skipped(each.path, Reason.UNREADABLE) for each in sources if each not in there]
-        return done._replace(found=(*done.found, *lost))
+        return replace(done, found=(*done.found, *lost))
 
     for name in "abc":
         write(f"in/{name}", words(ord(name)))
