@@ -19,14 +19,14 @@ from simdup.arrays import Indices, Mask
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import PACKINGS, changed, check_packing
 from simdup.corpus.formats.table import Table
-from simdup.corpus.records import CorpusResult, TextFingerprints
+from simdup.corpus.records import CorpusResult, RowGroups, TextFingerprints
 from simdup.corpus.reread import RereadTexts
 from simdup.corpus.scan import texts_in
 from simdup.errors import BadValueError, InputError
 from simdup.match.engine import LocalEngine
 from simdup.match.groups import staying
 from simdup.progress import Item, Progress, silent
-from simdup.settings import KEEPS
+from simdup.settings import KEEPS, Settings
 
 # Endings of names that promise a packing that simdup does not write.
 _NOT_WRITTEN = {".7z", ".br", ".bz2", ".lz", ".lz4", ".lzma", ".rar", ".tgz", ".xz", ".z", ".zip"}
@@ -70,40 +70,67 @@ def dropped_for(
     Raises ValueError for another `keep`, InputError when a file has changed.
     """
     check_keep(keep)
-    groups = result.groups
-    group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
-    order = _preferred(result, keep, group)
-    text = result.texts
-    # Rows with equal features are one text, which its most preferred row represents.
-    _, first, of = np.unique(text[order], return_index=True, return_inverse=True)
-    firsts = np.sort(first)
-    members = order[firsts]
-    is_centre = np.zeros(len(members), bool)
-    if result.settings.linkage == "star":
-        is_centre = np.isin(text[members], text[groups.offsets[:-1]])
-    with _engine(result, members, progress) as (engine, number):
-        stands_for = staying(
-            group[members], is_centre, lambda pairs: engine.are_near(number[pairs])
-        )
-        one = np.empty(len(order), np.int64)
-        one[order] = np.searchsorted(firsts, first[of])
-        goes = np.flatnonzero(members[stands_for[one]] != np.arange(len(order)))
+    groups, text = result.groups, result.texts
+    chosen = preferred_texts(
+        groups, text, result.rows.lengths[groups.members], keep, result.settings
+    )
+    with _engine(result, chosen.members, progress) as (engine, number):
+        stands_for = chosen.staying(lambda pairs: engine.are_near(number[pairs]))
+        goes = chosen.going(stands_for)
         goes = goes[np.argsort(groups.members[goes])]
-        pairs = np.column_stack((one[goes], stands_for[one[goes]]))
+        pairs = np.column_stack((chosen.one[goes], stands_for[chosen.one[goes]]))
         measured = _measured(engine, number[pairs]) if is_measured else None
-    like = members[pairs[:, 1]]
+    like = chosen.members[pairs[:, 1]]
     digests = result.prints.text_digests
     same = (digests[goes] == digests[like]).all(axis=1)
     return Dropped(groups.members[goes], groups.members[like], same, measured)
 
 
-def _preferred(result: CorpusResult, keep: str, group: Indices) -> Indices:
-    """The members of the groups, group by group, the preferred ones first."""
-    members = result.groups.members
+class PreferredTexts(NamedTuple):
+    """The texts of groups, each represented by its most preferred member.
+
+    members: Places among the members of all groups, group by group, the preferred ones first.
+    group: The group of each of these.
+    is_centre: Whether a text is alike to all of its group.
+    one: For each member of the groups, the place of its text in `members`.
+    """
+
+    members: Indices
+    group: Indices
+    is_centre: Mask
+    one: Indices
+
+    def staying(self, alike: Callable[[Indices], Mask]) -> Indices:
+        """The text that stays for each text; `alike` says which pairs of `members` are alike."""
+        return staying(self.group, self.is_centre, alike)
+
+    def going(self, stands_for: Indices) -> Indices:
+        """The members for which another one stays, by the text that stays for each text."""
+        return np.flatnonzero(self.members[stands_for[self.one]] != np.arange(len(self.one)))
+
+
+def preferred_texts(
+    groups: RowGroups, text: Indices, lengths: Indices, keep: str, settings: Settings
+) -> PreferredTexts:
+    """The texts of groups in the order in which they may stay.
+
+    `text` and `lengths` are of each member of the groups: the number of its text (rows with equal
+    features are one text) and its characters.
+    """
+    group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
     if keep == "representative":
-        return np.arange(len(members))
-    length = result.rows.lengths[members] if keep == "longest" else np.zeros_like(members)
-    return np.lexsort((members, -length, group))
+        order = np.arange(len(group))
+    else:
+        longest = lengths if keep == "longest" else np.zeros_like(lengths)
+        order = np.lexsort((groups.members, -longest, group))
+    _, first, of = np.unique(text[order], return_index=True, return_inverse=True)
+    firsts = np.sort(first)
+    members = order[firsts]
+    is_star = settings.linkage == "star"
+    one = np.empty(len(order), np.int64)
+    one[order] = np.searchsorted(firsts, first[of])
+    is_centre = np.isin(text[members], text[groups.offsets[:-1]]) & is_star
+    return PreferredTexts(members, group[members], is_centre, one)
 
 
 @contextmanager

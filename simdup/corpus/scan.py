@@ -99,7 +99,7 @@ def scan_tables(
             dense = thinned(sketches.take(texts.first), texts.counts, DENSE_LEVELS)
             parts = find_parts(texts, dense, matched, settings, reread, progress)
             parts = parts._replace(pairs=texts.first[parts.pairs])
-    groups = _row_groups(texts, matched, digests)
+    groups = row_groups(texts, matched, digests)
     text = texts.text_of[groups.members]
     of_members = texts.rows[text], texts.counts[text], texts.digests[text], digests[groups.members]
     return CorpusResult(
@@ -140,7 +140,7 @@ def group_texts(
     distinct = texts_in(prints, settings)
     in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
     matched = LocalEngine(distinct, settings, in_memory, progress).groups()
-    groups = _row_groups(distinct, matched, prints.text_digests)
+    groups = row_groups(distinct, matched, prints.text_digests)
     return replace(groups, members=there[groups.members])
 
 
@@ -213,7 +213,7 @@ def texts_in(prints: TextFingerprints, settings: Settings) -> Texts:
     return distinct_texts(items, bits)
 
 
-def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> RowGroups:
+def row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> RowGroups:
     """Groups of rows from groups of texts, the most similar first.
 
     Each is sorted: the representative, identical rows, the most similar rows.

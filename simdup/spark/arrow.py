@@ -92,23 +92,10 @@ def runs(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[tuple[Any, pa.
     return ((value, pa.Table.from_batches(found)) for value, found in pieces(batches, key))
 
 
-def whole_runs(batches: Iterable[pa.RecordBatch], key: str, at_once: int) -> Iterator[pa.Table]:
-    """Tables of at least `at_once` rows; the last one may have fewer.
-
-    Rows must be sorted by the key. Rows with equal keys are in one table.
-    """
-    waiting, size = list[pa.RecordBatch](), 0
-    for each in filter(len, batches):
-        waiting.append(each)
-        size += len(each)
-        if size < at_once or waiting[0][key][0] == each[key][-1]:
-            continue
-        table = pa.Table.from_batches(waiting)
-        last = int(begins_of(table, key)[-1])
-        yield table.slice(0, last)
-        waiting, size = table.slice(last).to_batches(), len(table) - last
-    if waiting:
-        yield pa.Table.from_batches(waiting)
+def whole(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """All rows of a task as one table, if there are any."""
+    if filled := list(filter(len, batches)):
+        yield pa.Table.from_batches(filled)
 
 
 def begins_of(table: pa.Table | pa.RecordBatch, key: str) -> Indices:

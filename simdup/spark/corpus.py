@@ -107,7 +107,6 @@ def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
     """
     began = perf_counter()
     found = grouped(files.source, settings, keep)
-    found = found._replace(groups=checkpointed(found.groups, "groups of rows"))
     reasons = found.rows.groupBy("reason")
     counts = reasons.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
     faults = [each for each in counts if each["reason"] is not None]
@@ -172,8 +171,7 @@ def _ordered(members: DataFrame) -> DataFrame:
     by_place, _ = numbered(sums.select("representative", key), "key")
     places = by_place.select("representative", (F.col("number") + 1).alias("group"))
     placed = checkpointed(members.join(places, "representative"), "report")
-    order = (F.col("id") != F.col("representative"), is_near, -alike, "distance", "id")
-    return placed.repartitionByRange("group").sortWithinPartitions("group", *order)
+    return placed.repartitionByRange("group").sortWithinPartitions("group", "place")
 
 
 def _rendering(scanned: Scanned, form: str) -> Task:
@@ -216,7 +214,7 @@ def write_kept(scanned: Scanned, target: str) -> Balance:
     """
     files, rows = scanned.files, scanned.grouped.rows
     refused = [fault.value for fault in Fault if fault.is_refused]
-    goes = scanned.grouped.dropped
+    goes = scanned.grouped.groups.where("goes").select("id")
     balance = replace(scanned.balance, dropped=goes.count())
     left_out = goes.unionAll(rows.where(rows["reason"].isin(refused)).select("id"))
     stays = files.rows.join(left_out, "id", "left_anti")

@@ -10,7 +10,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.settings import KEEPS, Settings
 from simdup.spark.parts import grouped, near_duplicates
-from simdup.spark.texts import Source, checkpointed, column, distinct_texts, fingerprinted
+from simdup.spark.texts import Source, checkpointed, column, fingerprinted, numbered_texts
+
+# How two rows compare, in the order of the columns of pairs.
+FIGURES = ("distance", "similarity", "own_share")
 
 
 def fingerprints(
@@ -38,24 +41,9 @@ def pairs(
     are made now, and are kept as long as the frame is. Raises InputError for an id that several
     rows have, and ValueError as `fingerprints` does.
     """
-    settings = settings or Settings()
-    source = _source(df, text, id)
-    texts = distinct_texts(source, settings)
-    near = near_duplicates(texts, source, settings)
-    of_copies = {
-        "distance": F.lit(0).cast("long"),
-        "similarity": F.lit(1.0 if settings.verified else None).cast("double"),
-        "own_share": F.lit(1.0 if texts.is_sketched else None).cast("double"),
-    }
-    number = F.col("number")
-    copied = texts.frame.where("copies > 1").select(number.alias("a"), number.alias("b"))
-    found = checkpointed(near.unionAll(copied.withColumns(of_copies)), "pairs")
-    ids = texts.frame.select("number", "digest").join(texts.rows.where("reason is null"), "digest")
-    for side in ("a", "b"):
-        found = found.join(ids.select("number", "id").toDF(side, f"id_{side}"), side)
-    low, high = F.least("id_a", "id_b").alias("id_a"), F.greatest("id_a", "id_b").alias("id_b")
-    found = found.where("a != b or id_a < id_b")
-    return found.select(low, high, *of_copies)
+    settings, source = settings or Settings(), _source(df, text, id)
+    found = near_duplicates(numbered_texts(source, settings), source, settings)
+    return checkpointed(found.select("id_a", "id_b", *FIGURES), "pairs")
 
 
 def groups(
@@ -65,10 +53,10 @@ def groups(
 
     `representative` is the id of the row that represents the group, which is a member too. The
     other columns compare a row with its representative: kind is "identical text" or "near", and
-    similarity and own_share may be null as in `pairs`. No row is in two groups. Everything but
-    the last joins is computed now. Raises the errors of `pairs`.
+    similarity and own_share may be null as in `pairs`. No row is in two groups. Groups are computed
+    now. Raises the errors of `pairs`.
     """
-    return grouped(_source(df, text, id), settings or Settings()).groups.drop("kept")
+    return grouped(_source(df, text, id), settings or Settings()).groups.drop("place", "goes")
 
 
 def deduplicate(
@@ -90,7 +78,8 @@ def deduplicate(
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
     found = grouped(_source(df, text, id), settings or Settings(), keep)
     own = column(str(df.columns.index(id)))
-    kept = _by_place(df).join(found.dropped, own == F.col("id"), "left_anti")
+    goes = found.groups.where("goes").select("id")
+    kept = _by_place(df).join(goes, own == F.col("id"), "left_anti")
     return kept.toDF(*df.columns)
 
 

@@ -1,16 +1,17 @@
 """Parts in, groups out: each task runs the engine of `simdup.match` on whole parts.
 
-The rows of a part are its texts and its candidate pairs. Small parts are handed to the engine many
-at a time. Where parts come from a search among all texts, tasks read them twice: first they count
-the families that have each value, and then, once the counters of all tasks are added, they group
-the texts. Texts without a part are counted where they lie. Unlike one process, a task has no store
-and no excluded pairs, and measures no recall.
+The rows of a part are all rows with its texts, its candidate pairs, and the texts themselves where
+sketches do not say all of them. Small parts are handed to the engine many at a time. Where parts
+come from a search among all texts, tasks read them twice: first they count the families that have
+each value, and then, once the counters of all tasks are added, they group the texts. Texts without
+a part are counted where they lie. Unlike one process, a task has no store and no excluded pairs,
+and measures no recall.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -19,55 +20,64 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.broadcast import Broadcast
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructField, StructType
 from pyspark.sql.window import Window
 
-from simdup.arrays import Counters, Indices, Mask, Similarities
+from simdup.arrays import Counters, Indices, Mask
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
+from simdup.corpus.records import RowGroups
+from simdup.corpus.rewrite import preferred_texts
+from simdup.corpus.scan import row_groups
 from simdup.errors import InputError
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.sketch import Sketches, read_back, thinned
 from simdup.match import own_share
 from simdup.match.candidates import recall, search_distance
-from simdup.match.distinct_texts import Texts, contents
+from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.division import MOST_TEXTS, STEPS, Divided, Search
 from simdup.match.engine import LocalEngine, TextGroups
-from simdup.match.groups import components, staying
+from simdup.match.grouping import Duplicates
+from simdup.match.groups import components
 from simdup.match.own_share import COUNTERS, FAMILY, CountedValues, OwnShares
 from simdup.progress import silent
 from simdup.records import SHORT, Candidates, Kind
-from simdup.search.distinct import distinct_numbers
+from simdup.search.distinct import DistinctRows, distinct_numbers
 from simdup.search.hamming import paired_distances
+from simdup.search.pairs import expanded
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, Task, binary, numbers, rows_of, whole_runs
+from simdup.spark.arrow import Batches, Task, binary, numbers, rows_of, whole
 from simdup.spark.lists import texts_together
 from simdup.spark.search import near_pairs
-from simdup.spark.texts import NumberedTexts, Source, checkpointed, distinct_texts, small, texts_of
+from simdup.spark.texts import (
+    NumberedTexts,
+    Source,
+    checkpointed,
+    numbered_texts,
+    read_digests,
+    small,
+    texts_of,
+)
 
 # The most pairs that one task connects: some 100 MB.
 PAIRS_AT_ONCE = 1 << 21
 
-#: Rows of parts that a task holds at once, unless a part has more.
-ROWS_AT_ONCE = 1 << 14
+#: Texts of parts that a task holds at once, unless a part has more.
+TEXTS_AT_ONCE = 1 << 14
 
 # Counters are sent in blocks; blocks of zeros only are left out.
 BLOCK = 1 << 16
 BLOCKS = "block int, counters binary"
 
-# The figures of a pair; null if unknown.
-KNOWN = ("similarity", "own_share")
+# How two rows compare; null if unknown.
+FIGURES = "similarity double, own_share double, distance long"
 
-# The columns of a pair of near-duplicates.
-PAIR = "a long, b long, distance long, similarity double, own_share double"
-
-# A member of a group: a text, the first row of the text that represents it, how it compares with
-# that, and the row that stays for the text, or null. Or facts of a task as JSON.
-MEMBERS = (
-    "digest binary, representative {id}, first_digest binary, distance long, similarity double,"
-    " own_share double, kept {id}, facts string"
-)
+# What a task says of a member of a group besides its row and its representative: how it compares
+# with that one, its place among all members that the task found, and whether it is dropped. Or
+# facts of a task as JSON.
+MEMBER = f"kind string, {FIGURES}, place long, goes boolean, facts string"
 
 #: The message of the error for a row that no longer has its text.
 CHANGED = "rows changed while they were compared"
@@ -77,23 +87,23 @@ class Division(NamedTuple):
     """The parts of texts, and the candidate pairs that a search among all texts found.
 
     `roots` has number and root, the part of each text that is in a pair; the lowest text gives a
-    part its number. `pairs` has a and b. `crowded` has the number of each text whose pairs are not
-    all among `pairs`, and `is_crowded`, which is true. `proposed` is the number of all candidate
-    pairs; None if all texts are one part, in which nothing was searched yet.
+    part its number. `pairs` has a and b, and each text whose pairs are not all there as a pair with
+    itself. `proposed` is the number of all candidate pairs; None if all texts are one part, in
+    which nothing was searched yet.
     """
 
     roots: DataFrame
     pairs: DataFrame
-    crowded: DataFrame
     proposed: int | None
 
 
 class GroupedRows(NamedTuple):
     """The rows of a source as `fingerprinted` returns them, and their groups.
 
-    The groups are as `groups` returns them, with the columns that the source keeps, and for each
-    row the `kept` one of its text, or null; lazily. `siblings` counts pairs of similar texts whose
-    common wording is in too many other texts. `candidates` is None if no pairs were verified.
+    The groups are as `groups` returns them, with the columns that the source keeps, the place of a
+    row in its group, and whether the row `goes`, as the local engine decides. `siblings` counts
+    pairs of similar texts whose common wording is in too many other texts. `candidates` is None if
+    no pairs were verified.
     """
 
     rows: DataFrame
@@ -101,29 +111,23 @@ class GroupedRows(NamedTuple):
     siblings: int
     candidates: Candidates | None
 
-    @property
-    def dropped(self) -> DataFrame:
-        """The `id` of each row to drop, which the local engine drops too."""
-        return self.groups.where(~F.col("kept").eqNullSafe(F.col("id"))).select("id")
-
 
 def grouped(source: Source, settings: Settings, keep: str | None = None) -> GroupedRows:
-    """The groups of rows; with `keep`, one of KEEPS, which row stays for each.
+    """The groups of rows; with `keep`, one of KEEPS, also which rows go.
 
     Raises InputError for an id that several rows have.
     """
-    texts = distinct_texts(source, settings, keep)
+    texts = numbered_texts(source, settings)
     division = divided(texts, source, settings)
-    frame, job = _prepared(texts, division, source, Job(source.read, settings, keep))
-    id_, *others = source.kept.names
-    schema = MEMBERS.format(id=texts.frame.schema["id"].dataType.simpleString())
+    job = Job(source.read, settings, source.kept.names, keep)
+    frame, job = _prepared(texts, division, source, job)
+    own = [StructField(each.name, each.dataType) for each in source.kept]  # each may be null
+    first = StructField("representative", source.kept["id"].dataType)
+    schema = StructType([*own, first, *StructType.fromDDL(MEMBER)])
     found = checkpointed(frame.mapInArrow(job.grouping, schema), "groups")
     facts = [json.loads(row["facts"]) for row in found.where("facts is not null").collect()]
-    same = F.col("text_digest") == F.col("first_digest")
-    kinds = F.when(same, Kind.IDENTICAL_TEXT.value).otherwise(Kind.NEAR.value).alias("kind")
-    members = texts.rows.where("reason is null").join(found, "digest")
-    members = members.select(id_, "representative", kinds, *KNOWN, "distance", "kept", *others)
     candidates = _added([Candidates(*each) for _, each in facts if each], division, settings)
+    members = found.where("facts is null").drop("facts")
     return GroupedRows(texts.rows, members, sum(siblings for siblings, _ in facts), candidates)
 
 
@@ -138,17 +142,19 @@ def _added(several: list[Candidates], division: Division, settings: Settings) ->
 
 
 def near_duplicates(texts: NumberedTexts, source: Source, settings: Settings) -> DataFrame:
-    """All pairs of near-duplicate texts, lazily: PAIR. KNOWN are null if they are not asked for."""
+    """All pairs of near-duplicate rows, lazily: id_a, id_b and FIGURES."""
     job = Job(source.read, settings, is_every_pair=True)
     frame, job = _prepared(texts, divided(texts, source, settings), source, job)
-    return frame.mapInArrow(job.pairing, PAIR)
+    kind = source.kept["id"].dataType
+    ids = [StructField(f"id_{side}", kind) for side in ("a", "b")]
+    return frame.mapInArrow(job.pairing, StructType([*ids, *StructType.fromDDL(FIGURES)]))
 
 
 def _prepared(
     texts: NumberedTexts, division: Division, source: Source, job: Job
 ) -> tuple[DataFrame, Job]:
     """The rows of parts, the ones of each part together, and what tasks have to know for them."""
-    frame = _rows_of_parts(texts, division, source, job)
+    frame = _rows_of_parts(texts, division, source, job.settings)
     if division.proposed is None or not job.settings.verified:
         return frame, replace(job, is_divided=division.proposed is not None)
     frame = checkpointed(frame, "parts")
@@ -172,23 +178,23 @@ def divided(texts: NumberedTexts, source: Source, settings: Settings) -> Divisio
     All are one part if they are few, or if exact similarities decide and sketches cannot propose
     pairs: then further rounds have to search for pairs of any two texts.
     """
-    frame, is_crowded = texts.frame, F.lit(True).alias("is_crowded")  # noqa: FBT003  (Spark's)
-    nobody = frame.where("false").select("number", is_crowded)
-    is_sketched = texts.is_sketched and settings.recipe.has_equal_weights
-    if texts.size <= settings.limits.by_distance or (settings.verified and not is_sketched):
-        no_pairs = nobody.select(F.col("number").alias("a"), F.col("number").alias("b"))
-        return Division(frame.select("number", F.lit(0).alias("root")), no_pairs, nobody, None)
+    frame, number = texts.frame, F.col("number")
+    is_listed = settings.verified and settings.recipe.has_equal_weights
+    if texts.size <= settings.limits.by_distance or (settings.verified and not is_listed):
+        no_pairs = frame.where("false").select(number.alias("a"), number.alias("b"))
+        return Division(frame.select("number", F.lit(0).cast("long").alias("root")), no_pairs, None)
     if not settings.verified:
         bits = settings.recipe.bits
         closeness = F.cos(F.lit(np.pi / bits) * F.col("distance")).alias("closeness")
         near = near_pairs(frame, bits, settings.distance)
         near = checkpointed(near.select("a", "b", closeness), "near pairs")
-        return Division(parts_of(near, frame), near, nobody, 0)
+        return Division(parts_of(near, frame), near.select("a", "b"), 0)
     found = checkpointed(texts_together(texts, source, settings), "lists")
-    crowded = found.where("is_star").select(F.explode(F.array("a", "b")).alias("number"))
     near = checkpointed(_perhaps_alike(found, frame, settings), "near sketches")
-    crowded = crowded.distinct().select("number", is_crowded)
-    return Division(parts_of(near, frame), near, crowded, found.count())
+    crowded = found.where("is_star").select(F.explode(F.array("a", "b")).alias("number")).distinct()
+    crowds = crowded.select(number.alias("a"), number.alias("b"))
+    pairs = near.select("a", "b").unionAll(crowds)
+    return Division(parts_of(near, frame), pairs, found.count())
 
 
 def _perhaps_alike(pairs: DataFrame, texts: DataFrame, settings: Settings) -> DataFrame:
@@ -239,8 +245,7 @@ def parts_of(pairs: DataFrame, texts: DataFrame) -> DataFrame:
         roots = checkpointed(whole.unionAll(rooted(checkpointed(inside, "parts"))), "parts")
     size = F.count("*").over(Window.partitionBy("root"))
     bits = F.ceil(F.log2(F.greatest(size / MOST_TEXTS, F.lit(1.0))))
-    # The first bits of the last word of the digest, whose lowest byte comes first.
-    first = F.conv(F.hex(F.substring("digest", -1, 1)), 16, 10).cast("int")
+    first = F.conv(F.hex(F.substring("digest", 1, 1)), 16, 10).cast("int")
     sized = roots.withColumn("bits", bits).join(texts.select("number", "digest"), "number")
     piece = Window.partitionBy("root", F.floor(first / F.pow(F.lit(2), 8 - F.col("bits"))))
     lowest = F.min("number").over(piece).alias("root")
@@ -250,70 +255,69 @@ def parts_of(pairs: DataFrame, texts: DataFrame) -> DataFrame:
 def rooted(pairs: DataFrame) -> DataFrame:
     """Each text of a pair, `number`, with the lowest text that it is connected with, `root`.
 
-    `pairs`, which are checkpointed, have a and b.
+    Tasks connect all pairs of the texts that they have, and hang these on the lowest one, again and
+    again until nothing changes; or one task connects all, if they are few. `pairs`, which are
+    checkpointed, have a and b.
     """
-    high, low = F.greatest("a", "b").alias("high"), F.least("a", "b").alias("low")
-    edges = pairs.select(high, low)
-    if edges.count() <= PAIRS_AT_ONCE:
-        found = edges.coalesce(1).mapInArrow(_connecting, "number long, root long")
-        return checkpointed(found, "components")
-    edges, before = checkpointed(edges.where("high > low").distinct(), "components"), None
-    state = F.count("*"), F.sum(F.xxhash64("high", "low").cast("decimal(38, 0)"))
-    while (now := edges.agg(*state).first()) != before:
-        before, edges = now, checkpointed(_small_star(_large_star(edges)), "components")
-    members = edges.select(F.col("high").alias("number"), F.col("low").alias("root"))
-    roots = edges.select(F.col("low").alias("number"), F.col("low").alias("root")).distinct()
-    return members.unionAll(roots)
+    edges, schema, now = (
+        pairs.select("a", "b").toDF("number", "root"),
+        "number long, root long",
+        None,
+    )
+    state = F.count("*"), F.sum(F.xxhash64("number", "root").cast("decimal(38, 0)"))
+    while edges.count() > PAIRS_AT_ONCE:
+        at_both = edges.withColumn("end", F.explode(F.array("number", "root"))).repartition("end")
+        found = at_both.mapInArrow(_connecting, schema).distinct()
+        edges, before = checkpointed(found, "components"), now
+        if (now := edges.agg(*state).first()) == before:
+            return edges
+    return checkpointed(edges.coalesce(1).mapInArrow(_connecting, schema), "components")
 
 
 def _connecting(batches: Batches) -> Batches:
-    """Connect all pairs in one task."""
-    pairs = [np.column_stack([numbers(each[name]) for name in ("high", "low")]) for each in batches]
+    """Connect all pairs that a task has."""
+    pairs = [
+        np.column_stack([numbers(each[name]) for name in ("number", "root")]) for each in batches
+    ]
     every = np.concatenate([np.empty((0, 2), np.int64), *pairs])
     number = distinct_numbers(every)
     root = number[components(np.searchsorted(number, every), len(number))]
     yield pa.RecordBatch.from_pydict({"number": number, "root": root})
 
 
-def _large_star(edges: DataFrame) -> DataFrame:
-    """Hang each text's higher neighbours on the lowest of its neighbours and itself."""
-    hung = edges.join(_lowest(edges).toDF("low", "lowest"), "low", "left")
-    return hung.select("high", F.coalesce("lowest", "low").alias("low"))
+def _rows_of_parts(
+    texts: NumberedTexts, division: Division, source: Source, settings: Settings
+) -> DataFrame:
+    """All rows of each part in the order of their ids: its rows, the texts to read, its pairs.
 
-
-def _small_star(edges: DataFrame) -> DataFrame:
-    """Hang each text and its lower neighbours on the lowest of these."""
-    through = edges.join(_lowest(edges), "high")
-    neighbour = F.struct(F.col("low").alias("high"), F.col("lowest").alias("low"))
-    own = F.struct("high", F.col("lowest").alias("low"))
-    hung = through.select(F.inline(F.array(neighbour, own)))
-    return hung.where("high > low").distinct()
-
-
-def _lowest(edges: DataFrame) -> DataFrame:
-    """The lowest neighbour of each text with a lower one."""
-    return edges.groupBy("high").agg(F.min("low").alias("lowest"))
-
-
-def _rows_of_parts(texts: NumberedTexts, division: Division, source: Source, job: Job) -> DataFrame:
-    """The texts of parts in the order of their ids, and the candidate pairs, part by part.
-
-    Copies are a part, too. Texts are there where they may have to be compared.
+    Copies are a part, too. The first row of a text brings its sketch.
     """
     # Short rows first: only texts of parts bring their sketches.
-    short = ("number", "id", "features", "copies", "preferred")
-    own = texts.frame.select(*short).join(small(division.roots), "number", "left")
-    own = own.where("root is not null or copies > 1").join(division.crowded, "number", "left")
-    own = own.withColumn("root", F.coalesce("root", "number"))
-    by_choice = F.row_number().over(Window.partitionBy("root").orderBy("preferred")).alias("place")
-    roots = checkpointed(own.select("*", by_choice), "parts")
-    about = texts.frame.drop(*short[1:]).join(small(roots), "number")
-    read = roots if job.settings.verified else roots.where(F.col("features") < SHORT)
-    rows = source.frame.join(small(read.select("id")), "id", "left_semi")
-    pairs = roots.select(F.col("number").alias("a"), "root").join(division.pairs, "a")
-    every = about.join(rows, "id", "left")
-    every = every.unionByName(pairs.select("a", "b", "root"), allowMissingColumns=True)
-    return every.repartition("root").sortWithinPartitions("root", "id")
+    is_read = _is_read(settings).alias("is_read")
+    own = texts.frame.select("number", "digest", "id", "copies", is_read)
+    own = own.join(small(division.roots), "number", "left").where("root is not null or copies > 1")
+    own = checkpointed(own.withColumn("root", F.coalesce("root", "number")), "parts")
+    of_text = ("number", "root")
+    firsts = small(own.select("digest", *of_text, F.col("id").alias("first")))
+    rows = texts.rows.where("reason is null").join(firsts, "digest")
+    if settings.verified:
+        rows = rows.withColumn("sketch", F.when(F.col("id") == F.col("first"), F.col("sketch")))
+    read = source.frame.join(small(own.where("is_read").select("id", *of_text)), "id")
+    pairs = own.select(F.col("number").alias("a"), "root").join(division.pairs, "a")
+    every = rows.drop("first")
+    for more in (read, pairs):
+        every = every.unionByName(more, allowMissingColumns=True)
+    tasks = own.count() // TEXTS_AT_ONCE + 1
+    return every.repartition(tasks, "root").sortWithinPartitions("id")
+
+
+def _is_read(settings: Settings) -> Column:
+    """Whether a text itself may be asked for: where neither sketch nor distance can decide."""
+    if not settings.verified:
+        return F.col("features") < SHORT
+    if not settings.recipe.has_equal_weights:
+        return F.lit(True)  # noqa: FBT003  (Spark's)
+    return F.octet_length("sketch") < 4 * F.col("features")
 
 
 def _adding(batches: Batches) -> Batches:
@@ -343,42 +347,43 @@ def _sum(batches: Iterable[pa.RecordBatch]) -> Counters:
 class Job:
     """What tasks have to find out about parts, and how.
 
-    With `is_divided`, a search among all texts has found the candidate pairs. With `is_every_pair`
-    all pairs are asked for, also the ones of crowded texts. Each text keeps `least` values for its
-    own shares.
+    `names` are the columns that groups keep of their rows. With `is_divided`, a search among all
+    texts has found the candidate pairs. With `is_every_pair` all pairs are asked for, also the ones
+    of crowded texts. Each text keeps `least` values for its own shares.
     """
 
     read: Task
     settings: Settings
+    names: Sequence[str] = ()
     keep: str | None = None
     is_divided: bool = False
     is_every_pair: bool = False
     frequencies: Broadcast[CountedValues] | None = None
     least: int = 0
 
-    def kept(self, texts: pa.RecordBatch | pa.Table) -> Sketches:
-        """The values of these texts by which own shares are computed."""
-        counts = numbers(texts["features"])
-        return thinned(read_back(texts["sketch"].to_pylist()), counts, least=self.least)
+    def kept(self, sketches: Sketches | None, counts: Indices) -> Sketches:
+        """The values of texts, which have sketches, by which own shares are computed."""
+        return thinned(sketches or read_back(()), counts, least=self.least)
 
     def counting_alone(self, batches: Batches) -> Batches:
         """Count the values of texts, each of which is a family: BLOCKS."""
         counters = np.zeros(COUNTERS, np.uint16)
         for each in batches:
-            own_share.count_families(counters, self.kept(each), np.arange(len(each)))
+            kept = self.kept(read_back(each["sketch"].to_pylist()), numbers(each["features"]))
+            own_share.count_families(counters, kept, np.arange(len(each)))
         yield _blocks(counters)
 
     def counting(self, batches: Batches) -> Batches:
         """Count the values of the families of parts: BLOCKS."""
         counters = np.zeros(COUNTERS, np.uint16)
-        for table in whole_runs(batches, "root", ROWS_AT_ONCE):
+        for table in whole(batches):
             pack = Pack(table, self)
-            own_share.count_families(counters, self.kept(pack.table), pack.families)
+            own_share.count_families(counters, pack.kept, pack.families)
         yield _blocks(counters)
 
     def grouping(self, batches: Batches) -> Batches:
-        """Group the texts of parts."""
-        for table in whole_runs(batches, "root", ROWS_AT_ONCE):
+        """Group the rows of parts."""
+        for table in whole(batches):
             pack = Pack(table, self)
             found = pack.engine.groups(pack.divided)
             candidates = found.candidates and astuple(found.candidates)
@@ -387,13 +392,10 @@ class Job:
             yield from pa.concat_tables(tables, promote_options="default").to_batches()
 
     def pairing(self, batches: Batches) -> Batches:
-        """Find all pairs of near-duplicates of parts: PAIR."""
-        for table in whole_runs(batches, "root", ROWS_AT_ONCE):
+        """Find all pairs of near-duplicate rows of parts."""
+        for table in whole(batches):
             pack = Pack(table, self)
-            pairs, similarities, shares = pack.engine.every_pair(pack.divided)
-            a, b = pack.number[np.sort(pairs, axis=1)].T
-            figures = pack.figures(pairs, similarities, shares)
-            yield pa.RecordBatch.from_pydict({"a": a, "b": b, **figures})
+            yield from pack.pairs(pack.engine.every_pair(pack.divided))
 
 
 class Pack:
@@ -401,48 +403,39 @@ class Pack:
 
     def __init__(self, table: pa.Table, job: Job) -> None:
         self._job, self._characters = job, 0
-        is_pair = pc.is_null(table["number"])
-        self.table, asked = table.filter(pc.invert(is_pair)), table.filter(is_pair)
-        self.number, root = numbers(self.table["number"]), numbers(self.table["root"])
-        self._part = np.searchsorted(root, root)
+        is_row, is_pair = pc.is_valid(table["digest"]), pc.is_valid(table["b"])
+        self.rows, asked = table.filter(is_row), table.filter(is_pair)
+        self._read = table.filter(pc.invert(pc.or_(is_row, is_pair)))
+        self._digests = rows_of(self.rows["text_digest"]).view(np.uint64)
+        self.texts = self._texts()
+        of_text = (numbers(self.rows[name])[self.texts.first] for name in ("number", "root"))
+        self._number, root = of_text
+        self._part = np.unique(root, return_inverse=True)[1]
         pairs = np.column_stack([self._places(numbers(asked[side])) for side in ("a", "b")])
         # A part that was cut has pairs with texts of another piece.
         is_inside = (pairs >= 0).all(axis=1) & np.equal(*self._part[pairs].T)
         self._pairs = pairs[is_inside]
-        self.texts = self._texts()
         self.engine = LocalEngine(self.texts, job.settings, self, silent)
         if job.frequencies is not None:
             about = self.texts.counts, self.families, job.frequencies.value, job.least
-            self.engine.own.shares = OwnShares(job.kept(self.table), *about)
+            self.engine.own.shares = OwnShares(self.kept, *about)
+
+    def _texts(self) -> Texts:
+        """The distinct texts of the rows, in the order in which they first occur."""
+        n, table = len(self.rows), self.rows
+        sketches = None
+        if self._job.settings.verified:
+            sketches = read_back(each or b"" for each in table["sketch"].to_pylist())
+        rows, counts = rows_of(table["fingerprint"]), numbers(table["features"])
+        nobody, digests = np.zeros(n, bool), read_digests(table["digest"])
+        items = Items(rows, counts, digests, np.arange(n), nobody, sketches)
+        return distinct_texts(items, self._job.settings.recipe.bits)
 
     def _places(self, asked: Indices) -> Indices:
         """The texts with these numbers; -1 for one that is not here."""
-        order = np.argsort(self.number)
-        at = order[np.searchsorted(self.number, asked, sorter=order) % len(order)]
-        return np.where(self.number[at] == asked, at, -1)
-
-    def _texts(self) -> Texts:
-        """The texts, as the engine takes them."""
-        begins = np.append(0, np.cumsum(numbers(self.table["copies"])))
-        wide = rows_of(self.table["fingerprint"])
-        digests = np.ascontiguousarray(rows_of(self.table["digest"])).view(np.uint64)
-        n, width = len(wide), self._job.settings.recipe.bits // 8
-        counts = numbers(self.table["features"])
-        is_sketched = "sketch" in self.table.column_names
-        large = read_back(self.table["sketch"].to_pylist()) if is_sketched else None
-        return Texts(
-            np.arange(begins[-1]),
-            begins,
-            np.arange(n),
-            np.ascontiguousarray(wide[:, :width]),
-            wide,
-            counts,
-            digests,
-            contents(digests),
-            np.zeros(n, bool),
-            None if large is None else thinned(large, counts),
-            large,
-        )
+        order = np.argsort(self._number)
+        at = order[np.searchsorted(self._number, asked, sorter=order) % len(order)]
+        return np.where(self._number[at] == asked, at, -1)
 
     @property
     def divided(self) -> Divided | None:
@@ -451,77 +444,84 @@ class Pack:
 
     @cached_property
     def _searched(self) -> Divided:
-        crowded = np.flatnonzero(np.asarray(pc.is_valid(self.table["is_crowded"])))
-        search = Search(self._pairs, crowded, not len(crowded))
-        asked = self._pairs if self._job.settings.verified else self._pairs[:0]
+        is_crowd = np.equal(*self._pairs.T)
+        crowded, pairs = np.sort(self._pairs[is_crowd, 0]), self._pairs[~is_crowd]
+        search = Search(pairs, crowded, not len(crowded))
+        asked = pairs if self._job.settings.verified else pairs[:0]
         return Divided(search, self._part, self.engine.exact.of(asked), 0)
 
     @property
     def families(self) -> Indices:
         """The family of each text, in divided parts."""
-        pairs, similarities = self._pairs, self._searched.similarities
+        pairs, similarities = self._searched.search.pairs, self._searched.similarities
         if self._job.is_every_pair:
             pairs, similarities = self.engine.with_crowded_pairs(self._searched)
         return components(pairs[similarities >= FAMILY], len(self.texts))
+
+    @property
+    def kept(self) -> Sketches:
+        """The values of the texts by which own shares are computed."""
+        return self._job.kept(self.texts.large, self.texts.counts)
 
     def expect(self, texts: Indices) -> None:
         """Texts are here already; see `FeatureSource`."""
 
     def features(self, texts: Indices) -> Features:
         """The features of these texts. Raises InputError for a text that has changed."""
-        given = self.table.take(texts)
+        # Texts to read are in the order of texts: each has the id of the first row of its text.
+        is_asked = np.isin(numbers(self._read["number"]), self._number[texts])
+        given = self._read.filter(pa.array(is_asked))
         batches = self._job.read(iter(given.to_batches()))
         read = [text for each in batches for text in texts_of(each)]
         self._characters += sum(map(len, read))
         load_kernels_if_worth(characters=self._characters)
-        if text_digests(read).tobytes() != b"".join(given["text_digest"].to_pylist()):
+        if text_digests(read).tobytes() != self._digests[self.texts.first[texts]].tobytes():
             raise InputError(CHANGED)
         return all_features(read, self._job.settings.recipe)
 
     def members(self, found: TextGroups) -> pa.Table:
-        """The members of groups; see MEMBERS."""
-        members = np.concatenate([self.number[:0], *found.groups])
-        sizes = np.array([len(each) for each in found.groups], np.int64)
-        first = np.repeat(members[np.cumsum(sizes) - sizes], sizes)
-        figures = self.figures(np.column_stack((members, first)), *found[1:3])
-        goes = ~self._stay(members, first, found.similarities, numbers(figures["distance"]))
-        preferred = self.table["preferred"].combine_chunks()
-        return pa.table(
-            {
-                "digest": self.table["digest"].take(members),
-                "representative": self.table["id"].take(first),
-                "first_digest": self.table["text_digest"].take(first),
-                **figures,
-                "kept": preferred.field("id").take(pa.array(members, mask=goes)),
-            }
-        )
-
-    def figures(
-        self, pairs: Indices, similarities: Similarities, shares: Similarities
-    ) -> dict[str, pa.Array]:
-        """How the texts of each pair compare, as columns; null if unknown."""
-        return {
-            "distance": pa.array(paired_distances(self.texts.rows, *pairs.T), pa.int64()),
-            "similarity": pa.array(similarities, from_pandas=True),
-            "own_share": pa.array(shares, from_pandas=True),
+        """The rows of groups, group by group; see MEMBER."""
+        groups = row_groups(self.texts, found, self._digests)
+        first = np.repeat(groups.members[groups.offsets[:-1]], np.diff(groups.offsets))
+        same, near = Kind.IDENTICAL_TEXT.value, Kind.NEAR.value
+        columns = {
+            "representative": self.rows["id"].take(pa.array(first)),
+            "kind": np.where(groups.are_identical, same, near),
+            "similarity": pa.array(groups.similarities, from_pandas=True),
+            "own_share": pa.array(groups.own_shares, from_pandas=True),
+            "distance": groups.distances,
+            "place": np.arange(len(first)),
+            "goes": self._go(groups),
         }
+        own = self.rows.select(self._job.names).take(pa.array(groups.members))
+        return pa.table(dict(zip(own.column_names, own.columns, strict=True)) | columns)
 
-    def _stay(
-        self, members: Indices, first: Indices, similarities: Similarities, distance: Indices
-    ) -> Mask:
-        """Which of these members of groups stay; `first` (m,) represents each one's group; (m,)."""
-        keep, settings = self._job.keep, self._job.settings
+    def _go(self, groups: RowGroups) -> Mask:
+        """Which of the members of groups go."""
+        keep, text = self._job.keep, self.texts.text_of[groups.members]
         if keep is None:
-            return np.ones(len(members), bool)
-        place = numbers(self.table["place"])[members]
-        closeness = distance, -np.nan_to_num(similarities), members != first
-        order = np.lexsort([place, *(closeness if keep == "representative" else ()), first])
-        text, centre = members[order], members[order] == first[order]
-        is_centre = centre & (settings.linkage == "star")
+            return np.zeros(len(text), bool)
+        lengths = numbers(self.rows["length"])[groups.members]
+        chosen = preferred_texts(groups, text, lengths, keep, self._job.settings)
 
         def alike(pairs: Indices) -> Mask:
-            return self.engine.are_near(text[pairs])
+            return self.engine.are_near(text[chosen.members[pairs]])
 
-        stays = np.empty(len(members), bool)
-        stays[order] = staying(first[order], is_centre, alike) == np.arange(len(order))
-        return stays
+        return np.isin(np.arange(len(text)), chosen.going(chosen.staying(alike)))
+
+    def pairs(self, found: Duplicates) -> Batches:
+        """Yield the pairs of rows for pairs of texts; the copies of a text are pairs, too."""
+        copied = np.flatnonzero(self.texts.sizes > 1)
+        pairs = np.concatenate((found.pairs, np.column_stack((copied, copied))))
+        is_known = self._job.settings.verified, self.engine.own.shares is not None
+        same = (np.full(len(copied), 1.0 if known else np.nan) for known in is_known)
+        alike, shares = map(np.append, found[1:], same)
+        distances = paired_distances(self.texts.rows, *pairs.T).astype(np.int64)
+        rows = DistinctRows(self.texts.rows, self.texts.by_text, self.texts.begins)
+        for a, b, at in map(
+            np.transpose, expanded(rows, np.column_stack((pairs, np.arange(len(pairs)))))
+        ):
+            ids = (self.rows["id"].take(pa.array(side)) for side in (a, b))
+            figures = (pa.array(each[at], from_pandas=True) for each in (alike, shares, distances))
+            names = ("id_a", "id_b", "similarity", "own_share", "distance")
+            yield from pa.table([*ids, *figures], names).to_batches()

@@ -31,7 +31,7 @@ from simdup.compute.hashing import mix64
 from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import words
 from simdup.search.pairs import expanded, iter_pairs, iter_pairs_between
-from simdup.spark.arrow import Batches, Task, numbers, rows_of, runs, whole_runs
+from simdup.spark.arrow import Batches, Task, numbers, rows_of, runs, whole
 from simdup.spark.texts import checkpointed
 
 # Cells of rows, and their places in these, again and again; (n,) each.
@@ -59,9 +59,6 @@ MOST_CANDIDATES = 100
 # The most tables, and so the most copies of a row in a shuffle.
 MOST_TABLES = 40
 
-# Rows of tables that a task holds at once, unless a cell has more.
-ROWS_AT_ONCE = 1 << 16
-
 
 def near_pairs(texts: DataFrame, bits: int, k: int) -> DataFrame:
     """Every pair of texts within k of the first `bits` bits, each once, lazily: PAIRS.
@@ -78,10 +75,11 @@ def near_pairs(texts: DataFrame, bits: int, k: int) -> DataFrame:
     if masks is not None:
         keys = _keyed(distinct, partial(_in_tables, masks))
         if 2 * _candidates(keys) < MOST_CANDIDATES * n:
-            return copies.unionAll(_together(keys).mapInArrow(_by_tables(k, masks), PAIRS))
+            return copies.unionAll(keys.repartition("cell").mapInArrow(_by_tables(k, masks), PAIRS))
     chunks = chunks_for(n, bits // 8, texts.sparkSession.sparkContext.defaultParallelism)
     keys = _keyed(distinct, partial(_in_chunks, chunks))
-    return copies.unionAll(_together(keys).mapInArrow(_by_chunks(k), PAIRS))
+    cells = keys.repartition("cell").sortWithinPartitions("cell", "place")
+    return copies.unionAll(cells.mapInArrow(_by_chunks(k), PAIRS))
 
 
 def _keyed(distinct: DataFrame, cells_of: Callable[[Rows], Cells]) -> DataFrame:
@@ -96,11 +94,6 @@ def _keyed(distinct: DataFrame, cells_of: Callable[[Rows], Cells]) -> DataFrame:
 
     schema = "cell long, place int, fingerprint binary, members array<long>"
     return distinct.mapInArrow(keying, schema)
-
-
-def _together(keys: DataFrame) -> DataFrame:
-    """The fingerprints of each cell together."""
-    return keys.repartition("cell").sortWithinPartitions("cell", "place")
 
 
 def _copies(batches: Batches) -> Batches:
@@ -209,10 +202,13 @@ def _candidates(keys: DataFrame) -> float:
 
 
 def _by_tables(k: int, masks: Rows) -> Task:
-    """Compare the rows of each cell; a pair counts only in the first table it meets in: PAIRS."""
+    """Compare the rows of a task, and keep the pairs that are in one cell: PAIRS.
+
+    A pair counts only in the first table that it meets in.
+    """
 
     def comparing(batches: Batches) -> Batches:
-        for table in whole_runs(batches, "cell", ROWS_AT_ONCE):
+        for table in whole(batches):
             distinct, place = _distinct(table), numbers(table["place"])
             for pairs in iter_pairs(distinct.rows.copy(), k):
                 i, j, _ = pairs.T

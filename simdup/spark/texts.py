@@ -24,7 +24,7 @@ from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, Task, binary
+from simdup.spark.arrow import Batches, Task, binary, rows_of
 
 #: The reason of a row without an id; other reasons are values of `Fault`.
 NO_ID = "no id"
@@ -36,9 +36,6 @@ SKETCH = ", sketch binary"
 
 # An error message shows at most this many of the ids that several rows have.
 MOST_SHOWN = 3
-
-#: The bytes of a digest.
-DIGEST = 16
 
 # The property by which Spark describes a job.
 DESCRIPTION = "spark.job.description"
@@ -67,19 +64,13 @@ class NumberedTexts(NamedTuple):
     """Fingerprinted rows and their distinct texts; both frames are checkpointed.
 
     `rows` are as `fingerprinted` returns them. `frame` has for each distinct text its number (below
-    `size`), digest, fingerprint, features, copies (the number of rows with this text), the id and
-    the text_digest of its first row, its `preferred` row (the length below zero if the longest is
-    asked for, and the id), and its sketch if sketches are made.
+    `size`), digest, fingerprint, features, copies (the number of rows with this text), the id of
+    its first row, and its sketch if sketches are made.
     """
 
     rows: DataFrame
     frame: DataFrame
     size: int
-
-    @property
-    def is_sketched(self) -> bool:
-        """Whether texts have sketches."""
-        return "sketch" in self.frame.columns
 
 
 def column(name: str) -> Column:
@@ -105,9 +96,10 @@ def checkpointed(frame: DataFrame, what: str) -> DataFrame:
 def small(frame: DataFrame) -> DataFrame:
     """A checkpointed frame, of which each task gets a copy in a join if its rows are few.
 
-    Then the rows of the other side, with their sketches, stay where they are.
+    Then the rows of the other side, with their sketches, stay where they are. Otherwise they are
+    not sorted at least.
     """
-    return F.broadcast(frame) if frame.count() <= MOST_COPIED else frame
+    return frame.hint("broadcast" if frame.count() <= MOST_COPIED else "shuffle_hash")
 
 
 def fingerprinted(source: Source, settings: Settings) -> DataFrame:
@@ -157,8 +149,9 @@ def _columns(batch: pa.RecordBatch, texts: list[str], settings: Settings) -> dic
     columns = {
         "fingerprint": binary(made.rows),
         "features": pa.array(made.counts),
-        "digest": _digests(made.digests),
-        "text_digest": _digests(text_digests(texts)),
+        # Bytes that sort as the local engine sorts digests: by their second word.
+        "digest": binary(np.ascontiguousarray(made.digests[:, ::-1], ">u8").view(np.uint8)),
+        "text_digest": binary(text_digests(texts).view(np.uint8)),
         "length": pa.array(list(map(len, texts)), pa.int64()),
         "reason": reason,
     }
@@ -169,12 +162,12 @@ def _columns(batch: pa.RecordBatch, texts: list[str], settings: Settings) -> dic
     return columns
 
 
-def _digests(digests: Digests) -> pa.Array:
-    """Digests of two words each as a binary column."""
-    return binary(np.ascontiguousarray(digests).view(np.uint8).reshape(-1, DIGEST))
+def read_digests(column: pa.ChunkedArray) -> Digests:
+    """The digests of features in a column: (n, 2)."""
+    return np.ascontiguousarray(rows_of(column).view(">u8")[:, ::-1], np.uint64)
 
 
-def distinct_texts(source: Source, settings: Settings, keep: str | None = None) -> NumberedTexts:
+def numbered_texts(source: Source, settings: Settings) -> NumberedTexts:
     """The distinct texts of rows. Raises InputError for an id that several rows have.
 
     Fingerprints have the extra bits of the sieve, which sorts out chance candidates, if a scan of
@@ -182,24 +175,15 @@ def distinct_texts(source: Source, settings: Settings, keep: str | None = None) 
     """
     rows = checkpointed(fingerprinted(source, settings), "fingerprints")
     _check_ids(rows)
-    compared = rows.where("reason is null")
-    below = -F.col("length") if keep == "longest" else F.lit(0)
-    firsts = compared.groupBy("digest").agg(
-        F.min("id").alias("id"),
-        F.count("*").alias("copies"),
-        F.min(F.struct(below.alias("below"), "id")).alias("preferred"),
-    )
-    # The local engine sorts digests by their second word, then by the first; the lowest byte of a
-    # word comes first.
-    place = F.concat(*(F.substring("digest", byte, 1) for byte in range(DIGEST, 0, -1)))
-    firsts, count = numbered(firsts.withColumn("place", place).drop("digest"), "place")
-    bits = settings.recipe.bits
-    if settings.verified and compared.count() <= settings.limits.sieve_from:
-        compared = compared.withColumn("fingerprint", F.substring("fingerprint", 1, bits // 8))
-    own = ["id", "digest", "fingerprint", "features", "text_digest"]
-    own += ["sketch"] if "sketch" in rows.columns else []
-    # Sketches travel here, and then only with the texts that may have a near-duplicate.
-    frame = compared.select(*own).join(firsts.drop("place").hint("shuffle_hash"), "id")
+    compared, bits = rows.where("reason is null"), settings.recipe.bits
+    if recipe_of(settings).bits > bits and compared.count() <= settings.limits.sieve_from:
+        rows = rows.withColumn("fingerprint", F.substring("fingerprint", 1, bits // 8))
+        compared = rows.where("reason is null")
+    firsts = compared.groupBy("digest").agg(F.min("id").alias("id"), F.count("*").alias("copies"))
+    firsts, count = numbered(firsts, "digest")
+    # Sketches travel here, if at all, and then only with the texts that may have a near-duplicate.
+    own = ["id", "fingerprint", "features", *{"sketch"}.intersection(rows.columns)]
+    frame = compared.select(*own).join(small(firsts), "id")
     return NumberedTexts(rows, checkpointed(frame, "texts"), count)
 
 

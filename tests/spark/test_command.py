@@ -28,7 +28,7 @@ from pyspark.errors import PySparkException
 
 from simdup.spark import corpus, files, session
 from simdup.spark.parts import near_duplicates
-from simdup.spark.texts import distinct_texts
+from simdup.spark.texts import numbered_texts
 
 PROBLEM = session.java_problem()
 pytestmark = [
@@ -409,7 +409,7 @@ def test_rows_that_change_during_a_run_raise_an_error(on_spark, folder, write):
     texts = [f"{' '.join(map(str, range(40)))} {last}" for last in ("six", "seven")]
     write("rows.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
     opened = files.read(on_spark, {str(folder / "rows.jsonl"): "rows.jsonl"}, None, "text", None)
-    texts = distinct_texts(opened.source, Settings())
+    texts = numbered_texts(opened.source, Settings())
     write("rows.jsonl", (folder / "rows.jsonl").read_text("utf-8").replace("six", "ten"))
 
     with pytest.raises(PySparkException) as raised:
