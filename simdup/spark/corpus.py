@@ -111,7 +111,8 @@ def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
     counts = reasons.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
     faults = [each for each in counts if each["reason"] is not None]
     faults.sort(key=lambda each: (-each["rows"], each["first"]))
-    sums = found.groups.agg(F.countDistinct("representative"), F.count("*"))
+    firsts = F.count_if(F.col("id") == F.col("representative"))
+    sums = found.groups.agg(firsts, F.count("*"))
     groups, members = sums.collect()[0]
     balance = Balance(
         settings,

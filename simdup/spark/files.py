@@ -10,29 +10,25 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.window import Window
 
-from simdup.corpus.flaws import Fault, RowError
-from simdup.corpus.formats.csv import ROWS, header_of, records
-from simdup.corpus.formats.jsonl import row_in, text_of, value_of
+from simdup.corpus.flaws import Fault, Flaw, RowError
+from simdup.corpus.formats.csv import ROWS, CommaSeparated, header_of
+from simdup.corpus.formats.jsonl import JsonLines
 from simdup.corpus.formats.open import TSV, form_of
-from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long, unpacked
-from simdup.corpus.formats.table import (
-    LACKING,
-    Record,
-    named_by,
-    other_fields,
-    with_line_end,
-)
+from simdup.corpus.formats.parquet import parsed_columns
+from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Packed, Status, too_long, unpacked
+from simdup.corpus.formats.table import Parsed, Record, named_by, other_fields, with_line_end
 from simdup.errors import InputError
 from simdup.report.json_csv import to_json
 from simdup.report.rows import beginning, id_as_json
@@ -53,29 +49,28 @@ FILE_BIT = 40
 
 _BOM = b"\xef\xbb\xbf"
 
-
-class RowText(NamedTuple):
-    """The text of a row and its id as JSON, or why it has no text: a Fault and its detail."""
-
-    text: str | None
-    name: str | None = None
-    fault: str | None = None
-    detail: str | None = None
-
-    @property
-    def beginning(self) -> str:
-        """How the text begins, as text output shows it."""
-        return beginning(self.text or "")
+NO_STATUS = Status(0, 0, 0, 0)
 
 
-# The columns of strings that reading adds to a row besides its text.
+# The columns of strings that reading adds to a row besides its text: its id as JSON, why it has no
+# text, and how the text begins, as text output shows it.
 ABOUT = ("name", "fault", "detail", "beginning")
 
-# A row for each record of CSV: where it stands, its text, ABOUT it, and the record as written.
-RECORDS = pa.schema(
-    [("file", pa.int32()), ("position", pa.int64()), ("text", pa.binary())]
-    + [(name, pa.string()) for name in (*ABOUT, "value")]
-)
+# A row for each record of CSV: where it stands, the record as written, ABOUT it, and its text.
+RECORDS = "file int, position long, value string, name string, fault string, detail string"
+RECORDS += ", beginning string, text binary"
+
+
+@dataclass(frozen=True, slots=True)
+class Content(Packed):
+    """A file whose bytes Spark has read."""
+
+    status: Status = NO_STATUS
+    data: Any = b""
+
+    def blocks(self) -> Generator[bytes]:
+        """Yield the content, unpacked."""
+        yield from unpacked(pa.BufferReader(self.data), self.packing)
 
 
 class Files(NamedTuple):
@@ -101,7 +96,7 @@ class Files(NamedTuple):
         kept = self.rows.select("id", "file", "position").schema
         for name in ("name", "detail", "beginning"):
             kept.add(name, "string")
-        return Source(self.rows.drop("record"), self.read, kept)
+        return Source(self.rows.drop("record"), self.read, kept, has_unique_ids=True)
 
     def check_one_form(self) -> None:
         """Raise InputError if the rows of all files cannot go into one file."""
@@ -131,60 +126,69 @@ def read(
         files = content.select(_index("_metadata.file_path", uris), "content")
         return _csv(files, CsvFiles(names, text, name), given)
     opened = _json_lines if form == "jsonl" else _parquet
-    rows, row = opened(session, list(paths), text, name)
+    rows, parse = opened(session, list(paths), text, name)
     rows = _numbered(rows, uris)
     inputs = [each for each in rows.columns if each not in {"id", "file", "record"}]
     if form == "jsonl":
         rows = rows.where(r"record.value rlike '\\S'")
-    return Files(form, given, names, rows, _reading(row, inputs))
+    return Files(form, given, names, rows, _reading(parse, inputs))
 
 
-def _reading(row: Callable[..., RowText], inputs: Sequence[str]) -> Task:
-    """A task that finds the text of each row from the values of its `inputs`."""
+def _reading(parse: Callable[..., Parsed], inputs: Sequence[str]) -> Task:
+    """A task that finds the texts of rows from their columns `inputs`."""
 
     def reading(batches: Batches) -> Batches:
         for each in batches:
-            columns = (each[name].to_pylist() for name in inputs)
-            found = [row(*values) for values in zip(*columns, strict=True)]
-            texts = [each.text and each.text.encode("utf-8", "surrogatepass") for each in found]
-            made = {name: strings(getattr(text, name) for text in found) for name in ABOUT}
-            made["text"] = pa.array(texts, pa.binary())
+            made = _described(parse(*(each[name] for name in inputs)), len(each))
             kept = {name: each[name] for name in ("id", "file", "position")}
             yield pa.RecordBatch.from_pydict(kept | made)
 
     return reading
 
 
+def _described(parsed: Parsed, n: int) -> dict[str, pa.Array]:
+    """The columns ABOUT n rows, which are numbered from 0 on, and their texts."""
+    made = {name: np.full(n, None, object) for name in (*ABOUT, "text")}
+    at = parsed.numbers
+    made["beginning"][at] = list(map(beginning, parsed.texts))
+    made["text"][at] = [text.encode("utf-8", "surrogatepass") for text in parsed.texts]
+    if parsed.ids:
+        made["name"][at] = [to_json(id_as_json(id_[0] if id_ else None)) for id_ in parsed.ids]
+    for flaw in parsed.flaws:
+        made["fault"][flaw.row], made["detail"][flaw.row] = flaw.fault.value, flaw.detail
+    text = pa.array(made["text"], pa.binary())
+    return {name: strings(made[name]) for name in ABOUT} | {"text": text}
+
+
 def _json_lines(
     session: SparkSession, paths: list[str], text: str, name: str | None
-) -> tuple[DataFrame, Callable[..., RowText]]:
-    """The lines of files, blank ones too, and a function that returns the text of one."""
+) -> tuple[DataFrame, Callable[..., Parsed]]:
+    """The lines of files, blank ones too, and a function that parses some of them."""
     frame = session.read.text(paths, lineSep="\n")
     line = F.col("value").cast("binary").alias("line")
     # The record leaves out the columns that the names of folders add.
     rows = frame.select(_record(["value"]), line, *_split_columns())
-    return rows, partial(json_text, field=text, name=name)
+    return rows, partial(json_texts, JsonLines(Content("", ""), (text,), None, name))
 
 
-def json_text(number: int, line: bytes, *, field: str, name: str | None) -> RowText:
-    """The text of line `number` of JSON Lines; the field `name` has the id of the row."""
-    if len(line) > LONGEST_ROW:
-        flaw = too_long(number)
-        return RowText(None, None, flaw.fault.value, flaw.detail)
-    id_ = None
-    try:
-        row = row_in(line.removeprefix(_BOM) if number == 1 else line)
-        if name is not None:
-            found = value_of(row, name)
-            id_ = to_json(id_as_json(None if found is LACKING else found))
-        return RowText(text_of(row, (field,)), id_)
-    except RowError as error:
-        return RowText(None, id_, error.fault.value, error.detail)
+def json_texts(table: JsonLines, positions: pa.Array, lines: pa.Array) -> Parsed:
+    """The texts of lines, numbered from 0 on, which stand at these positions of their files."""
+    records, flaws = list[Record](), list[Flaw]()
+    for row, (number, line) in enumerate(
+        zip(positions.to_pylist(), lines.to_pylist(), strict=True)
+    ):
+        if len(line) > LONGEST_ROW:
+            flaws.append(too_long(row))
+        else:
+            records.append(Record(row, 0, [], line.removeprefix(_BOM) if number == 1 else line))
+    parsed = table.parsed(records)
+    parsed.flaws += flaws
+    return parsed
 
 
 def _parquet(
     session: SparkSession, paths: list[str], text: str, name: str | None
-) -> tuple[DataFrame, Callable[..., RowText]]:
+) -> tuple[DataFrame, Callable[..., Parsed]]:
     """The rows of files, each with the columns of all files, and a function for their texts.
 
     Raises InputError for a missing column, and for a text column without strings.
@@ -199,13 +203,15 @@ def _parquet(
     inputs = [
         column(each).alias(f"input_{place}") for place, each in enumerate((text, name)) if each
     ]
-    return frame.select(_record(frame.columns), *inputs, *_split_columns()), _column_text
+    return frame.select(_record(frame.columns), *inputs, *_split_columns()), _column_texts
 
 
-def _column_text(_: int, text: str | None, *ids: object) -> RowText:
-    """The text of a row, from its text column; null counts as no text."""
-    name = to_json(id_as_json(ids[0])) if ids else None
-    return RowText(text, name, *(() if text is not None else (Fault.EMPTY.value, "null")))
+def _column_texts(_: pa.Array, texts: pa.Array, *ids: pa.Array) -> Parsed:
+    """The texts of a text column, from 0 on."""
+    parsed = parsed_columns([texts], 0)
+    for names in ids:
+        parsed.ids = [[names[row].as_py()] for row in parsed.numbers]
+    return parsed
 
 
 def _record(columns: Sequence[str]) -> Column:
@@ -316,49 +322,43 @@ class CsvFiles(NamedTuple):
 
     def heads(self, batches: Batches) -> Batches:
         """Yield the columns and the header of each file. Raises InputError for a missing column."""
-        for file, columns, header, _ in self._opened(batches):
-            head = {"columns": [columns], "header": [header.decode().removesuffix("\n")]}
+        for file, table in self._tables(batches):
+            header = table.header.decode().removesuffix("\n")
+            head = {"columns": [table.columns], "header": [header]}
             yield pa.RecordBatch.from_pydict({"file": pa.array([file], pa.int32()), **head})
 
     def parsed(self, batches: Batches) -> Batches:
         """Parse the records of each file: RECORDS."""
-        for file, columns, header, every in self._opened(batches):
-            for some in batched(every, lambda each: len(each.raw), BLOCK, ROWS):
-                rows = [(file, each.number, *self._text(each, columns, header)) for each in some]
-                found = dict(zip(RECORDS.names, zip(*rows, strict=True), strict=True))
-                yield pa.RecordBatch.from_pydict(found, RECORDS)
+        for file, table in self._tables(batches):
+            for some in batched(_whole(table), lambda each: len(each.raw), BLOCK, ROWS):
+                rows = [each._replace(number=row) for row, each in enumerate(some)]
+                lines = (with_line_end(each.raw, table.header) for each in some)
+                columns = {
+                    "file": np.full(len(some), file, np.int32),
+                    "position": np.array([each.number for each in some]),
+                    "value": [each.decode("utf-8", "replace").removesuffix("\n") for each in lines],
+                    **_described(table.parsed(rows), len(some)),
+                }
+                yield pa.RecordBatch.from_pydict(columns)
 
-    def _opened(
-        self, batches: Batches
-    ) -> Iterator[tuple[int, tuple[str, ...], bytes, Iterator[Record]]]:
-        """Yield the index, the columns, the header and the records of each file."""
+    def _tables(self, batches: Batches) -> Iterator[tuple[int, CommaSeparated]]:
+        """Yield the index of each file, and its table."""
         for each in batches:
             for file, content in zip(each["file"].to_pylist(), each["content"], strict=True):
-                name = self.names[file]
-                blocks = unpacked(pa.BufferReader(content.as_buffer()), form_of(name)[1])
-                every = records(lines_of(blocks))
-                head = header_of(name, every, [self.text], self.name)
-                yield file, *head, _whole(name, every)
-
-    def _text(
-        self, record: Record, columns: tuple[str, ...], header: bytes
-    ) -> tuple[str | None, ...]:
-        """The text of a record, the columns ABOUT it, and the record as it is written."""
-        if isinstance(record.fields, RowError):
-            return None, None, record.fields.fault.value, record.fields.detail, "", None
-        row = dict(zip(columns, record.fields, strict=True))
-        name = self.name and to_json(id_as_json(row[self.name]))
-        value = with_line_end(record.raw, header).decode().removesuffix("\n")
-        text = row[self.text]
-        return text, name, None, None, beginning(text), value
+                path = self.names[file]
+                opened = Content(path, form_of(path)[1], data=content.as_buffer())
+                table = CommaSeparated.opened(opened, (self.text,), self.name)
+                yield file, replace(table, kept_id=self.name)
 
 
-def _whole(name: str, every: Iterator[Record]) -> Iterator[Record]:
+def _whole(table: CommaSeparated) -> Iterator[Record]:
     """The records of a file. Raises InputError where the rest cannot be unpacked."""
-    for record in every:
+    for record in table.records():
         lost = record.fields
         if isinstance(lost, RowError) and lost.fault in {Fault.CUT_SHORT, Fault.JUNK}:
-            raise InputError(f"{name!r}: {lost.fault.value.removeprefix('file ')} ({lost.detail})")
+            raise InputError(
+                f"{table.path!r}: {lost.fault.value.removeprefix('file ')} ({lost.detail})"
+            )
         yield record
 
 
@@ -370,7 +370,7 @@ def _csv(files: DataFrame, wanted: CsvFiles, given: tuple[str, ...]) -> Files:
         if file not in by_file:  # a frame of whole files has no row for an empty one
             header_of(name, iter(()), (), None)
     columns = [by_file[file]["columns"] for file in range(len(by_file))]
-    rows = _with_ids(files.mapInArrow(wanted.parsed, from_arrow_schema(RECORDS)))
+    rows = _with_ids(files.mapInArrow(wanted.parsed, RECORDS))
     rows = rows.withColumn("record", _record(["value"])).drop("value")
     return Files("csv", given, wanted.names, rows, iter, columns, by_file[0]["header"])
 

@@ -52,12 +52,13 @@ class Source(NamedTuple):
 
     The batches that `read` returns have the columns `kept`, of which `id` is the first, `text`
     (encoded, with halves of surrogate pairs) and `fault` (why there is no text); the last two may
-    be null.
+    be null. With `has_unique_ids` nobody has to look whether several rows have one id.
     """
 
     frame: DataFrame
     read: Task
     kept: StructType
+    has_unique_ids: bool = False
 
 
 class NumberedTexts(NamedTuple):
@@ -110,7 +111,7 @@ def fingerprinted(source: Source, settings: Settings) -> DataFrame:
     """
     made = StructType.fromDDL(COLUMNS + SKETCH * (levels_of(settings) is not None))
     schema = StructType(source.kept.fields + made.fields)
-    return source.frame.mapInArrow(_fingerprinting(*source[1:], settings), schema)
+    return source.frame.mapInArrow(_fingerprinting(source.read, source.kept, settings), schema)
 
 
 def _fingerprinting(read: Task, kept: StructType, settings: Settings) -> Task:
@@ -174,7 +175,8 @@ def numbered_texts(source: Source, settings: Settings) -> NumberedTexts:
     as many files would make these bits too.
     """
     rows = checkpointed(fingerprinted(source, settings), "fingerprints")
-    _check_ids(rows)
+    if not source.has_unique_ids:
+        _check_ids(rows)
     compared, bits = rows.where("reason is null"), settings.recipe.bits
     if recipe_of(settings).bits > bits and compared.count() <= settings.limits.sieve_from:
         rows = rows.withColumn("fingerprint", F.substring("fingerprint", 1, bits // 8))

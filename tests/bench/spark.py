@@ -45,10 +45,9 @@ STAGES = {
     "near sketches": "sketches",
     "components": "parts",
     "parts": "parts",
-    "similarities": "verify",
     "frequencies": "own",
     "groups": "groups",
-    "groups of rows": "rows",
+    "report": "report",
 }
 PHASES = tuple(dict.fromkeys(STAGES.values()))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from patience import LONG
 
-from simdup import Settings
+from simdup import Recipe, Settings
 from simdup.cli import submit
 from simdup.settings import KEEPS
 
@@ -308,8 +308,11 @@ def test_parquet_files_may_have_different_columns_and_rows_without_an_id(run, fo
 def test_a_row_that_is_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(files, "LONGEST_ROW", 30)
 
-    found = files.json_text(7, b'{"text": "' + b"a" * 30, field="text", name=None)
-    assert (found.text, found.fault) == (None, "too long")
+    table = files.JsonLines(files.Content("", ""), ("text",), None, None)
+    lines = pa.array([b'{"text": "short"}', b'{"text": "' + b"a" * 30])
+    found = files.json_texts(table, pa.array([6, 7]), lines)
+    assert found.texts == ["short"]
+    assert [(flaw.row, flaw.fault.value) for flaw in found.flaws] == [(1, "too long")]
 
 
 def test_a_group_too_large_for_a_line_of_json_is_an_error_that_advises_csv(run, write, monkeypatch):
@@ -405,16 +408,28 @@ def test_errors_are_one_line(run, write, arguments, said):
     assert ended.err.count(b"\n") == 1
 
 
-def test_rows_that_change_during_a_run_raise_an_error(on_spark, folder, write):
+def pairs_of_changed_rows(on_spark, folder, write, settings):
+    """The pairs of two rows of which one changes after it was fingerprinted."""
     texts = [f"{' '.join(map(str, range(40)))} {last}" for last in ("six", "seven")]
     write("rows.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
     opened = files.read(on_spark, {str(folder / "rows.jsonl"): "rows.jsonl"}, None, "text", None)
-    texts = numbered_texts(opened.source, Settings())
+    texts = numbered_texts(opened.source, settings)
     write("rows.jsonl", (folder / "rows.jsonl").read_text("utf-8").replace("six", "ten"))
+    return near_duplicates(texts, opened.source, settings)
+
+
+def test_rows_that_change_during_a_run_raise_an_error(on_spark, folder, write):
+    changed = pairs_of_changed_rows(on_spark, folder, write, Settings(Recipe(features="words")))
 
     with pytest.raises(PySparkException) as raised:
-        near_duplicates(texts, opened.source, Settings()).collect()
+        changed.collect()
     assert session.reason(raised.value) == "rows changed while they were compared"
+
+
+def test_rows_are_not_read_again_where_their_sketches_have_all_features(on_spark, folder, write):
+    (pair,) = pairs_of_changed_rows(on_spark, folder, write, Settings()).collect()
+
+    assert 0.9 < pair["similarity"] < 1
 
 
 def test_spark_submit_takes_the_arguments_of_the_command(run, two_files, folder, spark_conf):

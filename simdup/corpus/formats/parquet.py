@@ -59,7 +59,7 @@ class Parquet(Table):
                 try:
                     for batch in _batches(file, group, list(self.fields)):
                         columns = [_column(batch, field) for field in self.fields]
-                        yield _parsed(columns, number)
+                        yield parsed_columns(columns, number)
                         number += len(batch)  # noqa: PLW2901
                 except _ERRORS as error:
                     detail = f"row group {group}: {_line(error)}"
@@ -221,7 +221,7 @@ def _column(batch: pa.RecordBatch, field: str) -> pa.Array:
     return struct_field(batch.column(batch.schema.get_field_index(head)), names)
 
 
-def _parsed(columns: list[pa.Array], number: int) -> Parsed:
+def parsed_columns(columns: list[pa.Array], number: int) -> Parsed:
     """The texts of some columns, whose first row has this number."""
     parsed = Parsed()
     for row, texts in enumerate(zip(*map(_texts, columns), strict=True), number):
