@@ -290,8 +290,4 @@ def _flat(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _without_nan(value: Any) -> Any:  # noqa: ANN401
     """Fields with None in place of NaN, at any depth."""
-    if isinstance(value, dict):
-        return {key: _without_nan(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return list(map(_without_nan, value))
-    return None if isinstance(value, float) and isnan(value) else value
+    return json.loads(json.dumps(value), parse_constant=lambda _: None)

@@ -241,19 +241,28 @@ def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
 
 def _member(group: records.Group, place: int, settings: Settings) -> dict[str, Any]:
     member, (contained, contains) = group.members[place], containments(group, place, settings)
-    return document_fields(member.document) | {
+    return found_fields(member, group.members[0].document) | {
         "fingerprint": member.fingerprint.hex(),
-        "kind": member.kind.value,
-        "distance": member.distance,
-        "similarity": member.similarity,
         "own_share": member.own_share,
         "estimate": similarity_at(member.distance, settings.recipe.bits),
         "contained": contained,
         "contains": contains,
-        **set_fields(member),
         "representative": not place,
         "reference": member.document.source.is_reference,
-        "other_unread": member.document.other_unread(group.members[0].document),
+    }
+
+
+def found_fields(found: Found, first: records.Document) -> dict[str, Any]:
+    """The fields of a document in a group or in an answer.
+
+    `first` is the document that it is like: the first of the group, or the one of the question.
+    """
+    return document_fields(found.document) | {
+        "kind": found.kind.value,
+        "distance": found.distance,
+        "similarity": found.similarity,
+        **set_fields(found),
+        "other_unread": found.document.other_unread(first),
     }
 
 

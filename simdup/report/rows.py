@@ -17,16 +17,7 @@ from simdup.corpus.reread import values
 from simdup.corpus.rewrite import Dropped
 from simdup.corpus.scan import identities
 from simdup.records import Kind, Part
-from simdup.report.json_csv import (
-    Report,
-    as_jsonl,
-    csv_line,
-    csv_table,
-    json_line,
-    part_cells,
-    settings_fields,
-    to_json,
-)
+from simdup.report import json_csv as data
 from simdup.report.text import closeness, likeness, narrowed, part_lines, recall
 from simdup.report.wording import count, path_fields, percent, printable, set_aside
 
@@ -86,7 +77,7 @@ def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[st
     if result.settings.parts is not None:
         parts = (_part_fields(*each) for each in _parts(result))
         whole = whole._replace(lists={"groups": groups, "parts": parts} | {**whole.lists})
-    return as_jsonl(whole)
+    return data.as_jsonl(whole)
 
 
 def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
@@ -94,9 +85,10 @@ def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]
     columns = COLUMNS + PART_COLUMNS * (result.settings.parts is not None)
     members = chain.from_iterable(map(_member_cells, _named(result, ids)))
     parts = (
-        part_cells(part) | {"row": row, "of_row": of_row} for row, of_row, part in _parts(result)
+        data.part_cells(part) | {"row": row, "of_row": of_row}
+        for row, of_row, part in _parts(result)
     )
-    return csv_table(columns, chain(members, parts))
+    return data.csv_table(columns, chain(members, parts))
 
 
 def _parts(result: CorpusResult) -> Iterator[tuple[int, int, Part]]:
@@ -148,8 +140,8 @@ def group_lines(named: NamedGroup, form: str, bits: int) -> Iterator[str]:
     if form == "text":
         return _text_lines(named, bits)
     if form == "csv":
-        return (csv_line(map(each.get, COLUMNS)) for each in _member_cells(named))
-    return iter([json_line("group", _group_fields(named))])
+        return (data.csv_line(map(each.get, COLUMNS)) for each in _member_cells(named))
+    return iter([data.json_line("group", _group_fields(named))])
 
 
 def _text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
@@ -217,7 +209,7 @@ def render_dropped(result: CorpusResult, gone: Dropped, field: str | None) -> It
         named[:half], named[half:], gone.are_identical.tolist(), alike, strict=True
     ):
         kind = Kind.IDENTICAL_TEXT if same else Kind.NEAR
-        yield to_json(one | {"kind": kind.value, "similarity": similarity, "like": like})
+        yield data.to_json(one | {"kind": kind.value, "similarity": similarity, "like": like})
 
 
 def losses(result: CorpusResult, gone: Dropped) -> list[str]:
@@ -279,14 +271,16 @@ def id_as_text(name: Any) -> str:  # noqa: ANN401
 
 
 def _as_text(value: Any) -> str:  # noqa: ANN401
-    return printable(value if isinstance(value, str) else to_json(value))
+    return printable(value if isinstance(value, str) else data.to_json(value))
 
 
-def report(balance: Balance, groups: Iterable[dict[str, Any]], faulty: Iterable[Faulty]) -> Report:
+def report(
+    balance: Balance, groups: Iterable[dict[str, Any]], faulty: Iterable[Faulty]
+) -> data.Report:
     """The report of a scan: its files and settings, its groups, and the rows not compared."""
     fields = {
         "files": [path_fields(path) for path in balance.paths],
-        "settings": settings_fields(balance.settings),
+        "settings": data.settings_fields(balance.settings),
         "stats": {
             "rows": balance.rows_in,
             "compared": balance.compared,
@@ -299,7 +293,9 @@ def report(balance: Balance, groups: Iterable[dict[str, Any]], faulty: Iterable[
         },
         "candidates": balance.candidates and asdict(balance.candidates),
     }
-    return Report("corpus", fields, {"groups": groups, "not compared": map(_fault_fields, faulty)})
+    return data.Report(
+        "corpus", fields, {"groups": groups, "not compared": map(_fault_fields, faulty)}
+    )
 
 
 def _fault_fields(each: Faulty) -> dict[str, Any]:
