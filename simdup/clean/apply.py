@@ -18,7 +18,8 @@ from itertools import islice
 from typing import TypeAlias, TypeVar
 
 from simdup.clean.acting import Acting
-from simdup.clean.checks import Held, Reading, check_consents, check_paths, check_same, held
+from simdup.clean.checks import Held, Reading, check_paths, check_same, held
+from simdup.clean.decide import consent_refusal
 from simdup.clean.journal import Intent, Journal, JournalFailedError, begun, locked
 from simdup.clean.outcome import Outcome, Refusal, RefusedError, refused_by
 from simdup.clean.plan import Act, Action, Consents, FileId, Plan
@@ -181,7 +182,8 @@ class Run:
         """Return where the file of an action will be, or None after refusing the action."""
         try:
             check_paths(action, self.roots)
-            check_consents(action, self.consents)
+            if why := consent_refusal(action, self.consents):
+                raise RefusedError(Refusal.NOT_ALLOWED, why)  # noqa: TRY301
             self._check_union(action)
             intent = self.acting.intent(action)
         except (RefusedError, OSError, ValueError) as error:

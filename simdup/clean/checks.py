@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.clean.decide import SHORT, UNCERTAIN, consent_refusal, near_refusal, text_refusal
+from simdup.clean.decide import SHORT, UNCERTAIN, near_refusal, text_refusal
 from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.plan import Action, Consents, FileId
 from simdup.clean.protection import is_noise
@@ -201,12 +201,6 @@ def check_paths(action: Action, roots: Iterable[str]) -> None:
             raise RefusedError(Refusal.OUTSIDE, file.path)
         if is_noise(file.path):
             raise RefusedError(Refusal.NOISE, file.path)
-
-
-def check_consents(action: Action, consents: Consents) -> None:
-    """Raise RefusedError for an act that the user did not allow, as far as the plan shows it."""
-    if why := consent_refusal(action, consents):
-        raise RefusedError(Refusal.NOT_ALLOWED, why)
 
 
 def check_same(

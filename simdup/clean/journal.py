@@ -12,7 +12,7 @@ import os
 import re
 from binascii import crc32
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -178,7 +178,7 @@ class Journal:
         """Add an action of the plan."""
         self._add("planned", {"line": action.line, "plan": action_fields(action)})
         if len(self._waiting) >= 1024:
-            self._write()
+            self.sync(at_once=False)
 
     def intend(self, intent: Intent) -> None:
         """Add what is going to be done; nothing may be done before `sync`."""
@@ -209,18 +209,13 @@ class Journal:
         whole = json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False)
         self._waiting.append(_line(whole[1:]))
 
-    def _write(self) -> None:
+    def sync(self, *, at_once: bool = True) -> None:
+        """Write everything added so far; `at_once` to the disk. Raises JournalFailedError."""
         data, self._waiting = b"".join(self._waiting), []
         try:
             write_all(self._descriptor, data)
-        except OSError as error:
-            raise JournalFailedError(f"{self.path!r}: {reason_of(error)}") from None
-
-    def sync(self) -> None:
-        """Write everything added so far to the disk. Raises JournalFailedError."""
-        self._write()
-        try:
-            os.fsync(self._descriptor)
+            if at_once:
+                os.fsync(self._descriptor)
         except OSError as error:
             raise JournalFailedError(f"{self.path!r}: {reason_of(error)}") from None
 
@@ -239,7 +234,8 @@ def begun(
 ) -> Journal:
     """Return a new journal with a plan in it, on the disk. Raises InputError.
 
-    `place` names the file, which must not be there; None: a new one in the usual folder.
+    `place` names the file, which must not be there; None: a new one in the usual folder, which
+    `locked` makes.
     """
     actions = list(actions)
     journal = _created(place, "-undo" if undoes else "")
@@ -289,8 +285,6 @@ def _created(place: str | os.PathLike[str] | None, tail: str) -> Journal:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | _NO_LINK
     try:
         folder = os.path.dirname(os.path.abspath(place)) if place else str(default_folder())
-        if place is None:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
         stem = f"{datetime.now().astimezone():%Y-%m-%dT%H%M%S}-{os.getpid()}"
         names = (f"{stem}-{number}" if number > 1 else stem for number in count(1))
         paths = (os.path.join(folder, f"{name}{tail}.jsonl") for name in names)
@@ -437,9 +431,19 @@ def _tell(fields: Fields, history: History) -> None:
             raise fields.wrong("line", "is there twice")
         history.stories[line] = Story(action_of(fields.inner("plan"), line))
         return
-    if (teller := _TELLERS.get(event)) is None or line not in history.stories:
-        raise fields.wrong("event", "is unknown")
-    teller(fields, history.stories[line])
+    if (story := history.stories.get(line)) is None:
+        raise fields.wrong("line", "is not planned")
+    match event:
+        case "intent":
+            _tell_intent(fields, story)
+        case "done":
+            _tell_done(fields, story)
+        case "refused":
+            story.refused = fields.text("why")
+        case "left":
+            story.intent = None
+        case _:
+            raise fields.wrong("event", "is unknown")
 
 
 def _tell_intent(fields: Fields, story: Story) -> None:
@@ -461,22 +465,6 @@ def _tell_done(fields: Fields, story: Story) -> None:
     if len(file) != 3 or story.intent is None:
         raise fields.wrong("file", "must be device, inode, ctime_ns")
     story.done = Done(story.action.line, *file, *(_time(fields, name) for name in _TIMES))
-
-
-def _tell_refused(fields: Fields, story: Story) -> None:
-    story.refused = fields.text("why")
-
-
-def _tell_left(_: Fields, story: Story) -> None:
-    story.intent = None
-
-
-_TELLERS: dict[str, Callable[[Fields, Story], None]] = {
-    "intent": _tell_intent,
-    "done": _tell_done,
-    "refused": _tell_refused,
-    "left": _tell_left,
-}
 
 
 # The times in a `done`.

@@ -17,17 +17,9 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
+from simdup.clean import decide
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
 from simdup.clean.checks import Reading, similarity
-from simdup.clean.decide import (
-    Gone,
-    consent_refusal,
-    copies_of,
-    decide_group,
-    explained,
-    near_refusal,
-    whole_folders,
-)
 from simdup.clean.plan import Act, Action, Consents, FileId, Header, Left, Plan
 from simdup.clean.protection import NOISE, OUTSIDE, Protection, changed_since, is_noise
 from simdup.clean.rules import Rules
@@ -64,15 +56,15 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     stays = reason_with(wishes.protection, header)
     pools = list(candidates(result, wishes.rules, stays, left))
     consents, act = wishes.consents, wishes.act
-    whole = whole_folders(result, pools, consents, act)
+    whole = decide.whole_folders(result, pools, consents, act)
     copy_of = {path: copy for path, (copy, _) in whole.items()}
     with closing(Reading(consents.encoding)) as reading:
         for group, pool in zip(result.groups, pools, strict=True):
             files, alike = _compared(pool, consents, act, reading)
-            gone, stay = decide_group(files, alike, copy_of, consents, act)
+            gone, stay = decide.decide_group(files, alike, copy_of, consents, act)
             actions += (_action(each, group.id, wishes) for each in gone)
             left += (Left(0, group.id, file.id, why) for file, why in stay)
-    return numbered(explained(actions, whole), left, header)
+    return numbered(decide.explained(actions, whole), left, header)
 
 
 def _header(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Header:
@@ -130,17 +122,17 @@ def _compared(
 
 def _asked(pool: Sequence[Candidate], consents: Consents, act: Act) -> Iterable[Candidate]:
     """A file of each text that may go for being similar to the first file of its group."""
-    found, tops = dict[object, Candidate](), copies_of(pool[0].id, pool) if pool else []
+    found, tops = dict[object, Candidate](), decide.copies_of(pool[0].id, pool) if pool else []
     for file in pool:
         is_copy = file.id.kind_with(pool[0].id) is not Kind.NEAR
         if is_copy or file.is_related or pool[0].is_related or file.is_changed:
             continue
-        if any(not near_refusal(file.document, t.document, consents, act) for t in tops):
+        if any(not decide.near_refusal(file.document, t.document, consents, act) for t in tops):
             found.setdefault(file.id.content.words, file)
     return found.values()
 
 
-def _action(gone: Gone, group: int, wishes: Wishes) -> Action:
+def _action(gone: decide.Gone, group: int, wishes: Wishes) -> Action:
     file, keep = gone.file, gone.keep
     why = wishes.rules.deciding(keep.key, file.key)
     if keep.stays and file.key < keep.key:
@@ -211,7 +203,7 @@ def reason_with(protection: Protection, header: Header) -> Callable[[str], str]:
 
 def _consent(action: Action, consents: Consents) -> str:
     """Why an action is not allowed; "" if it is, or if `apply` has to compute that."""
-    if why := consent_refusal(action, consents):
+    if why := decide.consent_refusal(action, consents):
         return why
     alike = action.similarity
     is_less = alike is not None and consents.near is not None and alike < consents.near

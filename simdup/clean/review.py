@@ -13,15 +13,7 @@ from enum import Enum
 from itertools import groupby
 from typing import NamedTuple
 
-from simdup.clean.decide import (
-    BYTES_ONLY,
-    FORMATS_ASKS,
-    NEAR_ASKS,
-    NEAR_FORMATS_ASKS,
-    PREFERRED,
-    TEXT_ASKS,
-    WORDS_ASKS,
-)
+from simdup.clean import decide
 from simdup.clean.plan import Act, Action, FileId, Left, Plan
 from simdup.clean.planning import numbered
 from simdup.records import Kind
@@ -35,12 +27,12 @@ UNREADABLE = "it cannot be compared with the kept file"
 DROPPED = "reviewed"
 
 _OPEN = {
-    NEAR_ASKS,
-    NEAR_FORMATS_ASKS,
-    TEXT_ASKS,
-    FORMATS_ASKS,
-    WORDS_ASKS,
-    BYTES_ONLY,
+    decide.NEAR_ASKS,
+    decide.NEAR_FORMATS_ASKS,
+    decide.TEXT_ASKS,
+    decide.FORMATS_ASKS,
+    decide.WORDS_ASKS,
+    decide.BYTES_ONLY,
     NOT_REVIEWED,
 }
 
@@ -182,7 +174,7 @@ class Review:
         actions += going
         for place, file in enumerate(group.files):
             if file.path not in in_actions:
-                why = _why(group.answers.get(file.path)) if place else PREFERRED
+                why = _why(group.answers.get(file.path)) if place else decide.PREFERRED
                 left.append(Left(0, group.id, file, why))
         left += group.fixed
 
@@ -205,7 +197,7 @@ def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], st
     for each in rows:
         if isinstance(each, Action):
             (copies if each.kind is Kind.IDENTICAL_BYTES else others).append(each)
-        elif each.why == PREFERRED:
+        elif each.why == decide.PREFERRED:
             preferred.append(each.file)
         elif _is_open(each.why) and not stays(each.file.path):
             asked.append(each)

@@ -12,14 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
-from simdup.clean.acting import (
-    PART,
-    moved,
-    moved_by_copy,
-    part_of,
-    remove,
-    swap,
-)
+from simdup.clean.acting import PART, moved, moved_by_copy, part_of, remove, swap
 from simdup.clean.checks import Held
 from simdup.clean.copying import copy_to, digest_of_open
 from simdup.clean.journal import Done, History, Intent, Story

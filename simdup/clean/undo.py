@@ -8,20 +8,10 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 
+from simdup.clean import journal as journals
 from simdup.clean.acting import remove_folders
 from simdup.clean.apply import Run, Stop, in_batches, prepared
-from simdup.clean.journal import (
-    Done,
-    History,
-    Intent,
-    Journal,
-    JournalFailedError,
-    Story,
-    begun,
-    continued,
-    locked,
-    read_journal,
-)
+from simdup.clean.journal import Done, History, Intent, Journal, Story
 from simdup.clean.outcome import Outcome, Refusal, RefusedError
 from simdup.clean.plan import Action, Consents
 from simdup.clean.settle import Settler
@@ -52,9 +42,9 @@ def undo(
                 _put_back(story, settler, outcome, act=False)
             return outcome
         if stories:
-            with locked(journal, history.header.roots):
+            with journals.locked(journal, history.header.roots):
                 actions = [each.action for each in stories]
-                opened = begun(journal, history.header, actions, undoes=history.path)
+                opened = journals.begun(journal, history.header, actions, undoes=history.path)
                 outcome.journal = opened.path
                 with closing(opened):
                     _undo(stories, settler, opened, outcome, progress)
@@ -62,7 +52,7 @@ def undo(
 
 
 def _history(path: str | os.PathLike[str]) -> History:
-    history = read_journal(os.fspath(path))
+    history = journals.read_journal(os.fspath(path))
     if history.undoes is not None:
         raise InputError(f"{history.path!r} is the journal of an undo: clean again to act again")
     return history
@@ -170,17 +160,17 @@ def resume(
     `Act.MOVE`, which must be the one of the journal. Raises InputError as `undo` does.
     """
     history = _history(path)
-    with locked(history.path, history.header.roots):
+    with journals.locked(history.path, history.header.roots):
         history = _history(path)  # nobody adds to it now
         stories = history.waiting
         folder = prepared([each.action for each in stories], to)
         if folder not in {None, history.to}:
             raise InputError(f"{history.path!r}: moves files to {history.to!r}, not to {folder!r}")
         outcome = Outcome(len(stories), journal=history.path, notes=_damage(history))
-        with closing(continued(history)) as journal:
+        with closing(journals.continued(history)) as journal:
             try:
                 _settle(history, stories, journal, outcome)
-            except JournalFailedError as failed:
+            except journals.JournalFailedError as failed:
                 outcome.trouble = str(failed)
                 return outcome
             every = [each.action for each in history.stories.values()]

@@ -30,16 +30,7 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.order import (
-    WHOLE,
-    Pile,
-    Repeated,
-    View,
-    by_tier,
-    ranked,
-    repeated,
-    repeated_before_matching,
-)
+from simdup.report import order
 from simdup.report.terminal import (
     ASIDE,
     HEADING,
@@ -105,7 +96,7 @@ _SECTION = "Filled-in forms and the like: not duplicates, since other files shar
 def render(
     result: ScanResult,
     look: TerminalStyle = PLAIN,
-    view: View = WHOLE,
+    view: order.View = order.WHOLE,
     *,
     siblings: bool = False,
     related: bool = False,
@@ -116,7 +107,7 @@ def render(
     `related`, groups of related texts are the next section; then parts.
     """
     everything, settings = result, result.settings
-    result, others = by_tier(everything)
+    result, others = order.by_tier(everything)
     for is_asked, aside, heading in (
         (siblings, result.patterns, _SECTION),
         (related, others, _RELATED),
@@ -141,17 +132,17 @@ def render(
 
 
 def _section(
-    groups: Iterable[Group], heading: str, settings: Settings, look: TerminalStyle, view: View
+    groups: Iterable[Group], heading: str, settings: Settings, look: TerminalStyle, view: order.View
 ) -> Iterator[str]:
     """Yield the lines of a section of groups that are no near-duplicates; none without groups."""
-    shown = ranked(groups, view.sort)[: view.limit]
+    shown = order.ranked(groups, view.sort)[: view.limit]
     if shown:
         yield from (look.painted(heading, HEADING), "")
     for group in _last_is_best(shown, view):
         yield from (*_group(group, settings, look, view), "")
 
 
-def _more(result: ScanResult, shown: int, view: View) -> str:
+def _more(result: ScanResult, shown: int, view: order.View) -> str:
     """How many groups a report leaves out, and how to see them."""
     in_folders = result.in_folders if view.is_folded else ()
     inside = sum(each.id in in_folders for each in result.groups)
@@ -164,7 +155,7 @@ def _more(result: ScanResult, shown: int, view: View) -> str:
     return f"{said}: --all, --html page.html, or --format json"
 
 
-def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
+def _folders(result: ScanResult, look: TerminalStyle, view: order.View) -> list[str]:
     """The lines for pairs of folders, the pair with the most copies last."""
     shown = [*result.folders]
     if view.is_brief:
@@ -274,7 +265,7 @@ def containments(group: Group, place: int, settings: Settings) -> tuple[float | 
 
 
 def _shown(
-    result: ScanResult, look: TerminalStyle, view: View, others: Sequence[Sequence[str]]
+    result: ScanResult, look: TerminalStyle, view: order.View, others: Sequence[Sequence[str]]
 ) -> list[Group]:
     """The groups that a report shows, the most useful first.
 
@@ -282,7 +273,7 @@ def _shown(
     line about hidden groups, and four lines: the command, the next prompt and two empty ones.
     """
     inside = result.in_folders if view.is_folded else ()
-    groups = ranked((each for each in result.groups if each.id not in inside), view.sort)
+    groups = order.ranked((each for each in result.groups if each.id not in inside), view.sort)
     groups = groups[: view.limit]
     if view.lines is None:
         return groups
@@ -293,7 +284,7 @@ def _shown(
     return groups[: max(FEWEST_GROUPS, sum(end <= room for end in accumulate(blocks)))]
 
 
-def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:
+def _last_is_best(best_first: Sequence[T], view: order.View) -> Sequence[T]:
     """The items in the order of a report: by name, or with the best one last, at the prompt."""
     return best_first if view.sort == "name" else best_first[::-1]
 
@@ -303,7 +294,7 @@ def _rows(lines: Iterable[str], columns: int) -> int:
     return sum(max(1, -(-width(_COLOUR.sub("", line)) // columns)) for line in lines)
 
 
-def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
+def _group(group: Group, settings: Settings, look: TerminalStyle, view: order.View) -> list[str]:
     """The heading of a group, and a line for each of its files."""
     bits = settings.recipe.bits
     found = scores(group.members, settings.recipe)
@@ -389,7 +380,7 @@ def _heading(group: Group, found: Sequence[float | None], bits: int, look: Termi
         f"{look.painted(f'Group {group.id}:', HEADING)} {look.painted(kind, KINDS[group.kind])}"
     )
     heading += f", {count(len(group.members), 'file')}"
-    copies = repeated([group])
+    copies = order.repeated([group])
     if free := copies.identical.bytes + copies.text.bytes:
         heading += f", {size(free)} can go"
     if group.diameter and look.is_verbose:
@@ -412,7 +403,7 @@ def _member_lines(
     found: Sequence[float | None],
     settings: Settings,
     look: TerminalStyle,
-    view: View,
+    view: order.View,
 ) -> list[str]:
     """A line with its score for each file of a group, and a heading for each identical set in it.
 
@@ -685,7 +676,7 @@ def summary(everything: ScanResult, *, siblings: bool = False, related: bool = F
     `siblings` says that the families of siblings are in the report, and `related` that groups of
     related texts are.
     """
-    result, others = by_tier(everything)
+    result, others = order.by_tier(everything)
     stats, skipped, noise = result.stats, skipped_in_words(result.skipped), left_out(result.skipped)
     line = f"{_outcome(result)}; {_work(stats)}" if stats.found else "no file to compare was found"
     if skipped or not noise:
@@ -720,19 +711,19 @@ def closing(result: ScanResult, *, siblings: bool = False, related: bool = False
 
 def known_so_far(documents: Iterable[Document]) -> list[str]:
     """A line on the files that can go unseen, before near-duplicates are computed."""
-    copies = _unseen(repeated_before_matching(documents))
+    copies = _unseen(order.repeated_before_matching(documents))
     return [f"so far: {copies} can go; near-duplicates are searched"] * bool(copies)
 
 
-def _unseen(found: Repeated) -> str:
+def _unseen(found: order.Repeated) -> str:
     same_text = " of the same text"
     return _piled((found.identical, "identical copy", ""), (found.text, "copy", same_text))
 
 
 def what_to_do(result: ScanResult) -> list[str]:
     """Lines on the files that can go unseen, and on the files that need a look first."""
-    result, _ = by_tier(result)
-    found = repeated(result.groups)
+    result, _ = order.by_tier(result)
+    found = order.repeated(result.groups)
     copies, same_words = _unseen(found), " with the same words"
     others = _piled((found.words, "file", same_words), (found.near, "near-duplicate", ""))
     if others and (versions := sum(bool(group.versions) for group in result.groups)):
@@ -742,7 +733,7 @@ def what_to_do(result: ScanResult) -> list[str]:
     return [f"can go: {copies}"] * bool(copies) + [f"needs a look: {others}"] * bool(others)
 
 
-def _piled(*piles: tuple[Pile, str, str]) -> str:
+def _piled(*piles: tuple[order.Pile, str, str]) -> str:
     """The bytes and the number of files in each pile that has any; what they are called follows."""
     return ", ".join(
         f"{size(pile.bytes)} in {count(pile.files, noun)}{rest}"
