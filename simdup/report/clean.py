@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from simdup.clean.decide import PREFERRED, whole_folder
@@ -37,6 +37,7 @@ _KINDS = {
 }
 
 AnyLine = TypeVar("AnyLine", Action, Left)
+Key = TypeVar("Key")
 
 _WIDEST_ACT = max(len(each.value) for each in Act)
 
@@ -48,9 +49,10 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
     one line.
     """
     top = common_folder(plan.header.roots)
-    whole, others = _whole_folders(plan.actions)
-    actions_of = _by_group(others)
-    left_of = _by_group(plan.left)
+    neither = "", ""
+    whole = _grouped(plan.actions, lambda each: whole_folder(each) or neither)
+    actions_of = _grouped(whole.pop(neither, []), lambda each: each.group)
+    left_of = _grouped(plan.left, lambda each: each.group)
     shown = sorted({*actions_of, *(left_of if look.is_verbose else ())})
     if whole or shown:
         yield f"below {printable(top)}:"
@@ -96,33 +98,20 @@ def render_script(plan: Plan, options: Sequence[str]) -> Iterator[str]:
     yield 'exit "$status"'
 
 
-def _by_group(lines: Iterable[AnyLine]) -> defaultdict[int, list[AnyLine]]:
-    """The lines of a plan for each group, in the order of the plan file."""
-    found = defaultdict[int, list[AnyLine]](list)
+def _grouped(
+    lines: Iterable[AnyLine], key: Callable[[AnyLine], Key]
+) -> defaultdict[Key, list[AnyLine]]:
+    """The lines of a plan by a key, such as their group, in the order of the plan file."""
+    found = defaultdict[Key, list[AnyLine]](list)
     for each in lines:
-        found[each.group].append(each)
+        found[key(each)].append(each)
     return found
-
-
-def _whole_folders(
-    actions: Iterable[Action],
-) -> tuple[dict[tuple[str, str], list[Action]], list[Action]]:
-    """The actions by the folder that goes whole and the one that stays, and the other actions."""
-    found: dict[tuple[str, str], list[Action]] = {}
-    others: list[Action] = []
-    for each in actions:
-        pair = whole_folder(each)
-        (others if pair is None else found.setdefault(pair, [])).append(each)
-    return found, others
 
 
 def _group(
     actions: Sequence[Action], left: Sequence[Left], top: str, look: TerminalStyle
 ) -> Iterator[str]:
-    by_keep: dict[str, list[Action]] = {}
-    for each in actions:
-        by_keep.setdefault(each.keep.path, []).append(each)
-    for keep, going in by_keep.items():
+    for keep, going in _grouped(actions, lambda each: each.keep.path).items():
         yield f"  {'keep':{_WIDEST_ACT}}  {_name(keep, top)}"
         for each in going:
             about = f"{look.painted(alike(each), KINDS[each.kind])}; kept: {printable(each.why)}"

@@ -51,13 +51,6 @@ class NamedGroup(NamedTuple):
     names: Sequence[Any]
     beginnings: Sequence[str] = ()
 
-    def members(
-        self,
-    ) -> Iterator[tuple[Any, tuple[str, int], Kind, float | None, float | None, int]]:
-        """Name, file and row number, kind, similarity, own share and distance of each member."""
-        _, _, _, kinds, alike, distances, shares = self.group
-        return zip(self.names, self.places, kinds, alike, shares, distances, strict=True)
-
 
 def render(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as text, a line for each row: similarity, distance, id or place, beginning.
@@ -150,12 +143,14 @@ def _text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
     farthest = max(group.distances)
     spread = f", at most {farthest} of {bits} bits from the first" if farthest else ""
     yield f"Group {group.id}: {group.kind.value}, {count(len(group.rows), 'row')}{spread}"
-    for position, (name, (path, row), kind, similarity, _, distance) in enumerate(named.members()):
-        alike = likeness(similarity, distance, bits) if position else ""
-        close = closeness(kind, distance, is_verbose=True) if position else ""
-        place = "" if name == f"{path}:{row}" else f"  ({printable(path)}:{row})"
-        text = named.beginnings[position]
-        yield f"  {alike:>7}  {close:<8} {id_as_text(name)}{place}  {text}"
+    for each, kind, text in zip(_member_fields(named), group.kinds, named.beginnings, strict=True):
+        alike = close = ""
+        if not each["representative"]:
+            alike = likeness(each["similarity"], each["distance"], bits)
+            close = closeness(kind, each["distance"], is_verbose=True)
+        name, place = _as_text(each["id"]), f"{printable(each['path'])}:{each['row']}"
+        said = name if name == place else f"{name}  ({place})"
+        yield f"  {alike:>7}  {close:<8} {said}  {text}"
     yield ""
 
 
@@ -167,8 +162,10 @@ def _group_fields(named: NamedGroup) -> dict[str, Any]:
 
 
 def _member_fields(named: NamedGroup) -> Iterator[dict[str, Any]]:
-    for position, member in enumerate(named.members()):
-        name, (path, row), kind, similarity, own_share, distance = member
+    _, _, _, kinds, similarities, distances, shares = named.group
+    members = zip(named.names, named.places, kinds, similarities, distances, shares, strict=True)
+    for position, member in enumerate(members):
+        name, (path, row), kind, similarity, distance, own_share = member
         yield {
             "id": id_as_json(name),
             **path_fields(path),

@@ -5,7 +5,6 @@ Texts become compressed blocks, within the room that a page has.
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from base64 import b64encode
@@ -15,7 +14,7 @@ from typing import Any, TypeAlias
 from simdup.findings.identical import AnyFound, Found, entries, identity_of
 from simdup.records import Candidates, Part, Skipped
 from simdup.report.page import LARGEST_PAGE
-from simdup.report.page.frame import FRAME, Page, page_bytes, page_lines
+from simdup.report.page.frame import FRAME, Page, page_bytes, page_json, page_lines
 from simdup.report.text import missing_extras, skips
 from simdup.report.wording import printable
 from simdup.versions import version
@@ -218,10 +217,6 @@ def _block(members: Iterable[Read]) -> str:
             found.append(index)
         else:
             found.append(None if text is None else text.reason.value)
-    return _packed({"texts": list(indices), "cut": cut, "found": found})
-
-
-def _packed(value: object) -> str:
     # A lone surrogate becomes \udcff, which is how JSON writes it.
-    data = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    data = page_json({"texts": list(indices), "cut": cut, "found": found})
     return b64encode(zlib.compress(data.encode("utf-8", "backslashreplace"), 6)).decode()
