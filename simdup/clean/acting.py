@@ -21,15 +21,7 @@ from simdup.clean.copying import attributes, copy_to, digest_of_open, share_bloc
 from simdup.clean.journal import Done, Intent
 from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.plan import Act, Action
-from simdup.clean.system import (
-    Place,
-    exchange,
-    open_folder,
-    rename_at_once,
-    rename_new,
-    set_aside,
-    sync_folder,
-)
+from simdup.clean.system import SWAP, Place, open_folder, rename_at_once, rename_new, sync_folder
 from simdup.clean.trash import Trashes, is_bin_used, throw_away
 from simdup.storage.opening import identity_of
 
@@ -450,6 +442,20 @@ def check_linkable(file: Held, kept: Held, names: int) -> None:
     ]
     if states[0] != states[1] or attributes(file.descriptor) != attributes(kept.descriptor):
         raise RefusedError(Refusal.OTHER_OWNER)
+
+
+def set_aside(source: Place, aside: Place) -> None:
+    """Give a file a free name that only simdup knows. Raises FileExistsError and OSError."""
+    if source == aside or rename_at_once(source, aside):
+        return
+    if aside.exists():
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), aside.path)
+    os.rename(source.name, aside.name, src_dir_fd=source.folder, dst_dir_fd=aside.folder)
+
+
+def exchange(one: Place, other: Place) -> bool:
+    """Let two files swap names in one step; False where the system cannot. Raises OSError."""
+    return rename_at_once(one, other, SWAP)
 
 
 def make_folder(path: str) -> None:

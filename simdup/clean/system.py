@@ -177,20 +177,6 @@ def rename_at_once(source: Place, target: Place, flags: int = NEW) -> bool:
     raise OSError(number, os.strerror(number), source.path, None, target.path)
 
 
-def set_aside(source: Place, aside: Place) -> None:
-    """Give a file a free name that only simdup knows. Raises FileExistsError and OSError."""
-    if source == aside or rename_at_once(source, aside):
-        return
-    if aside.exists():
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), aside.path)
-    os.rename(source.name, aside.name, src_dir_fd=source.folder, dst_dir_fd=aside.folder)
-
-
-def exchange(one: Place, other: Place) -> bool:
-    """Let two files swap names in one step; False where the system cannot. Raises OSError."""
-    return rename_at_once(one, other, SWAP)
-
-
 @cache
 def renamer() -> _Rename | None:
     """The C library's function that renames with flags, if there is one."""

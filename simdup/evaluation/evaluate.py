@@ -16,15 +16,9 @@ import numpy as np
 from simdup.arguments import AnyPath, check_whole, number_list, tuple_of
 from simdup.arrays import Floats, Indices, Mask, Rows, Shares
 from simdup.errors import BadValueError
+from simdup.evaluation import labels as tables
 from simdup.evaluation import metrics
-from simdup.evaluation.labels import (
-    DUPLICATE,
-    UNJUDGED,
-    Labels,
-    labelled_clusters,
-    labelled_pairs,
-    own_table,
-)
+from simdup.evaluation.labels import DUPLICATE, UNJUDGED, Labels
 from simdup.evaluation.metrics import Accuracy, Evaluated, Evaluation, GroupScores, Labelled
 from simdup.files.scan import scan
 from simdup.fingerprint.features import Features, all_features
@@ -84,12 +78,12 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     ]
     _check(settings, draws, precision)
     if clusters is not None:
-        labels = labelled_clusters(os.fsdecode(clusters))
+        labels = tables.labelled_clusters(os.fsdecode(clusters))
     elif pairs is not None:
-        labels = labelled_pairs(os.fsdecode(pairs))
+        labels = tables.labelled_pairs(os.fsdecode(pairs))
     else:
-        with own_table() as table:
-            labels = labelled_pairs(table)
+        with tables.own_table() as table:
+            labels = tables.labelled_pairs(table)
     evaluator = _Evaluator(labels, draws, precision)
     rows = (row for each in settings for row in evaluator.rows(each))
     total = sum(map(len, settings))

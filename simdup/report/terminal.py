@@ -21,11 +21,6 @@ KINDS = {
 }
 
 
-def kind_in_words(kind: Kind) -> str:
-    """The name of a kind, with an explanation where the name does not say enough."""
-    return kind.value + ", another layout or format" * (kind is Kind.SAME_WORDS)
-
-
 class TerminalStyle(NamedTuple):
     """Whether a report has colours, how wide its lines may be, and whether it has all figures.
 

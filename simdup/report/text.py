@@ -31,26 +31,8 @@ from simdup.records import (
     Version,
 )
 from simdup.report import order
-from simdup.report.terminal import (
-    ASIDE,
-    HEADING,
-    KINDS,
-    PLAIN,
-    REMARK,
-    TerminalStyle,
-    kind_in_words,
-    width,
-)
-from simdup.report.wording import (
-    count,
-    date,
-    percent,
-    printable,
-    set_aside,
-    size,
-    whole_percent,
-    whose,
-)
+from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
+from simdup.report.wording import count, date, percent, printable, set_aside, size, whose
 from simdup.settings import Settings
 from simdup.theory import contained, similarity_at, standard_error
 
@@ -392,7 +374,7 @@ def _span(group: Group, found: Sequence[float | None], bits: int) -> str:
     """The scores of a group's near-duplicates, as "score 62 to 82 %"; else estimates."""
     pairs = zip(group.members, found, strict=True)
     near = [(score, each.distance) for each, score in pairs if each.kind is Kind.NEAR]
-    shown = [whole_percent(estimate(*each, bits)) for each in near]
+    shown = [_whole_percent(estimate(*each, bits)) for each in near]
     least, most = min(shown), max(shown)
     span = f"{least} %" if least == most else f"{least} to {most} %"
     return f"~{span} alike" if any(score is None for score, _ in near) else f"score {span}"
@@ -585,9 +567,23 @@ def estimate(similarity: float | None, distance: float, bits: int) -> float:
     return max(0.0, similarity_at(distance, bits)) if similarity is None else similarity
 
 
+def kind_in_words(kind: Kind) -> str:
+    """Name a kind, with an explanation where the name does not say enough."""
+    return kind.value + ", another layout or format" * (kind is Kind.SAME_WORDS)
+
+
 def likeness(similarity: float | None, distance: int, bits: int) -> str:
     """The score or the exact similarity, or "~" and the similarity estimated from the distance."""
     return "~" * (similarity is None) + percent(estimate(similarity, distance, bits))
+
+
+def _whole_percent(share: float) -> int:
+    """A share in whole per cent, rounded; only 1 itself is 100.
+
+    >>> _whole_percent(0.818), _whole_percent(0.9999), _whole_percent(1.0)
+    (82, 99, 100)
+    """
+    return 100 if share == 1 else min(99, round(share * 100))
 
 
 def closeness(kind: Kind, distance: int, *, is_verbose: bool) -> str:

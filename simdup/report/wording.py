@@ -69,15 +69,6 @@ def percent(share: float) -> str:
     return "100 %" if share == 1 else f"{min(999, int(share * 1000 + 1e-9)) / 10:.1f} %"
 
 
-def whole_percent(share: float) -> int:
-    """A share in whole per cent, rounded; only 1 itself is 100.
-
-    >>> whole_percent(0.818), whole_percent(0.9999), whole_percent(1.0)
-    (82, 99, 100)
-    """
-    return 100 if share == 1 else min(99, round(share * 100))
-
-
 def set_aside(pairs: int) -> str:
     """How many pairs were left out of all groups because they only have a pattern in common.
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from simdup.clean import system
-from simdup.clean.system import Place, exchange, open_folder, parts_of, rename_new
+from simdup.clean.acting import exchange
+from simdup.clean.system import Place, open_folder, parts_of, rename_new
 
 pytestmark = pytest.mark.usefixtures("folder")
 

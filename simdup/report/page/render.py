@@ -24,15 +24,9 @@ from simdup.recipe import Recipe
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import by_tier, repeated
+from simdup.report.page import groups as pages
 from simdup.report.page.frame import FILES, page_json
-from simdup.report.page.groups import (
-    MOST_SKIPPED,
-    Names,
-    found_fields,
-    group_page,
-    member_fields,
-    sets_of,
-)
+from simdup.report.page.groups import MOST_SKIPPED, Names
 from simdup.report.text import chain_parts, estimate, family_figures, newer_name
 from simdup.report.wording import printable, sharing
 
@@ -58,7 +52,7 @@ def render(
     data["plan"] = _plan(result, digest(whole).hex())
     every = result.groups + result.patterns if groups is None else groups
     texts = None if read is None else ((each.id, _reads(each, read)) for each in every)
-    return group_page(FILES, data, language, day, texts)
+    return pages.group_page(FILES, data, language, day, texts)
 
 
 def _reads(group: Group, read: ReadText) -> Iterator[Callable[[], str | Skipped]]:
@@ -84,7 +78,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "known": stats.from_store,
         "bytes": stats.bytes,
         "seconds": round(stats.seconds, 1),
-        **found_fields(names, result.candidates, result.parts, result.skipped),
+        **pages.found_fields(names, result.candidates, result.parts, result.skipped),
         "folderPairs": [_folder_pair(pair, names) for pair in result.folders],
         **names.fields(),
         "groups": groups,
@@ -109,7 +103,7 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     members = [
         _member(each, recipe.bits, names, RELATED if aside else None) for each, aside in pairs
     ]
-    sets = sets_of(group.members)
+    sets = pages.sets_of(group.members)
     versions = [each._replace(path=each.path.removeprefix(names.root)) for each in group.versions]
     chain, family = chain_parts(versions) if versions else None, None
     kind = RELATED if tier(group) == RELATED else group.kind.value
@@ -137,7 +131,7 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
 def _member(member: Member, bits: int, names: Names, kind: str | None) -> list[Any]:
     alike, is_exact = member.similarity, member.similarity is not None
     known = estimate(alike, member.distance, bits)
-    return member_fields(
+    return pages.member_fields(
         member, known, names, is_exact=is_exact, fingerprint=member.fingerprint, kind=kind
     )
 
