@@ -21,7 +21,7 @@ from simdup.clean.copying import attributes, copy_to, digest_of_open, share_bloc
 from simdup.clean.journal import Done, Intent
 from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.plan import Act, Action
-from simdup.clean.system import SWAP, Place, open_folder, rename_at_once, rename_new, sync_folder
+from simdup.clean.system import SWAP, Place, make_folder, rename_at_once, rename_new, sync_folder
 from simdup.clean.trash import Trashes, is_bin_used, throw_away
 from simdup.storage.opening import identity_of
 
@@ -456,20 +456,6 @@ def set_aside(source: Place, aside: Place) -> None:
 def exchange(one: Place, other: Place) -> bool:
     """Let two files swap names in one step; False where the system cannot. Raises OSError."""
     return rename_at_once(one, other, SWAP)
-
-
-def make_folder(path: str) -> None:
-    """Make a folder, and sync its parent, which is opened through no symbolic link.
-
-    Do nothing if the name is taken already.
-    """
-    above = open_folder(os.path.dirname(path))
-    try:
-        with suppress(FileExistsError):
-            os.mkdir(os.path.basename(path), dir_fd=above)
-            sync_folder(above)
-    finally:
-        os.close(above)
 
 
 def remove_folders(paths: Iterable[str]) -> None:

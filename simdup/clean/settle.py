@@ -175,8 +175,8 @@ class Settler:
     def _check_back(self, story: Story, place: Place) -> None:
         """Raise RefusedError unless a copy that an undo made is at the place of the file."""
         if place.exists():
-            with suppress(RefusedError), closing(_opened(place, story.action.file)) as found:
-                if _as_left(found, story.action.file.mtime_ns):
+            with suppress(RefusedError):
+                if _is_as_left(place, story.action.file, story.action.file.mtime_ns):
                     return
             raise RefusedError(Refusal.NAME_TAKEN)
         is_deleted = story.action.act is Act.DELETE
@@ -282,11 +282,8 @@ class Settler:
             if path == file.path:
                 continue
             with suppress(RefusedError, OSError), _place(path) as other:
-                is_copy = _is(other, file)
-                if not is_copy and not _is(other, keep):
-                    with closing(_opened(other, file)) as found:
-                        is_copy = _as_left(found, file.mtime_ns)
-                if is_copy:
+                is_own = not _is(other, keep)
+                if _is(other, file) or (is_own and _is_as_left(other, file, file.mtime_ns)):
                     other.link_to(part)
                     return True
         return False
@@ -345,6 +342,12 @@ def _as_left(found: Held, mtime_ns: int | None) -> bool:
     return digest_of_open(found.descriptor) == found.file.byte_digest and found.is_whole()
 
 
+def _is_as_left(place: Place, file: FileId, mtime_ns: int | None) -> bool:
+    """Whether a file is at a place as simdup left it; see `_opened` and `_as_left`."""
+    with closing(_opened(place, file)) as found:
+        return _as_left(found, mtime_ns)
+
+
 # What follows the name of a file put aside, in the order in which a file is looked for: another
 # name where names cannot be swapped, and both of the file that an undo made.
 _TAILS = ("", "-out", "-back", "-back-out")
@@ -381,10 +384,7 @@ def _telling_what_is_aside(intent: Intent, place: Place, *, act: bool) -> Iterat
 
 def _is_ours(place: Place, action: Action) -> bool:
     """Whether a name leads to the link that a run made, or to the file that an undo made of it."""
-    if _is(place, action.keep):
-        return True
-    with closing(_opened(place, action.file)) as found:
-        return _as_left(found, action.file.mtime_ns)
+    return _is(place, action.keep) or _is_as_left(place, action.file, action.file.mtime_ns)
 
 
 def _discard(asides: Iterable[Place], place: Place, action: Action) -> None:
@@ -427,12 +427,8 @@ def _remove_copy(intent: Intent, aside: Held) -> None:
 def _check_no_copy(intent: Intent, file: FileId) -> None:
     """Raise RefusedError if a copy of a file that has its name again is where the file was put."""
     is_copy = False
-    with (
-        suppress(OSError, RefusedError),
-        _place(intent.target) as target,
-        closing(_opened(target, file)) as copy,
-    ):
-        is_copy = _as_left(copy, None)
+    with suppress(OSError, RefusedError), _place(intent.target) as target:
+        is_copy = _is_as_left(target, file, None)
     if is_copy:
         raise RefusedError(Refusal.COPY_STAYS, intent.target)
 

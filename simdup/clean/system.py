@@ -149,6 +149,20 @@ def open_folder(path: str) -> int:
     return here
 
 
+def make_folder(path: str, mode: int = 0o777) -> None:
+    """Make a folder, and sync its parent, which is opened through no symbolic link.
+
+    Do nothing if the name is taken already.
+    """
+    above = open_folder(os.path.dirname(path))
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.basename(path), mode, dir_fd=above)
+            sync_folder(above)
+    finally:
+        os.close(above)
+
+
 def rename_new(source: Place, target: Place) -> None:
     """Rename a file; the new name must be free. Raises FileExistsError and OSError.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,7 +19,7 @@ from urllib.parse import quote_from_bytes
 
 from simdup.clean.checks import Held
 from simdup.clean.outcome import Refusal, RefusedError
-from simdup.clean.system import Place, mount_of, open_folder, write_all
+from simdup.clean.system import Place, make_folder, mount_of, open_folder, write_all
 from simdup.errors import ExtraMissingError
 from simdup.storage.home import NoHomeError, home
 
@@ -133,7 +132,7 @@ class Trashes:
         """
         mount = mount_of(os.path.dirname(path))
         if mount not in self._of_mount:
-            self._of_mount[mount] = _found(path, mount, self.trash_at)
+            self._of_mount[mount] = self._found(path, mount)
         return self._of_mount[mount]
 
     def trash_at(self, path: str, top: str | None) -> Trash:
@@ -142,36 +141,50 @@ class Trashes:
             self._of_path[path] = _opened(path, top)
         return self._of_path[path]
 
+    def _found(self, path: str, mount: tuple[int, int]) -> Trash:
+        """Return the trash for a file in this mount, made if missing. Raises RefusedError."""
+        problems: list[str] = []
+        with suppress(NoHomeError):
+            try:
+                own = home_trash()
+                if _mount_above(own) == mount:
+                    os.makedirs(own, mode=0o700, exist_ok=True)
+                    return self.trash_at(os.path.realpath(own), None)
+            except OSError as error:
+                problems.append(_trouble(error))
+        top = top_folder(path, mount)
+        for name in (os.path.join(".Trash", str(os.getuid())), f".Trash-{os.getuid()}"):
+            try:
+                return self._opened_at_top(top, name, mount)
+            except OSError as error:
+                problems.append(_trouble(error))
+        raise RefusedError(Refusal.NO_TRASH, "; ".join(problems))
+
+    def _opened_at_top(self, top: str, name: str, mount: tuple[int, int]) -> Trash:
+        """Return a trash at the top of a mount, made if missing. Raises OSError.
+
+        A folder that all users share must be sticky, so that they cannot take each other's files.
+        """
+        shared = os.path.dirname(name)
+        if shared:
+            status = os.lstat(os.path.join(top, shared))
+            if not stat.S_ISDIR(status.st_mode) or not status.st_mode & stat.S_ISVTX:
+                raise OSError(ENOENT, "no folder, or not sticky", os.path.join(top, shared))
+        path = os.path.join(top, name)
+        above_ns, made = os.lstat(os.path.dirname(path)).st_mtime_ns, tuple[str, ...]()
+        with suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+            made = folders_of(path)
+        if os.lstat(path).st_uid != os.getuid() or mount_of(path) != mount:
+            raise OSError(EEXIST, "of another user or device", path)
+        trash = self.trash_at(path, top)
+        trash.made, trash.above_ns = made, above_ns
+        return trash
+
     def close(self) -> None:
         """Close all of them."""
         for trash in self._of_path.values():
             trash.close()
-
-
-_Open = Callable[[str, str | None], Trash]
-
-
-def _found(path: str, mount: tuple[int, int], opened: _Open) -> Trash:
-    """Return the trash for a file in this mount, made if missing. Raises RefusedError.
-
-    `opened` gives the trash at a path.
-    """
-    problems: list[str] = []
-    with suppress(NoHomeError):
-        try:
-            own = home_trash()
-            if _mount_above(own) == mount:
-                os.makedirs(own, mode=0o700, exist_ok=True)
-                return opened(os.path.realpath(own), None)
-        except OSError as error:
-            problems.append(_trouble(error))
-    top = top_folder(path, mount)
-    for name in (os.path.join(".Trash", str(os.getuid())), f".Trash-{os.getuid()}"):
-        try:
-            return _opened_at_top(top, name, mount, opened)
-        except OSError as error:
-            problems.append(_trouble(error))
-    raise RefusedError(Refusal.NO_TRASH, "; ".join(problems))
 
 
 def is_trash(path: str, top: str | None) -> bool:
@@ -198,28 +211,6 @@ def top_folder(path: str, mount: tuple[int, int]) -> str:
     return here
 
 
-def _opened_at_top(top: str, name: str, mount: tuple[int, int], opened: _Open) -> Trash:
-    """Return a trash at the top of a mount, made if missing. Raises OSError.
-
-    A folder that all users share must be sticky, so that they cannot take each other's files.
-    """
-    shared = os.path.dirname(name)
-    if shared:
-        status = os.lstat(os.path.join(top, shared))
-        if not stat.S_ISDIR(status.st_mode) or not status.st_mode & stat.S_ISVTX:
-            raise OSError(ENOENT, "no folder, or not sticky", os.path.join(top, shared))
-    path = os.path.join(top, name)
-    above_ns, made = os.lstat(os.path.dirname(path)).st_mtime_ns, tuple[str, ...]()
-    with suppress(FileExistsError):
-        os.mkdir(path, 0o700)
-        made = folders_of(path)
-    if os.lstat(path).st_uid != os.getuid() or mount_of(path) != mount:
-        raise OSError(EEXIST, "of another user or device", path)
-    trash = opened(path, top)
-    trash.made, trash.above_ns = made, above_ns
-    return trash
-
-
 def folders_of(path: str) -> tuple[str, ...]:
     """Return the folders of which a trash consists, the highest first."""
     return path, os.path.join(path, "files"), os.path.join(path, "info")
@@ -227,22 +218,15 @@ def folders_of(path: str) -> tuple[str, ...]:
 
 def _opened(path: str, top: str | None) -> Trash:
     """Return the trash with this path; its folders are made if missing. Raises OSError."""
-    found: list[int] = []
+    _, *folders = folders_of(path)
+    for each in folders:
+        make_folder(each, 0o700)
+    files = open_folder(folders[0])
     try:
-        root = open_folder(path)
-        try:
-            for name in ("files", "info"):
-                with suppress(FileExistsError):
-                    os.mkdir(name, 0o700, dir_fd=root)
-                found.append(open_folder(os.path.join(path, name)))
-        finally:
-            os.close(root)
+        return Trash(path, top, files, open_folder(folders[1]))
     except OSError:
-        for descriptor in found:
-            os.close(descriptor)
+        os.close(files)
         raise
-    files, info = found
-    return Trash(path, top, files, info)
 
 
 def _mount_above(path: str) -> tuple[int, int]:

@@ -346,7 +346,7 @@ def own_shares(labels: Labels, features: Features, rows: Rows, asked: Mask) -> S
     shares[asked & is_one] = 1
     collections = [
         (distinct_numbers(labels.pairs[is_of_it]), np.flatnonzero(is_of_it & asked & ~is_one))
-        for is_of_it in (labels.collection == each for each in range(labels.collections))
+        for is_of_it in (labels.collection == each for each in np.unique(labels.collection))
     ]
     near = [_near(rows[texts], texts) for texts, _ in collections]
     # All at once, since cosines of few pairs take nearly as long as cosines of many.

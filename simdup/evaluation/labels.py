@@ -64,11 +64,6 @@ class Labels:
     repeated: int
     clusters: Indices | None = None
 
-    @property
-    def collections(self) -> int:
-        """The number of collections."""
-        return int(self.collection.max(initial=-1)) + 1
-
 
 @contextmanager
 def own_table() -> Iterator[str]:

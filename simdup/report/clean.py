@@ -131,13 +131,8 @@ def alike(action: Action) -> str:
 
 def closing(plan: Plan) -> list[str]:
     """How many files go and how many bytes that frees, and how many are left for which reason."""
-    lines = []
-    for act in Act:
-        actions = [each for each in plan.actions if each.act is act]
-        if actions:
-            lines.append(_summary(act, actions))
-    if not plan.actions:
-        lines.append("no file would go")
+    of_acts = _grouped(plan.actions, lambda each: each.act)
+    lines = [_summary(act, of_acts[act]) for act in Act if act in of_acts] or ["no file would go"]
     several = [each for each in plan.actions if each.file.links > 1]
     if several:
         bytes_ = size(sum(each.file.size for each in several))

@@ -11,13 +11,13 @@ import pytest
 from plans import ACTS, TEXT, action, part, plan, reasons, write
 
 from simdup.clean import acting
-from simdup.clean.acting import Acting, check_linkable, make_folder
+from simdup.clean.acting import Acting, check_linkable
 from simdup.clean.apply import apply
 from simdup.clean.checks import held
 from simdup.clean.journal import Done, begun, read_journal
 from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.plan import Act, Consents, Plan
-from simdup.clean.system import Place
+from simdup.clean.system import Place, make_folder
 from simdup.clean.undo import resume
 from simdup.errors import InputError
 

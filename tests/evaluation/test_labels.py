@@ -98,7 +98,7 @@ def test_kind_and_collection_may_be_missing(pairs):
     found = pairs(BOTH)
 
     assert (found.kinds, found.kind.tolist()) == (("",), [0, 0])
-    assert (found.collections, found.collection.tolist()) == (1, [0, 0])
+    assert found.collection.tolist() == [0, 0]
 
 
 def test_columns_may_stand_in_any_order_and_others_are_ignored(pairs):
@@ -211,7 +211,6 @@ def test_each_name_is_a_collection_and_no_name_another_one(pairs):
     found = pairs("left,right,duplicate,collection\n" + "".join(f"{row}\n" for row in rows))
 
     assert found.collection.tolist() == [0, 1, 0, 2]
-    assert found.collections == 3
 
 
 def test_a_repeated_pair_in_another_collection_is_refused(pairs):
