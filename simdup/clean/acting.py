@@ -171,7 +171,7 @@ class Acting:
             raise
         finally:
             with suppress(OSError):
-                kept.look_again()
+                kept.status = os.fstat(kept.descriptor)  # it has one name more or less
         return kept.status
 
     def _reflink(self, intent: Intent, file: Held, kept: Held) -> None:  # noqa: ARG002

@@ -101,10 +101,6 @@ class Held:
         if not self.is_at(self.place):
             raise self.refused(Refusal.CHANGING)
 
-    def look_again(self) -> None:
-        """Update `status` after this run changed the number of names of the file."""
-        self.status = os.fstat(self.descriptor)
-
     @property
     def identity(self) -> tuple[int, int]:
         """Device and inode of the open file."""

@@ -68,6 +68,8 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
 
 
 def _header(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Header:
+    references = (os.path.join(result.base or os.curdir, each) for each in result.references)
+    protected = (*wishes.protection.protected, *references)
     return Header(
         datetime.now(timezone.utc).isoformat(timespec="seconds"),
         of,
@@ -75,16 +77,10 @@ def _header(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Head
         wishes.typed,
         roots_of(result),
         result.stats.found,
-        _protected(result, wishes.protection),
+        tuple(dict.fromkeys(map(os.path.realpath, protected))),
         tuple(map(os.path.realpath, wishes.protection.only_under)),
         wishes.protection.names,
     )
-
-
-def _protected(result: ScanResult, protection: Protection) -> tuple[str, ...]:
-    """The absolute paths that are protected by an option or as references of the scan."""
-    references = (os.path.join(result.base or os.curdir, each) for each in result.references)
-    return tuple(dict.fromkeys(map(os.path.realpath, (*protection.protected, *references))))
 
 
 def numbered(actions: Iterable[Action], left: Iterable[Left], header: Header) -> Plan:

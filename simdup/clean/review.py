@@ -199,8 +199,8 @@ def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], st
             (copies if each.kind is Kind.IDENTICAL_BYTES else others).append(each)
         elif each.why == decide.PREFERRED:
             preferred.append(each.file)
-        elif _is_open(each.why) and not stays(each.file.path):
-            asked.append(each)
+        elif each.why.startswith("near: ") or each.why in {*_OPEN, *_ANSWERED}:
+            (fixed if stays(each.file.path) else asked).append(each)
         else:
             fixed.append(each)
     keeps = [*preferred, *(each.keep for each in (*others, *copies))]
@@ -212,11 +212,6 @@ def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], st
     proposed = frozenset(each.file.path for each in others)
     made = tuple(files.values())
     return _Group(number, made, proposed, answers, tuple(copies), tuple(fixed))
-
-
-def _is_open(why: str) -> bool:
-    """Whether a person may decide about a file that is left for this reason."""
-    return why in _OPEN or why in _ANSWERED or why.startswith("near: ")
 
 
 def _answered(group: _Group, answer: Answer) -> _Group:

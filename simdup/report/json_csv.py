@@ -35,8 +35,14 @@ COLUMNS = (
 PART_COLUMNS = ("of", "start", "end")
 
 
+#: The facts about a document that have the same names in JSON.
+FACTS = ("packing", "confidence", "damaged", "doubt", "features")
+
 #: The lists of paths that the user gave, besides the roots.
 PATHS = ("references", "keep_under", "let_go_under")
+
+#: The figures of a comparison.
+COMPARED = ("distance", "similarity", "contained", "own_share", "among", "score", "tier")
 
 #: The numbers of files in a pair of folders.
 FOLDER_COUNTS = ("files", "other_files", "copies", "identical", "not_compared")
@@ -162,15 +168,9 @@ def render_comparison(comparison: records.Comparison) -> Iterator[str]:
     fields = {
         "settings": settings_fields(comparison.settings),
         "files": [document_fields(each) | {"fingerprint": row.hex()} for each, row in files],
-        "distance": comparison.distance,
+        **{name: getattr(comparison, name) for name in COMPARED},
         "estimate": estimate,
         "standard_error_bits": standard_error(estimate, bits),
-        "similarity": comparison.similarity,
-        "contained": comparison.contained,
-        "own_share": comparison.own_share,
-        "among": comparison.among,
-        "score": comparison.score,
-        "tier": comparison.tier,
         "kind": None if comparison.kind is None else comparison.kind.value,
         "near_duplicates": comparison.kind is not None,
     }
@@ -279,11 +279,8 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
         "bits": settings.recipe.bits,
         "similarity": settings.similarity if settings.verified else None,
         "own_share": settings.own_share if settings.verified else None,
-        "parts": settings.parts,
         "k": settings.distance,
-        "verified": settings.verified,
-        "linkage": settings.linkage,
-        "encoding": settings.encoding,
+        **{name: getattr(settings, name) for name in ("parts", "verified", "linkage", "encoding")},
         "formats": list(settings.formats),
         "convert": [str(converter) for converter in settings.converters],
     }
@@ -303,11 +300,7 @@ def document_fields(document: records.Document) -> dict[str, Any]:
         **(path_fields(archive.path, "archive") if archive else {"archive": None}),
         "format": document.format,
         "encoding": document.encoding if document.format == "text" else None,
-        "packing": document.packing,
-        "confidence": document.confidence,
-        "damaged": document.damaged,
-        "doubt": document.doubt,
-        "features": document.features,
+        **{name: getattr(document, name) for name in FACTS},
         "short": document.is_short,
         "byte_digest": document.bytes_digest.hex() or None,
         "text_digest": document.text_digest.hex() or None,

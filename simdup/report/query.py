@@ -181,9 +181,7 @@ def render_info_json(info: IndexInfo) -> Iterator[str]:
     """One JSON object on the content of an index and how it was made."""
     places = zip(info.places, info.filters, strict=True)
     fields = path_fields(info.path) | {
-        "bytes": info.bytes,
-        "documents": info.documents,
-        "batches": info.batches,
+        **{name: getattr(info, name) for name in ("bytes", "documents", "batches")},
         "places": [path_fields(place) | {"filters": filters} for place, filters in places],
         "left_out": [path_fields(place) for place in info.left_out],
         "made": info.about,

@@ -36,7 +36,7 @@ def test_a_file_that_changes_while_it_is_held_is_told():
 
         with pytest.raises(RefusedError, match=Refusal.CHANGING.value):
             file.check_unchanged()
-        file.look_again()
+        file.status = os.fstat(file.descriptor)
         file.check_unchanged()
 
 
@@ -45,7 +45,7 @@ def test_another_file_under_the_name_of_a_held_one_is_told():
     with closing(held(write())) as file:
         assert file.is_at(file.place)
         os.rename("a", "c")
-        file.look_again()
+        file.status = os.fstat(file.descriptor)
         assert not file.is_at(file.place)
         assert file.is_at(file.place.beside("c"))
         os.rename("b", "a")
