@@ -3,6 +3,7 @@
 Results go to stdout; progress, warnings and the summary to stderr. Read `options` first, where
 records of options are declared, then `relations`, which says which options go together, and
 `command`, which makes click commands of both. `configuration` reads defaults from files.
+`cleaning` does the work of `clean` and `undo`.
 """
 
 from __future__ import annotations

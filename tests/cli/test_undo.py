@@ -95,7 +95,7 @@ def test_a_run_is_undone_when_all_its_files_are_back_and_one_that_did_nothing_is
 def test_at_a_terminal_the_last_run_is_undone_after_a_yes(
     run, cleaned, monkeypatch, answer, is_undone
 ):
-    monkeypatch.setattr("simdup.cli.clean.is_terminal", lambda: True)
+    monkeypatch.setattr("simdup.cli.cleaning.is_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", StringIO(answer))
 
     assert run("undo").code == 0
