@@ -265,12 +265,10 @@ class Run:
 
 def _check_unlocked(kept: Held) -> None:
     """Lock the kept file against writers that ask for locks. Raises RefusedError if one has."""
-    with suppress(ImportError):
-        import fcntl  # noqa: PLC0415  (not on Windows)
+    with suppress(ImportError, OSError):  # Windows, or a file system without locks
+        import fcntl  # noqa: PLC0415
 
         try:
             fcntl.lockf(kept.descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
             raise RefusedError(Refusal.KEPT_LOCKED) from None
-        except OSError:
-            return  # a file system without locks

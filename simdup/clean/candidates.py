@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from simdup.clean.outcome import Refusal
 from simdup.clean.plan import FileId, Left
-from simdup.clean.protection import NOISE, OUTSIDE, as_it_is, changed_since, is_noise
+from simdup.clean.protection import as_it_is, changed_since, is_noise
 from simdup.clean.rules import Placed, Rules
 from simdup.errors import InputError
 from simdup.findings.keeper import Key, is_newest, is_under, keys_of
@@ -107,7 +108,8 @@ def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:
             path = os.path.normpath(os.path.join(real(folder), name))
             inside = (place for place, root in enumerate(roots) if is_under(path, root))
             root = next(inside, len(roots))
-            unfit = (NOISE if is_noisy(real(folder)) else "") or OUTSIDE * (root == len(roots))
+            unfit = Refusal.NOISE.value if is_noisy(real(folder)) else ""
+            unfit = unfit or Refusal.OUTSIDE.value * (root == len(roots))
             source = member.document.source._replace(path=path)
             document = member.document._replace(source=source)
             unfit = document.untouchable or unfit

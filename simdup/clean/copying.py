@@ -24,11 +24,7 @@ _SHARED_AT_ONCE = 1 << 24
 
 
 def copy_to(
-    source: int,
-    target: Place,
-    digest: bytes,
-    mtime_ns: int | None = None,
-    mode: int | None = None,
+    source: int, target: Place, digest: bytes, mtime_ns: int | None = None, mode: int | None = None
 ) -> int:
     """Copy an open file to a new one, read that back, and return the descriptor of the copy.
 

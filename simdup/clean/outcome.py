@@ -17,7 +17,7 @@ class Refusal(Enum):
     LINK_IN_PATH = "reached through a symbolic link, or a folder of its path is gone"
     BAD_PATH = "its path is none that a plan can name"
     OUTSIDE = "outside the folders of the scan"
-    NOISE = "in a trash, a snapshot or version control"
+    NOISE = "in a folder of a trash, a cache, snapshots or version control"
     NOT_A_FILE = "no longer a regular file"
     CHANGED = "changed since the scan"
     CHANGING = "changed while it was looked at"

@@ -19,12 +19,12 @@ from datetime import datetime, timezone
 
 from simdup.clean import decide
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
-from simdup.clean.checks import Reading, similarity
+from simdup.clean.checks import Reading, check_paths, similarity
+from simdup.clean.outcome import RefusedError
 from simdup.clean.plan import Act, Action, Consents, FileId, Header, Left, Plan
-from simdup.clean.protection import NOISE, OUTSIDE, Protection, changed_since, is_noise
+from simdup.clean.protection import Protection, changed_since
 from simdup.clean.rules import Rules
 from simdup.errors import InputError
-from simdup.findings.keeper import is_under
 from simdup.records import Kind, ScanResult
 
 
@@ -221,9 +221,8 @@ def _changed_or_linked(file: FileId) -> str:
 
 def _place(action: Action, plan: Plan) -> str:
     """Why the place of the file or of the kept one rules the action out; "" if neither does."""
-    for file in (action.file, action.keep):
-        if is_noise(file.path):
-            return NOISE
-        if not any(is_under(file.path, root) for root in plan.header.roots):
-            return OUTSIDE
+    try:
+        check_paths(action, plan.header.roots)
+    except RefusedError as refused:
+        return refused.refusal.value
     return ""

@@ -19,10 +19,6 @@ from simdup.storage.opening import identity_at, identity_of
 
 Identity = tuple[int, int]
 
-#: Why a file is neither kept nor acted on.
-OUTSIDE = "outside the folders of the scan"
-NOISE = "in a folder of a trash, a cache, snapshots or version control"
-
 _NOISE = frozenset(name.casefold() for name in NOISE_FOLDERS)
 
 

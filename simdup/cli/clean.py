@@ -107,11 +107,7 @@ class Clean(NamedTuple):
     apply: bool = options.flag(once=True)
     skip_unconsented: bool = options.flag(once=True, needs=("--apply",))
     journal: str | None = options.option(
-        type=_Named(readable=False),
-        metavar="FILE",
-        once=True,
-        writes=True,
-        needs=("--apply",),
+        type=_Named(readable=False), metavar="FILE", once=True, writes=True, needs=("--apply",)
     )
     review: bool = options.flag(
         once=True,

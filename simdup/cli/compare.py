@@ -26,10 +26,7 @@ class Compare(NamedTuple):
     matching: options.Matching = options.part(options.Matching)
     reading: options.Reading = options.part(options.Reading)
     among: tuple[str, ...] = options.file(
-        metavar="FOLDER",
-        multiple=True,
-        once=True,
-        excludes=(*options.BARE, "--own-share 0"),
+        metavar="FOLDER", multiple=True, once=True, excludes=(*options.BARE, "--own-share 0")
     )
     show_diff: bool = options.flag("--diff", once=True, excludes=("--format json",))
     verbose: bool = options.flag("-v", "--verbose")

@@ -98,10 +98,7 @@ class CorpusScan(NamedTuple):
     )
     master: str | None = options.option(metavar="URL", needs=_SPARK)
     conf: tuple[tuple[str, str], ...] = options.option(
-        type=options.ParsedValue("name=value", _setting),
-        multiple=True,
-        once=True,
-        needs=_SPARK,
+        type=options.ParsedValue("name=value", _setting), multiple=True, once=True, needs=_SPARK
     )
     input_format: str | None = options.option(
         type=click.Choice(ROW_FORMATS), needs=(*_SPARK, "FILE... -")

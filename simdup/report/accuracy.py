@@ -17,7 +17,6 @@ from simdup.report.json_csv import Report, as_json, csv_table
 from simdup.report.page.frame import ACCURACY, page_lines
 from simdup.report.terminal import padded, width
 from simdup.report.wording import count, path_fields, percent, printable
-from simdup.versions import version
 
 COLUMNS = (
     *("recipe", "features", "hash", "bits", "setting", "k", "similarity", "own_share"),
@@ -195,14 +194,12 @@ def render_page(
     """
     data = {name: getattr(evaluation, name) for name in ("texts", "repeated", "draws")} | {
         "page": "accuracy",
-        "version": version("simdup"),
-        "language": language,
         "day": day,
         "table": None if evaluation.table is None else printable(evaluation.table),
         "kinds": [[printable(each.kind), each.duplicate, each.pairs] for each in evaluation.kinds],
         "rows": list(map(_page_row, evaluation.rows)),
     }
-    yield from page_lines(ACCURACY, data, {})
+    yield from page_lines(ACCURACY, data, {}, language)
 
 
 def _page_row(row: Evaluated) -> dict[str, Any]:

@@ -540,12 +540,7 @@ def family_figures(pattern: Group) -> tuple[float, float, float, float]:
 
 
 def document_line(  # noqa: PLR0913, PLR0917  (a column each)
-    document: Document,
-    kind: Kind,
-    alike: str,
-    distance: int,
-    look: TerminalStyle,
-    remark: str = "",
+    document: Document, kind: Kind, alike: str, distance: int, look: TerminalStyle, remark: str = ""
 ) -> str:
     """The line of a document; `alike` is how alike it is, or "" for a representative."""
     remarks = _remarks(document, remark)

@@ -234,7 +234,7 @@ def test_nothing_in_a_trash_or_snapshot_is_kept_or_acted_on(kept):
 
     for pair in ((kept, "b"), ("b", kept)):
         (why,) = reasons(apply(plan(pair), Consents()))
-        assert why.startswith("in a trash, a snapshot or version control")
+        assert why.startswith("in a folder of a trash, a cache, snapshots or version control")
     assert Path("b").exists()
     assert Path(kept).exists()
 

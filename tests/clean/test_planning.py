@@ -23,6 +23,7 @@ from simdup.clean.decide import (
     TEXT_ASKS,
     WORDS_ASKS,
 )
+from simdup.clean.outcome import Refusal
 from simdup.clean.plan import (
     Act,
     Action,
@@ -34,7 +35,7 @@ from simdup.clean.plan import (
     plan_lines,
 )
 from simdup.clean.planning import LINKED, Wishes, excess, make_plan, narrowed
-from simdup.clean.protection import NOISE, OUTSIDE, Protection
+from simdup.clean.protection import Protection
 from simdup.clean.rules import Rules, rule_of
 from simdup.errors import InputError
 from simdup.files.scan import scan
@@ -405,7 +406,7 @@ def test_a_file_in_a_folder_of_noise_is_neither_kept_nor_acted_on(tree, folder):
     plan = planned(saved(root, filters=Filters(noise=True, hidden=True)), "oldest")
 
     assert names(plan) == {"c": "b"}
-    assert left(plan) == {"a": NOISE}
+    assert left(plan) == {"a": Refusal.NOISE.value}
 
 
 def test_a_file_behind_a_link_out_of_the_scanned_folders_is_left(tree):
@@ -415,7 +416,7 @@ def test_a_file_behind_a_link_out_of_the_scanned_folders_is_left(tree):
     plan = planned(saved(root / "in", filters=Filters(follow_symlinks=True)), "newest")
 
     assert names(plan) == {"a": "b"}
-    assert left(plan) == {"c": OUTSIDE}
+    assert left(plan) == {"c": Refusal.OUTSIDE.value}
 
 
 # Files that are not as they were seen
@@ -645,11 +646,11 @@ def test_a_plan_obeys_what_is_protected_now(tree):
 
 
 @pytest.mark.parametrize(
-    ("path", "reason"), [("/etc/passwd", OUTSIDE), ("{root}/.git/config", NOISE)]
+    ("path", "refusal"), [("/etc/passwd", Refusal.OUTSIDE), ("{root}/.git/config", Refusal.NOISE)]
 )
 @pytest.mark.parametrize("which", ["file", "keep"])
 def test_a_forged_plan_reaches_nothing_outside_its_roots_and_nothing_in_noise(
-    tree, path, reason, which
+    tree, path, refusal, which
 ):
     root = tree({"a": text(1), "b": text(1)})
     plan = planned(saved(root), "oldest")
@@ -660,7 +661,7 @@ def test_a_forged_plan_reaches_nothing_outside_its_roots_and_nothing_in_noise(
     kept = narrowed(forged, Consents(), Protection(), None)
 
     assert kept.actions == ()
-    assert {each.why for each in kept.left} == {reason}
+    assert {each.why for each in kept.left} == {refusal.value}
 
 
 def test_a_plan_remembers_what_was_protected_when_it_was_made(tree):

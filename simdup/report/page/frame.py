@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from simdup.report.page import LANGUAGES
+from simdup.versions import version
 
 
 class Page(NamedTuple):
@@ -53,13 +54,16 @@ ACCURACY = Page(
 FRAME = 500_000
 
 
-def page_lines(page: Page, data: dict[str, Any], blocks: Mapping[int, str]) -> Iterator[str]:
+def page_lines(
+    page: Page, data: dict[str, Any], blocks: Mapping[int, str], language: str | None
+) -> Iterator[str]:
     """Yield the lines of a page with its data and its blocks of texts, by id.
 
-    The field `language` of `data` is one of LANGUAGES; None follows the reader's browser.
+    `language` is one of LANGUAGES; None follows the reader's browser.
     """
+    data |= {"version": version("simdup"), "language": language}
     # Line by line and not joined: the texts may have many megabytes.
-    before, after = _frame(page, data["language"] or LANGUAGES[0]).split("<!-- texts -->\n")
+    before, after = _frame(page, language or LANGUAGES[0]).split("<!-- texts -->\n")
     yield before.rstrip("\n")
     for number, block in blocks.items():
         yield f'<script type="text/plain" id="texts-{number}">{block}</script>'

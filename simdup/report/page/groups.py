@@ -17,7 +17,6 @@ from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, Page, page_bytes, page_json, page_lines
 from simdup.report.text import missing_extras, skips
 from simdup.report.wording import printable
-from simdup.versions import version
 
 #: The most parts of larger files that a page lists; all are counted.
 MOST_PARTS = 1000
@@ -61,15 +60,13 @@ def group_page(  # noqa: PLR0913  (the data, its form, and its texts)
     if groups is not None:
         blocks, left_out = text_blocks(groups, LARGEST_PAGE - FRAME - spare - page_bytes(data))
     data |= {
-        "version": version("simdup"),
-        "language": language,
         "day": day,
         "texts": groups is not None,
         "leftOut": left_out,
         "longestText": LONGEST_TEXT,
         "largestPage": LARGEST_PAGE,
     }
-    yield from page_lines(page, data, blocks)
+    yield from page_lines(page, data, blocks, language)
 
 
 class Names:
