@@ -80,7 +80,6 @@ class Outcome:
     journal: Where the journal is; None if nothing was to be done.
     undoable: How many of the done files can be put back by `simdup undo`: all but deleted files and
         files that only share blocks now.
-    bytes: The size of the files that were done.
     frees_nothing: How many of the done files have other names, so that their space stays in use.
     notes: Other deviations from the plan, in words for people.
     trouble: Why the journal could not be written, so that the run stopped.
@@ -91,7 +90,6 @@ class Outcome:
     refused: list[tuple[Action, str]] = field(default_factory=list)
     journal: str | None = None
     undoable: int = 0
-    bytes: int = 0
     frees_nothing: int = 0
     notes: list[str] = field(default_factory=list)
     trouble: str | None = None
@@ -101,7 +99,6 @@ class Outcome:
         """Count an action that was done."""
         self.done += 1
         self.undoable += action.act.can_come_back
-        self.bytes += action.file.size
 
     @property
     def left(self) -> int:

@@ -21,7 +21,7 @@ from simdup.clean import decide
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
 from simdup.clean.checks import Reading, check_paths, similarity
 from simdup.clean.outcome import RefusedError
-from simdup.clean.plan import Act, Action, Consents, FileId, Header, Left, Plan
+from simdup.clean.plan import Act, Action, Consents, Header, Left, Plan
 from simdup.clean.protection import Protection, changed_since
 from simdup.clean.rules import Rules
 from simdup.errors import InputError
@@ -208,15 +208,12 @@ def _consent(action: Action, consents: Consents) -> str:
 
 def _changed(action: Action) -> str:
     """Why a file or the one that is kept is not as it was seen; "" if both are."""
-    if why := _changed_or_linked(action.file):
-        return why
-    why = _changed_or_linked(action.keep)
-    return f"the kept file: {why}" if why else ""
-
-
-def _changed_or_linked(file: FileId) -> str:
-    folder = os.path.dirname(file.path)
-    return LINKED if os.path.realpath(folder) != folder else changed_since(file)
+    for file, which in ((action.file, ""), (action.keep, "the kept file: ")):
+        folder = os.path.dirname(file.path)
+        why = LINKED if os.path.realpath(folder) != folder else changed_since(file)
+        if why:
+            return which + why
+    return ""
 
 
 def _place(action: Action, plan: Plan) -> str:

@@ -51,10 +51,8 @@ class Answer(Enum):
 _ANSWERED = {KEPT: Answer.KEEP, NO_DUPLICATE: Answer.IGNORE, DROPPED: Answer.DROP}
 
 
-def _why(answer: Answer | None) -> str:
-    """Why a file with this answer stays."""
-    whys = {Answer.KEEP: KEPT, Answer.IGNORE: NO_DUPLICATE, Answer.DROP: UNREADABLE}
-    return NOT_REVIEWED if answer is None else whys[answer]
+# Why a file stays after an answer; None: nothing was answered.
+_WHY = {Answer.KEEP: KEPT, Answer.IGNORE: NO_DUPLICATE, Answer.DROP: UNREADABLE, None: NOT_REVIEWED}
 
 
 class Question(NamedTuple):
@@ -174,7 +172,7 @@ class Review:
         actions += going
         for place, file in enumerate(group.files):
             if file.path not in in_actions:
-                why = _why(group.answers.get(file.path)) if place else decide.PREFERRED
+                why = _WHY[group.answers.get(file.path)] if place else decide.PREFERRED
                 left.append(Left(0, group.id, file, why))
         left += group.fixed
 

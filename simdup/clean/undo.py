@@ -92,7 +92,6 @@ def _put_back(story: Story, settler: Settler, outcome: Outcome, *, act: bool) ->
     try:
         if settler.put_back(story, act=act):
             outcome.done += 1
-            outcome.bytes += story.action.file.size
     except RefusedError as refused:
         outcome.refused.append((story.action, str(refused)))
         return False

@@ -316,11 +316,7 @@ class _Document(_Flow):
 
 def _control(name: str, attributes: dict[str, str]) -> str:
     """The text that a control of a form shows: its label, and the value that is filled in."""
-    found = {
-        key.removeprefix("form:"): value
-        for key, value in attributes.items()
-        if key.startswith("form:")
-    }
+    found = {k.removeprefix("form:"): v for k, v in attributes.items() if k.startswith("form:")}
     chosen = found.get("current-selected", found.get("selected"))
     if name == "option" and chosen != "true":
         return ""

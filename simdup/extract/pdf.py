@@ -315,9 +315,7 @@ def _objects(holder: object, level: int = 0) -> Iterator[tuple[int, _Handle]]:
 def _heights(text_page: _Handle, lines: list[re.Match[str]]) -> dict[int, float]:
     """The height of each line on its page, by the line's index; blank lines are left out."""
     heights = {}
-    at = units = (
-        0  # a place in Python's text, and in PDFium's, where some characters take two units
-    )
+    at = units = 0  # a place in Python's text; and in PDFium's, with two units for some characters
     for index, line in enumerate(lines):
         characters = line.group().lstrip()
         begin = line.end() - len(characters)

@@ -31,6 +31,7 @@ from simdup.records import (
     Version,
 )
 from simdup.report import order
+from simdup.report.order import View
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
 from simdup.report.wording import count, date, percent, printable, set_aside, size, whose
 from simdup.settings import Settings
@@ -78,7 +79,7 @@ _SECTION = "Filled-in forms and the like: not duplicates, since other files shar
 def render(
     result: ScanResult,
     look: TerminalStyle = PLAIN,
-    view: order.View = order.WHOLE,
+    view: View = order.WHOLE,
     *,
     siblings: bool = False,
     related: bool = False,
@@ -114,7 +115,7 @@ def render(
 
 
 def _section(
-    groups: Iterable[Group], heading: str, settings: Settings, look: TerminalStyle, view: order.View
+    groups: Iterable[Group], heading: str, settings: Settings, look: TerminalStyle, view: View
 ) -> Iterator[str]:
     """Yield the lines of a section of groups that are no near-duplicates; none without groups."""
     shown = order.ranked(groups, view.sort)[: view.limit]
@@ -124,7 +125,7 @@ def _section(
         yield from (*_group(group, settings, look, view), "")
 
 
-def _more(result: ScanResult, shown: int, view: order.View) -> str:
+def _more(result: ScanResult, shown: int, view: View) -> str:
     """How many groups a report leaves out, and how to see them."""
     in_folders = result.in_folders if view.is_folded else ()
     inside = sum(each.id in in_folders for each in result.groups)
@@ -137,7 +138,7 @@ def _more(result: ScanResult, shown: int, view: order.View) -> str:
     return f"{said}: --all, --html page.html, or --format json"
 
 
-def _folders(result: ScanResult, look: TerminalStyle, view: order.View) -> list[str]:
+def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
     """The lines for pairs of folders, the pair with the most copies last."""
     shown = [*result.folders]
     if view.is_brief:
@@ -247,7 +248,7 @@ def containments(group: Group, place: int, settings: Settings) -> tuple[float | 
 
 
 def _shown(
-    result: ScanResult, look: TerminalStyle, view: order.View, others: Sequence[Sequence[str]]
+    result: ScanResult, look: TerminalStyle, view: View, others: Sequence[Sequence[str]]
 ) -> list[Group]:
     """The groups that a report shows, the most useful first.
 
@@ -266,7 +267,7 @@ def _shown(
     return groups[: max(FEWEST_GROUPS, sum(end <= room for end in accumulate(blocks)))]
 
 
-def _last_is_best(best_first: Sequence[T], view: order.View) -> Sequence[T]:
+def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:
     """The items in the order of a report: by name, or with the best one last, at the prompt."""
     return best_first if view.sort == "name" else best_first[::-1]
 
@@ -276,7 +277,7 @@ def _rows(lines: Iterable[str], columns: int) -> int:
     return sum(max(1, -(-width(_COLOUR.sub("", line)) // columns)) for line in lines)
 
 
-def _group(group: Group, settings: Settings, look: TerminalStyle, view: order.View) -> list[str]:
+def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
     """The heading of a group, and a line for each of its files."""
     bits = settings.recipe.bits
     found = scores(group.members, settings.recipe)
@@ -358,10 +359,8 @@ def _heading(group: Group, found: Sequence[float | None], bits: int, look: Termi
     kind = _span(group, found, bits) if group.kind is Kind.NEAR else kind_in_words(group.kind)
     if group.versions:
         kind = f"versions, {kind}"
-    heading = (
-        f"{look.painted(f'Group {group.id}:', HEADING)} {look.painted(kind, KINDS[group.kind])}"
-    )
-    heading += f", {count(len(group.members), 'file')}"
+    name, kind = look.painted(f"Group {group.id}:", HEADING), look.painted(kind, KINDS[group.kind])
+    heading = f"{name} {kind}, {count(len(group.members), 'file')}"
     copies = order.repeated([group])
     if free := copies.identical.bytes + copies.text.bytes:
         heading += f", {size(free)} can go"
@@ -381,11 +380,7 @@ def _span(group: Group, found: Sequence[float | None], bits: int) -> str:
 
 
 def _member_lines(
-    group: Group,
-    found: Sequence[float | None],
-    settings: Settings,
-    look: TerminalStyle,
-    view: order.View,
+    group: Group, found: Sequence[float | None], settings: Settings, look: TerminalStyle, view: View
 ) -> list[str]:
     """A line with its score for each file of a group, and a heading for each identical set in it.
 

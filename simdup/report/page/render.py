@@ -71,7 +71,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "page": "files",
         "complete": result.complete,
         "places": _places(result),
-        "repeated": _repeated(result),
+        # Files and bytes that repeat another file's bytes, text, words, or nearly its text.
+        "repeated": [[each.files, each.bytes] for each in repeated(by_tier(result)[0].groups)],
         "settings": settings_fields(result.settings),
         "found": stats.found,
         "read": stats.fingerprinted,
@@ -162,11 +163,6 @@ def _places(result: ScanResult) -> list[str]:
         inside = path == home or path.startswith(os.path.join(home, ""))
         places.append(printable("~" + path[len(home) :] if inside and home != os.sep else path))
     return places
-
-
-def _repeated(result: ScanResult) -> list[list[int]]:
-    """The files and bytes that repeat another file's bytes, text, words, or nearly its text."""
-    return [[each.files, each.bytes] for each in repeated(by_tier(result)[0].groups)]
 
 
 def _plan(result: ScanResult, digest: str) -> dict[str, Any] | None:
