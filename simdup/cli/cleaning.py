@@ -328,16 +328,11 @@ def _wishes(asked: Clean) -> Wishes:
 
 
 def undone(asked: Undo) -> int:
-    """Put files back, and return the exit code."""
+    """Put files back, the ones of the last run first, and return the exit code."""
     if not asked.journals:
         return _offered(asked)
     if asked.journal is not None and len(asked.journals) > 1:
         refuse("--journal needs one JOURNAL")
-    return _undone(asked)
-
-
-def _undone(asked: Undo) -> int:
-    """Undo the runs of the journals, the last one first."""
     codes = [0]
     for each in reversed(asked.journals):
         bars = progress(quiet=asked.quiet)
@@ -363,4 +358,4 @@ def _offered(asked: Undo) -> int:
         return 0
     tell("Undo the last one? Type yes:")
     is_wanted = sys.stdin.readline().strip().lower() in {"y", "yes"}
-    return _undone(asked._replace(journals=(last,), apply=True)) if is_wanted else 0
+    return undone(asked._replace(journals=(last,), apply=True)) if is_wanted else 0

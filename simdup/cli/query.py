@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -146,22 +146,25 @@ def _rendered(run: _Run, asked: Query) -> Lines:
 def _page(run: _Run, asked: Query) -> Iterator[str]:
     """Yield the lines of the page, and read texts for it."""
     from simdup.extract.readers import Readers
-    from simdup.report.page.answers import Asked, render_answers
+    from simdup.report.page.answers import render_answers
 
+    found, lang = (asked.file, run.answers, run.searched, run.skipped), asked.page.lang
     with closing(Readers(*run.searched.settings.reading)) as readers:
-        read = partial(text_again, readers, _as_it_is_now)
-        yield from render_answers(
-            asked.file,
-            [
-                Asked(answer, partial(_question_text, readers, answer.document, typed))
-                for answer, typed in zip(run.answers, run.typed, strict=True)
-            ],
-            run.searched,
-            run.skipped,
-            language=asked.page.lang,
-            read=None if asked.html_texts == "none" else read,
-            day=time.time(),
+        texts = (
+            _reads(readers, answer, typed)
+            for answer, typed in zip(run.answers, run.typed, strict=True)
         )
+        shown = None if asked.html_texts == "none" else texts
+        yield from render_answers(*found, language=lang, texts=shown, day=time.time())
+
+
+def _reads(
+    readers: Readers, answer: Answer, typed: str | None
+) -> Iterator[Callable[[], str | Skipped]]:
+    """Yield functions that read the text of a question, and the documents found for it."""
+    yield partial(_question_text, readers, answer.document, typed)
+    for match in answer.matches:
+        yield partial(text_again, readers, _as_it_is_now, match.document)
 
 
 def _question_text(readers: Readers, document: Document | None, typed: str | None) -> str | Skipped:

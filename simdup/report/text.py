@@ -91,11 +91,8 @@ def render(
     """
     everything, settings = result, result.settings
     result, others = order.by_tier(everything)
-    for is_asked, aside, heading in (
-        (siblings, result.patterns, _SECTION),
-        (related, others, _RELATED),
-    ):
-        yield from _section(aside if is_asked else (), heading, settings, look, view)
+    yield from _section(result.patterns if siblings else (), _SECTION, settings, look, view)
+    yield from _section(others if related else (), _RELATED, settings, look, view)
     parts = list(part_lines(result.parts, look, MOST_PARTS if view.is_brief else None))
     folders = _folders(result, look, view)
     if parts:

@@ -39,7 +39,7 @@ from simdup.records import (
 )
 from simdup.report import accuracy
 from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, rows
-from simdup.report.page.answers import Asked, render_answers
+from simdup.report.page.answers import render_answers
 from simdup.report.page.render import render
 from simdup.report.page.rows import render_rows
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
@@ -90,15 +90,15 @@ def texts_of(page, number):
 
 def answers_page(*questions, **options):
     """The page of questions, each with the documents found for it."""
-    asked, unread = [], options.pop("unread", 0)
+    answers, unread = [], options.pop("unread", 0)
     for name, *found in questions:
         documents = (member(path).document for path in found)
         matches = (Match(each, Kind.NEAR, 9, 0.8, is_exact=True) for each in documents)
-        answer = Answer(name, tuple(matches), unread=unread)
-        asked.append(Asked(answer, partial(str, f"the text of {name}")))
+        answers.append(Answer(name, tuple(matches), unread=unread))
+    texts = [[partial(str, f"the text of {each}") for each in question] for question in questions]
     searched = Searched(Settings(), 30, options.pop("top", None), options.pop("k", 80), 80, 0.9)
-    shown = {"language": "en", "read": lambda document: f"the text of {document.path}"} | options
-    return "\n".join(render_answers("lib.simdup", asked, searched, (), **shown))
+    shown = {"language": "en", "texts": texts} | options
+    return "\n".join(render_answers("lib.simdup", answers, searched, (), **shown))
 
 
 def corpus_page(folder, *texts, ids=None, field="text", **options):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from simdup.index.records import Answer, Searched
-from simdup.records import Candidates, Document, Kind, Skipped
+from simdup.records import Candidates, Kind, Skipped
 from simdup.report.json_csv import settings_fields
 from simdup.report.page.frame import ANSWERS
 from simdup.report.page.groups import Names, Read, found_fields, group_page, member_fields, sets_of
@@ -15,52 +14,27 @@ from simdup.report.query import as_part, short_question
 from simdup.report.wording import printable
 
 
-class Asked(NamedTuple):
-    """A question with its answer.
-
-    read: Reads the text of the question.
-    """
-
-    answer: Answer
-    read: Read
-
-
 def render_answers(  # noqa: PLR0913  (the questions, the answers, and their form)
     index: str,
-    asked: Sequence[Asked],
+    answers: Sequence[Answer],
     searched: Searched,
     skipped: Sequence[Skipped],
     *,
     language: str | None,
-    read: Callable[[Document], str | Skipped] | None = None,
+    texts: Iterable[Iterable[Read]] | None = None,
     day: float | None = None,
 ) -> Iterator[str]:
     """The lines of the page; `language` is one of LANGUAGES, None follows the reader's browser.
 
-    `index` is the name of the index. `read` reads the documents found for the page; None makes a
-    page without texts. `day` is in seconds since 1970, or None.
+    `index` is the name of the index. `texts` has for each answer functions that read the question
+    and the documents found; None makes a page without texts. `day` is in seconds since 1970.
     """
-    data = _data(index, [each.answer for each in asked], searched, skipped)
-    texts = None
-    if read is not None:
-        texts = ((number, _reads(each, read)) for number, each in enumerate(asked, 1))
-    return group_page(ANSWERS, data, language, day, texts)
-
-
-def _reads(asked: Asked, read: Callable[[Document], str | Skipped]) -> Iterator[Read]:
-    yield asked.read
-    yield from (partial(read, match.document) for match in asked.answer.matches)
-
-
-def _data(
-    index: str, answers: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]
-) -> dict[str, Any]:
     names = Names()
     groups = [_group(number, answer, names) for number, answer in enumerate(answers, 1)]
     asked = [(short_question(each.question), each.parts) for each in answers]
     parts = [as_part(question, part) for question, found in asked for part in found]
     search = Candidates(0, searched.k, searched.wanted, searched.recall)
-    return {
+    data = {
         "page": "answers",
         "places": [printable(index)],
         "figures": [
@@ -77,6 +51,7 @@ def _data(
         **names.fields(),
         "groups": groups,
     }
+    return group_page(ANSWERS, data, language, day, None if texts is None else enumerate(texts, 1))
 
 
 def _settings(searched: Searched) -> dict[str, Any]:
