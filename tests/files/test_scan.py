@@ -356,5 +356,5 @@ def test_the_garbage_collector_is_left_as_it_was(write, english, was_enabled, wa
         assert gc.isenabled() == was_enabled
         assert (gc.get_freeze_count() > 0) == was_frozen
     finally:
-        gc.unfreeze()
+        gc.freeze()  # as tests/conftest.py does
         (gc.enable if enabled_here else gc.disable)()
