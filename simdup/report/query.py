@@ -38,7 +38,7 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
                 entry,
                 alike,
                 shape,
-                heading=None if files == 1 or has_its_bytes else "the question",
+                heading=None if files == 1 or has_its_bytes else f"{alike} like the question",
                 same=alike if has_its_bytes else "same",
                 noun="document",
                 remark=other_content(first.document, answer.document or first.document),

@@ -393,11 +393,13 @@ def _member_lines(
         copies += [len(piece) for piece in entry for _ in piece]
         is_mixed = 1 < len(entry) < size_of_set
         is_headed = is_mixed or 1 < size_of_set < number
+        alike = likeness(found[place], first.distance, bits) if place else ""
+        how = f"{alike} alike" if found[place] is None else f"score {alike}"
         made = entry_lines(
             entry,
-            likeness(found[place], first.distance, bits) if place else "",
+            alike,
             look,
-            heading="the first" if is_headed else None,
+            heading=how * bool(place) if is_headed else None,
             same="same" if place else likeness(first.similarity, 0, bits),
             remark=_remark(group, place, found[place], settings, look),
         )
@@ -442,16 +444,16 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
 ) -> Iterator[str]:
     """The lines of an identical set, or the line of a single document.
 
-    `alike` is how much the set or document is like `heading`, such as "the first"; with a
-    `heading`, a line above the set says so. In the lines of a set after the first, `same` stands
-    for the score, and a word says whether a document has the bytes of the line above, or
-    only its text or words.
+    `alike` is the per cent of a single document. `heading` is what the line above a set says of it
+    after its number, such as "score 52.0 %"; None for no such line. In the lines of a set after the
+    first, `same` stands for the score, and a word says whether a document has the bytes of the line
+    above, or only its text or words.
     """
     first = entry[0][0]
     if heading is not None:
         words = set_in_words(list(map(len, entry)), noun, first.set_kind)
-        if alike:
-            words += f", {alike} like {heading}"
+        if heading:
+            words += f", {heading}"
         if look.is_verbose and first.kind is Kind.NEAR:
             words += f", {count(first.distance, 'bit')}"
         yield "  " + look.painted(words, KINDS[first.set_kind or first.kind])

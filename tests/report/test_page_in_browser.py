@@ -207,7 +207,7 @@ def test_the_sheet_about_the_scan_says_what_was_found(page):
     assert "1 binary" in page.locator(".reasons").inner_text()
     titles = page.eval_on_selector_all("#histogram title", "all => all.map(e => e.textContent)")
     assert sum(int(title.split()[0]) for title in titles) == 12
-    assert f"threshold {percent(SIMILARITY)}" in page.locator("#histogram").text_content()
+    assert "near from 80.0 %" in page.locator("#histogram").text_content()
 
 
 def test_searching_shows_the_groups_with_all_words_in_one_path(page):
@@ -266,16 +266,69 @@ def test_what_can_go_is_listed_before_what_wants_a_look(rendered):
     assert page.locator(".section").count() == 0
 
 
-def test_the_chosen_group_shows_its_members_and_their_distance(page):
+def test_the_chosen_group_shows_its_members(page):
     rows = choose(page, "harbour")
 
     assert len(rows) == 3
     assert "representative" in rows[0]
     assert "%" in rows[1]
-    assert "bit" in rows[1]
     assert "letters" in rows[1]
     assert page.locator(".head[aria-current=true]").count() == 1
     assert page.locator("#pane .pane-head").inner_text().startswith("near · 3 files")
+
+
+def of_scores():
+    """A group of a text, a version of it, one that others share too, and a part of it."""
+    first = member("letters/a", Kind.IDENTICAL_BYTES, 1.0, features=400)
+    others = (
+        ("letters/b", 0.7, 0.9, 900),
+        ("letters/c", 0.9, 0.5, 400),
+        ("letters/d", 0.5, 1.0, 100),
+    )
+    members = (
+        member(path, similarity=alike, own_share=own, features=features)
+        for path, alike, own, features in others
+    )
+    return Group(1, Kind.NEAR, 20, (first, *members), score=1.0)
+
+
+def test_the_score_is_what_a_reader_sees_and_its_figures_stand_behind_it(rendered):
+    page = rendered(result(of_scores()))
+    rows = [each.split("\n") for each in choose(page, "a letters")]
+
+    assert page.locator(".head .alike").inner_text() == "45.0 % to 100 %"
+    assert [row[-2] for row in rows[1:]] == ["90.0 %", "45.0 %", "100 %"]
+    assert [row[1].split(" · ")[3:] for row in rows[1:]] == [
+        ["the first mostly in it"],
+        ["related"],
+        ["mostly in the first"],
+    ]
+    assert page.locator(".comparison h2").inner_text() == "Comparison score 90.0 %"
+    figures = (
+        "similarity 70.0 % · own share 90.0 % · 46.6 % of it in the first"
+        " · 100 % of the first in it · 20 bits"
+    )
+    assert page.locator(".figures").inner_text() == figures
+    page.get_by_label("Left").select_option("2")
+    assert page.locator(".comparison h2").inner_text() == "Comparison similarity ~100 %"
+    page.click("#unfold")
+    page.fill("#high", "50")
+    assert page.locator(".head .match .name").all_inner_texts() == ["c"]
+    page.click("#language")
+    assert "得分" in page.locator("#finer").inner_text()
+
+
+def test_without_scores_similarities_are_estimated_and_called_so(rendered):
+    bare = replace(Settings(), verified=False)
+    made = member("a", Kind.IDENTICAL_BYTES, None), member("b", similarity=None)
+    page = rendered(result(Group(1, Kind.NEAR, 20, made), settings=bare))
+    choose(page, "a")
+
+    assert page.locator(".head .alike").inner_text() == "~97.0 %"
+    assert page.locator(".comparison h2").inner_text() == "Comparison similarity ~97.0 %"
+    assert page.locator(".figures").inner_text() == "20 bits"
+    page.click("#unfold")
+    assert "Similarity" in page.locator("#finer").inner_text()
 
 
 def test_an_identical_set_has_a_heading_with_its_number(rendered):
@@ -287,9 +340,9 @@ def test_an_identical_set_has_a_heading_with_its_number(rendered):
     assert "6 files, 4 identical" in page.locator(".head").first.inner_text()
     assert page.locator(".set").all_inner_texts() == [
         "2 identical files",
-        "3 files with the same text, 2 of them identical, 52.0 % like the representative",
+        "3 files with the same text, 2 of them identical · score 52.0 %",
     ]
-    words = ["", "same bytes", "20 bits", "20 bits", "same bytes", "same text"]
+    words = ["", "same bytes", "70.0 %", "52.0 %", "same bytes", "same text"]
     assert all(
         word in row
         for word, row in zip(words, page.locator(".member").all_inner_texts(), strict=True)
@@ -465,7 +518,7 @@ def test_related_texts_and_files_of_one_pattern_are_views_of_their_own(siblings)
     view(siblings, "related")
     assert heads(siblings) == ["a recipes"]
     view(siblings, "patterns")
-    assert heads(siblings) == ["form-0 leases", "form-0 forms"]
+    assert heads(siblings) == ["form-0 forms", "form-0 leases"]
     view(siblings, "groups")
     assert heads(siblings) == ["a letters"]
 
@@ -476,8 +529,7 @@ def test_a_family_says_who_else_has_what_its_files_share(siblings):
 
     said = siblings.locator("#pane").inner_text()
     assert "50.0 % to 62.0 % alike, nearly all of it shared with about " in said
-    assert "own share 12.0 %" in rows[1]
-    assert "own share" not in rows[0]
+    assert "7.4 %" in rows[1]
     assert compare(siblings, "form-1").locator("td ins").all_inner_texts() == ["1"]
     choose(siblings, "leases")
     said = siblings.locator("#pane").inner_text()
@@ -486,7 +538,7 @@ def test_a_family_says_who_else_has_what_its_files_share(siblings):
     assert "约一半也见于约" in siblings.locator("#pane").inner_text()
     view(siblings, "about")
     titles = siblings.eval_on_selector_all("#histogram title", "all => all.map(e => e.textContent)")
-    assert titles == ["79 % 起：1 个文件"]
+    assert titles == ["80 % 起：1 个文件"]
     assert "有 4 对文件虽然相似" in siblings.locator("#settings").inner_text()
 
 
@@ -531,7 +583,7 @@ def test_a_search_shows_and_marks_the_member_that_it_found(rendered):
 def test_a_bar_of_the_histogram_shows_its_groups(rendered):
     page = rendered(result(with_copies(), group(2, "x", "y")))
     view(page, "about")
-    page.get_by_role("button", name="1 file from 69 %").focus()
+    page.get_by_role("button", name="1 file from 70 %").focus()
     press(page, "Enter")
 
     assert heads(page) == ["first.txt in"]
@@ -1364,7 +1416,7 @@ def test_the_answers_to_a_question_stand_beside_it_at_once(shown):
     assert page.title().startswith("Answers from lib.simdup")
     assert "question" in page.locator(".member").first.inner_text()
     assert page.locator(".diff th .name").all_inner_texts() == [HOSTILE[0], "near.txt"]
-    assert page.locator(".comparison h2").inner_text() == "Comparison 80.0 %"
+    assert page.locator(".comparison h2").inner_text() == "Comparison similarity 80.0 %"
     assert not page.locator("#kind, #order").first.is_visible()
     press(page, "ArrowDown")
     page.wait_for_selector(".diff th:has-text('other.txt')")

@@ -498,18 +498,18 @@ def test_an_identical_set_is_one_entry_wherever_it_stands():
         "  2 identical files\n"
         "                 gb18030        1.2 kB  a\n"
         "    100 %  bytes gb18030        1.2 kB  a1\n"
-        "  3 files with the same text, 2 of them identical, 52.0 % like the first\n"
+        "  3 files with the same text, 2 of them identical, score 52.0 %\n"
         "                 gb18030        1.2 kB  b0  (related)\n"
         "     same  bytes gb18030        1.2 kB  b1\n"
         "     same  text  gb18030        1.2 kB  b2\n"
-        "  2 identical files, 52.0 % like the first\n"
+        "  2 identical files, score 52.0 %\n"
         "                 gb18030        1.2 kB  c0  (related)\n"
         "     same  bytes gb18030        1.2 kB  c1\n"
         "   40.0 %        gb18030        1.2 kB  d  (related)\n"
         "\n"
     )
     verbose = rendered(text.render(result(group), TerminalStyle(is_verbose=True))).splitlines()
-    assert "  2 identical files, 52.0 % like the first, 9 bits" in verbose
+    assert "  2 identical files, score 52.0 %, 9 bits" in verbose
     # What a terminal has no room for is counted.
     brief = rendered(text.render(result(group), view=View(is_brief=True))).splitlines()
     assert brief[5:] == [

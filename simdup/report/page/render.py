@@ -19,7 +19,7 @@ from simdup.clean.rules import Placed
 from simdup.errors import InputError
 from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
-from simdup.match.tiers import RELATED, are_related, scores, tier
+from simdup.match.tiers import NEAR_SCORE, RELATED, are_related, scores, tier
 from simdup.recipe import Recipe
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
 from simdup.report.json_csv import settings_fields
@@ -74,6 +74,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
         # Files and bytes that repeat another file's bytes, text, words, or nearly its text.
         "repeated": [[each.files, each.bytes] for each in repeated(by_tier(result)[0].groups)],
         "settings": settings_fields(result.settings),
+        "nearFrom": NEAR_SCORE if result.settings.verified else None,
         "found": stats.found,
         "read": stats.fingerprinted,
         "known": stats.from_store,

@@ -38,7 +38,8 @@ async function drawComparison() {
   const known = alikeOf(group, ...pair);
   const [verdict, table] = [make('p', { class: 'verdict', role: 'status' }, t('loading')), make('div', {})];
   replace(box,
-    make('h2', {}, t('comparison'), known ? make('span', { class: 'note' }, ` ${likeness(known.alike, known.exact)}`) : null),
+    make('h2', {}, t('comparison'), known ? make('span', { class: 'note' }, ` ${shareInWords(known.other ?? known)}`) : null),
+    known?.other ? make('p', { class: 'note figures' }, dotted(figuresOf(known.other, group.first))) : null,
     group.members.length > 2 ? make('div', { class: 'sides' }, [0, 1].map((side) => sideOf(group, side))) : null,
     verdict, table);
   const isPassed = () => page.chosen !== group || page.pair !== pair || !box.isConnected;

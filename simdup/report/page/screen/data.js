@@ -15,8 +15,8 @@ const RELATED = 'related';
 const LEAST = data.settings.nearest ? null : data.settings.similarity
   ?? Math.max(0, Math.cos((Math.PI * data.settings.k) / data.settings.bits));
 
-// An own share from here on says nothing that the reader would not expect.
-const EXPECTED = 0.95;
+// From which share of one of two texts in the other it is mostly in it, as in reports of text.
+const MOSTLY = 0.8;
 
 const sizeOf = (list) => list.reduce((sum, { bytes }) => sum + bytes, 0);
 
@@ -30,6 +30,9 @@ function memberOf([place, name, bytes, mtime, coding, features, short, damaged, 
     ...{ folder, name, path, bytes, mtime, features, damaged, distance, alike, own, fingerprint, doubt },
     // The id of a row, if it has one.
     label,
+    // The share that the reader sees: the score where there is one, else the similarity.
+    share: alike,
+    score: null,
     searched: `${label ?? ''} ${path}`.toLowerCase(),
     coding: data.codings[coding],
     short: Boolean(short),
@@ -64,7 +67,7 @@ function identicalOf(sets) {
   return sets.flat().map(Math.abs).filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
-function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held]) {
+function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held, scores]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   // What members hold besides their text, where that is other content than the first one has.
@@ -73,6 +76,7 @@ function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, diff
   for (const [place, unread] of Object.entries(held ?? {})) members[place].unread = unread;
   // Pairs of places that the user called different.
   for (const [one, other] of different ?? []) (members[other].unlike ??= []).push(members[one].name);
+  for (const [place, score] of (scores ?? []).entries()) Object.assign(members[place], { score, share: score ?? members[place].share });
   const identical = identicalOf(sets);
   const [first, ...others] = members;
   first.isFirst = true;
@@ -80,8 +84,8 @@ function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, diff
   // How the text of a row begins is found where the row is.
   const beginning = data.beginnings?.[id];
   if (beginning) first.searched += ` ${beginning.toLowerCase()}`;
-  // A question may have no answer.
-  const least = others.reduce((low, each) => (each.alike < low.alike ? each : low), others[0] ?? first);
+  // From the least to the most alike; a question may have no answer.
+  const shares = others.map(({ share }) => share).sort((one, other) => one - other);
   const ofAnswers = data.page === 'answers' ? others.map((member) => member.kind) : [];
   return {
     id,
@@ -98,9 +102,9 @@ function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, diff
     more: more ?? 0,
     first,
     beginning,
-    least: least.alike,
-    // What its heading says: of a group the least similarity, of an answer the best one.
-    told: data.page === 'answers' ? others[0] : least,
+    least: shares[0] ?? first.share,
+    // What its row says: of a group all shares, of an answer the best one; null without any.
+    told: others.length ? { least: shares.at(data.page === 'answers' ? -1 : 0), most: shares.at(-1), exact: others.every(({ exact }) => exact) } : null,
     // What could be had back: all but the representative, where these are duplicates.
     copies: kind === SAME_PATTERN ? 0 : sizeOf(others),
     // What can go safely: copies of the same bytes or text.
@@ -117,12 +121,12 @@ const related = every.filter(({ kind }) => kind === RELATED);
 // Files of one pattern, which are not duplicates and shown only when asked for.
 const patterns = data.patterns.map(groupOf);
 
-/** How alike two members of a group are: {alike, exact}; by their fingerprints if not known better, or null. */
+/** How alike two members of a group are: {alike, exact}, with the other one if one is the first; by their fingerprints if not known better, or null. */
 function alikeOf({ members }, one, two) {
   const [a, b] = [members[one], members[two]];
   if (a.text === b.text) return { alike: 1, exact: true };
   const other = a.text === members[0].text ? b : b.text === members[0].text ? a : null;
-  if (other) return { alike: other.alike, exact: other.exact };
+  if (other) return { alike: other.alike, exact: other.exact, other };
   if (!a.fingerprint || !b.fingerprint) return null;
   const bits = distanceOf(atob(a.fingerprint), atob(b.fingerprint));
   return { alike: Math.max(0, Math.cos((Math.PI * bits) / data.settings.bits)), exact: false };
@@ -137,7 +141,31 @@ function distanceOf(a, b) {
   return bits;
 }
 
-/** How alike in words: exact, or with a tilde what the distance stands for. */
-function likeness(alike, exact) {
-  return (exact ? '' : '~') + percent(alike);
+/** A share in words, or the least and the most; with a tilde if the distance only estimates it. */
+function likeness(least, exact, most = least) {
+  return (exact ? '' : '~') + t('span', least, most);
+}
+
+/** The score of a member, or the similarity of one that has none, or of two members. */
+function shareInWords({ alike, exact, score }) {
+  return typeof score === 'number' ? t('score', percent(score)) : t('alike', likeness(alike, exact));
+}
+
+/** How much of a member is in the first one, and of the first one in it; empty where that is not known. */
+function containedOf(member, first) {
+  if (member.score === null || data.settings.recipe.features !== 'shingles') return [];
+  const share = (one, other) => Math.min(1, member.alike * Math.sqrt(other.features / Math.max(1, one.features)));
+  return [share(member, first), share(first, member)];
+}
+
+/** The figures behind the share that the reader sees. */
+function figuresOf(member, first) {
+  const [ofMember, ofFirst] = containedOf(member, first);
+  return [
+    member.score === null ? '' : t('alike', percent(member.alike)),
+    member.own === null ? '' : t('own', percent(member.own)),
+    ofMember === undefined ? '' : t('ofIt', percent(ofMember)),
+    ofFirst === undefined ? '' : t('ofFirst', percent(ofFirst)),
+    member.distance ? t('bits', member.distance) : '',
+  ].filter(Boolean);
 }

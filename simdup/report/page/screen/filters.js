@@ -3,9 +3,9 @@
 // Folders that can be chosen; those with the most files, if there are more.
 const MOST_FOLDERS = 300;
 
-// By similarity: what can go first, most bytes first; then what wants a look, most alike first.
+// At first what can go, most bytes first; then what wants a look, in the order of the report.
 const ORDERS = {
-  similar: (a, b) => (data.page === 'answers' ? 0 : b.safe - a.safe || b.told.alike - a.told.alike),
+  similar: (a, b) => b.safe - a.safe,
   files: (a, b) => b.members.length + b.more - a.members.length - a.more,
   copies: (a, b) => b.copies - a.copies,
   path: (a, b) => (a.first.path < b.first.path ? -1 : 1),
@@ -78,7 +78,7 @@ function firstRow() {
   return open.find((row) => !row.members || row.told) ?? open[0] ?? null;
 }
 
-/** Whether something is wanted of a single file: words, a folder, an encoding or a similarity. */
+/** Whether something is wanted of a single file: words, a folder, an encoding or a score. */
 function isNarrow({ words, folder, coding, low, high }) {
   return Boolean(words.length || folder || coding || low > 0 || high < 100);
 }
@@ -104,10 +104,10 @@ function fits(group, wanted) {
   return place >= 0;
 }
 
-/** Whether this file has all words in its path, and the folder, encoding and similarity, as shown. */
+/** Whether this file has all words in its path, and the folder, encoding and score, as shown. */
 function isWanted(member, { words, folder, coding, low, high }) {
   if (low > 0 || high < 100) {
-    const shown = Math.floor(member.alike * 1000 + 1e-9) / 10;
+    const shown = Math.floor(member.share * 1000 + 1e-9) / 10;
     if (member.isFirst || shown < low || shown > high) return false;
   }
   return (!folder || member.folder === folder || member.folder.startsWith(folder === '/' ? '/' : `${folder}/`))

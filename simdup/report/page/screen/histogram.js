@@ -1,13 +1,13 @@
-// How alike files are to their representatives: bars by kind, and the threshold as a line.
+// The scores of files with their representatives: bars by kind, and the threshold as a line.
 
 const PLOT = { left: 6, right: 454, top: 16, bottom: 126 };
 
-/** The members that have a similarity to somebody else, in bins of so many per cent. */
+/** The members but the first ones, in bins of so many per cent of their share. */
 function binned(from, step) {
   const bins = Array.from({ length: Math.ceil((100 - from) / step) + 1 }, () => ({ all: 0 }));
   for (const group of groups) {
     for (const member of group.members.slice(1)) {
-      const bin = bins[Math.max(0, Math.floor((member.alike * 100 - from) / step + 1e-9))];
+      const bin = bins[Math.max(0, Math.floor((member.share * 100 - from) / step + 1e-9))];
       bin[member.kind] = (bin[member.kind] ?? 0) + 1;
       bin.all += 1;
     }
@@ -17,7 +17,8 @@ function binned(from, step) {
 
 function drawHistogram() {
   byId('histogram').closest('figure').hidden = !groups.length;
-  const least = groups.reduce((low, group) => Math.min(low, group.least), LEAST ?? 1);
+  const threshold = data.nearFrom ?? LEAST;
+  const least = groups.reduce((low, group) => Math.min(low, group.least), threshold ?? 1);
   const from = Math.max(0, Math.floor(least * 20 - 1e-9) * 5 - 5);
   const step = from < 30 ? 2 : 1;
   const bins = binned(from, step);
@@ -28,7 +29,7 @@ function drawHistogram() {
   byId('histogram').replaceChildren(
     ...bins.flatMap((bin, place) => barOf(bin, place, { most, width, from: from + place * step, step })),
     ...axis(from, x),
-    ...(LEAST === null ? [] : thresholdAt(LEAST, x)),
+    ...(threshold === null ? [] : thresholdAt(threshold, x)),
   );
   // Rows have no bytes of their own.
   const told = data.page === 'rows' ? KINDS.slice(1) : KINDS;
@@ -57,7 +58,7 @@ function barOf(bin, place, { most, width, from, step }) {
   return bin.all ? [bar] : [];
 }
 
-/** Show the groups with files of this similarity in per cent, and go to them. */
+/** Show the groups with files of this score in per cent, and go to them. */
 function showSimilarity(from, step) {
   byId('low').value = from;
   byId('high').value = from >= 100 ? 100 : Math.min(99.9, from + step - 0.1);
@@ -83,7 +84,7 @@ function thresholdAt(share, x) {
   return [
     draw('line', { class: 'threshold', x1: at, x2: at, y1: 4, y2: PLOT.bottom }),
     draw('text', { class: 'threshold', x: at + (share > 0.8 ? -5 : 5), y: 12, 'text-anchor': anchor },
-      t('threshold', percent(share))),
+      t(data.nearFrom ? 'nearFrom' : 'threshold', percent(share))),
   ];
 }
 

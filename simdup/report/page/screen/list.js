@@ -54,7 +54,7 @@ function cellsOfGroup(group) {
   const state = decidedInWords(group);
   return [
     make('span', { class: 'title' }, namesOf(group)),
-    make('span', { class: 'alike' }, group.told ? likeness(group.told.alike, group.told.exact) : ''),
+    make('span', { class: 'alike' }, group.told ? likeness(group.told.least, group.told.exact, group.told.most) : ''),
     make('span', { class: 'note facts' }, dotted([...factsOfGroup(group), bytesOfGroup(group, state)])),
     make('span', { class: 'state' }, state),
   ];

@@ -22,15 +22,15 @@ function setHead(member, place) {
   const size = contents.reduce((sum, count) => sum + count, 0);
   const words = contents.length === 1 ? t('identicalFiles', size)
     : t(member.heads.some((count) => count < 0) ? 'sameWords' : 'sameText', size, identicalOf([contents]), contents.filter((count) => count > 1).length);
-  return make('li', { class: 'set' }, words, place ? t('likeFirst', likeness(member.alike, member.exact)) : '');
+  return make('li', { class: 'set' }, dotted([words, place ? shareInWords(member) : '']));
 }
 
 function cardOf(group, member, place, isSought) {
   const state = ['member', member.inSet ? 'inside' : '', isSought ? 'sought' : '', goes(group, place) ? 'goes' : ''];
   return make('li', { class: state.filter(Boolean).join(' '), tabindex: -1, 'data-place': place, onclick: () => stand(place) },
     isDecidable(group) ? make('div', { class: 'decide' }, choiceOf(group, member, place)) : null,
-    make('div', { class: 'file' }, pathOf(member, page.wanted.words), make('div', { class: 'facts' }, dotted(factsOf(member, place)))),
-    make('div', { class: 'alike' }, place ? likeness(member.alike, member.exact) : t('representative')),
+    make('div', { class: 'file' }, pathOf(member, page.wanted.words), make('div', { class: 'facts' }, dotted(factsOf(group, place)))),
+    make('div', { class: 'alike', title: place ? figuresOf(member, group.first).join(', ') : null }, place ? likeness(member.share, member.exact) : t('representative')),
     make('div', { class: 'tools' }, toolsOf(member), place ? make('button', {
       type: 'button', class: 'compare tool', 'aria-label': t('compareWith', member.path), onclick: (event) => {
         event.stopPropagation();
@@ -46,16 +46,18 @@ function stand(place) {
   if (place && page.chosen.members && !page.pair.includes(place)) comparePlaces([0, place]);
 }
 
-/** Date, size, format and how close a member is, and what else is to be said of it. */
-function factsOf(member, place) {
+/** Date, size, format and what is the same in a member, and what else is to be said of it. */
+function factsOf(group, place) {
+  const member = group.members[place];
+  const isMixed = member.isRelated && group.kind !== RELATED && !group.chain;
   return [
     member.mtime === null ? '' : moment(member.mtime),
     amount(member.bytes),
     member.coding,
     place ? closeness(member) : '',
     member.why ? t('toKeep', whyInWords(member.why)) : '',
-    member.own !== null && member.own < EXPECTED ? t('own', percent(member.own)) : '',
-    member.isRelated ? t('kinds')[RELATED] : '',
+    isMixed ? t('kinds')[RELATED] : '',
+    place ? mostlyInside(member, group.first) : '',
     member.short ? t('short') : '',
     member.damaged ? t('damaged', member.damaged) : '',
     member.others ? t('otherContent', member.others) : '',
@@ -74,10 +76,17 @@ function toolsOf({ file }) {
   return [copy, open];
 }
 
-/** How a member is the same as its representative, or in a set as the one before: words or bits. */
+/** What is the same in a member and its representative, or in a set the one before; '' if it is near. */
 function closeness(member) {
-  if (member.same) return t('kinds')[member.same];
-  return member.distance || member.kind === 'near' ? t('bits', member.distance) : t('kinds')[member.kind];
+  const kind = member.same ?? member.kind;
+  return [KINDS[3], SAME_PATTERN].includes(kind) ? '' : t('kinds')[kind];
+}
+
+/** That most of a member stands in the first one, or most of the first in it, if they are less alike. */
+function mostlyInside(member, first) {
+  const [ofMember, ofFirst] = containedOf(member, first);
+  if (member.alike >= MOSTLY || !(Math.max(ofMember, ofFirst) >= MOSTLY)) return '';
+  return t(ofMember >= ofFirst ? 'inFirst' : 'firstInIt');
 }
 
 /** Keep and drop, pressed as was decided. */

@@ -66,6 +66,7 @@ function settingsInWords() {
     most ? t('atMost', most) : '',
     ownShare ? t('ownShare', percent(ownShare)) : '',
     parts ? t('partsAsked', percent(parts)) : '',
+    data.nearFrom ? t('scoreMeans', percent(data.nearFrom)) : '',
     data.siblings ? t('siblings', data.siblings) : '',
     data.identityOnly.length ? t('identityOnly', data.identityOnly.map(([kind, count]) => [t('noise')[kind] ?? kind, count])) : '',
     data.recall ? t('recall', ...data.recall.map(percent)) : '',

@@ -33,7 +33,6 @@ sayOtherwise({
   nothing: ['No question could be read.', '没有可读取的查询。'],
   files: [(count) => (count > 1 ? plural(count - 1, 'document') : 'nothing'), (count) => (count > 1 ? `${number(count - 1)} 个文档` : '没有')],
   noun: ['document', '文档'],
-  likeFirst: [(share) => `, ${share} like the question`, (share) => `，与查询的相似度为 ${share}`],
   representative: ['question', '查询'],
   compareWith: [(name) => `Compare ${name} with the question`, (name) => `将 ${name} 与查询对照`],
 });
