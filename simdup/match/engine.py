@@ -78,7 +78,7 @@ class LocalEngine:
         self.candidates = CandidateSearch(texts, settings, progress)
         self.exact = ExactSimilarities(texts, settings, source, progress, cache)
         self.own = OwnShareRule(self.candidates)
-        self.grouping = Grouping(texts, settings.linkage, exclusions)
+        self.grouping = Grouping(texts, settings, exclusions)
 
     def groups(self, divided: Divided | None = None) -> TextGroups:
         """The groups, and how candidates were found.
@@ -91,7 +91,7 @@ class LocalEngine:
             if divided is None:
                 self.exact.sample = self._sampled()
             found, candidates = self._in_rounds(divided or self._divided())
-            found = self.grouping.none_alone(found)
+            found = self.grouping.divided(self.grouping.none_alone(found))
         else:
             found = self._by_distance(divided)
         found = self.grouping.lower_of_two(found)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simdup.arrays import Indices, Mask, Shares, Similarities
+from simdup.arrays import Floats, Indices, Mask, Shares, Similarities
 from simdup.match.distinct_texts import Texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import (
@@ -21,6 +21,8 @@ from simdup.match.groups import (
     lower_of_two,
     with_near_copies,
 )
+from simdup.match.tiers import NEAR_SCORE, pair_scores
+from simdup.settings import Settings
 
 
 class Duplicates(NamedTuple):
@@ -32,6 +34,10 @@ class Duplicates(NamedTuple):
     pairs: Indices
     similarities: Similarities
     own_shares: Shares
+
+    def take(self, some: Mask | Indices) -> Duplicates:
+        """Return some of these pairs."""
+        return Duplicates(self.pairs[some], self.similarities[some], self.own_shares[some])
 
 
 class Leaders(NamedTuple):
@@ -70,18 +76,21 @@ class Leaders(NamedTuple):
 class Grouping:
     """Groups texts by near-duplicate pairs, without the pairs that the user excluded."""
 
-    def __init__(self, texts: Texts, linkage: str, exclusions: Exclusions) -> None:
-        self._texts, self._linkage, self.exclusions = texts, linkage, exclusions
+    def __init__(self, texts: Texts, settings: Settings, exclusions: Exclusions) -> None:
+        self._texts, self._linkage, self.exclusions = texts, settings.linkage, exclusions
+        # Features that weigh differently do not tell how much of a text is in another.
+        self._counts = texts.counts * settings.recipe.has_equal_weights
         self._every = np.arange(len(texts))
         # Copies within one of two sides are no match: there each text counts for one.
         is_two_sided = bool(texts.is_reference.any())
         #: Whether references represent the groups, and each other text goes to the closest.
-        self._is_by_reference = is_two_sided and linkage == "star"
+        self._is_by_reference = is_two_sided and self._linkage == "star"
+        self._is_star = self._linkage == "star" and not is_two_sided
         sizes = np.ones_like(texts.sizes) if is_two_sided else texts.sizes
         self.order = Precedence(sizes, texts.content)
         self._excluded: list[Indices] = []
-        # The near copies of each round, and their similarities.
-        self._near_copies: list[tuple[Indices, Similarities]] = []
+        # The pairs of each round that are near copies, or near by their score.
+        self._close: list[Duplicates] = []
 
     def allowed(self, pairs: Indices) -> Mask:
         """Note the excluded ones of these similar pairs, and return which of them may count."""
@@ -91,9 +100,13 @@ class Grouping:
 
     def leaders(self, active: Indices, found: Duplicates) -> Leaders:
         """Group the active texts by the near-duplicates found among them."""
+        is_close = (found.similarities >= NEAR_COPY) | (self._scores(found) >= NEAR_SCORE)
+        self._close.append(found.take(is_close))
+        return self._led(active, found)
+
+    def _led(self, active: Indices, found: Duplicates) -> Leaders:
+        """The representatives of the active texts, with what the pairs say of both."""
         pairs, similarities, shares = found
-        is_near = similarities >= NEAR_COPY
-        self._near_copies.append((pairs[is_near], similarities[is_near]))
         leader = self.represented(active, pairs, similarities)
         similarity, own_share = np.full((2, len(leader)), np.nan)
         for member, other in (pairs.T, pairs.T[::-1]):
@@ -101,6 +114,10 @@ class Grouping:
             similarity[member[is_led]] = similarities[is_led]
             own_share[member[is_led]] = shares[is_led]
         return Leaders(leader, similarity, own_share)
+
+    def _scores(self, found: Duplicates) -> Floats:
+        """The score of each pair (m,), by which it is near or only related; see `tiers`."""
+        return pair_scores(found.similarities, found.own_shares, self._counts[found.pairs])
 
     def represented(self, active: Indices, pairs: Indices, closeness: Similarities) -> Indices:
         """The representative of each text by the pairs among the active ones; (n,)."""
@@ -139,20 +156,55 @@ class Grouping:
 
     def none_alone(self, found: Leaders) -> Leaders:
         """Group each text that the rounds left alone with a near copy that they moved elsewhere."""
-        is_star = self._linkage == "star" and not self._is_by_reference
-        if not is_star or len(self._near_copies) == 1:  # one round leaves none alone
+        if not self._is_star or len(self._close) == 1:  # one round leaves none alone
             return found
         led = np.flatnonzero(found.leader != self._every)
         spokes = np.column_stack((led, found.leader[led]))
-        pairs = np.sort(np.concatenate([spokes, *(near for near, _ in self._near_copies)]), axis=1)
-        closeness = np.concatenate(
-            [found.similarity[led], *(near for _, near in self._near_copies)]
-        )
+        copies = [each.take(each.similarities >= NEAR_COPY) for each in self._close]
+        pairs = np.sort(np.concatenate([spokes, *(each.pairs for each in copies)]), axis=1)
+        closeness = np.concatenate([found.similarity[led], *(each.similarities for each in copies)])
         _, once = np.unique(pairs, axis=0, return_index=True)
         leader = with_near_copies(pairs[once], closeness[once], found.leader, self.order)
         is_known = leader == found.leader
         known = (np.where(is_known, each, np.nan) for each in (found.similarity, found.own_share))
         return Leaders(leader, *known)
+
+    def divided(self, found: Leaders) -> Leaders:
+        """Take near texts out of the groups in which no text is near the representative.
+
+        Texts of such a group that are near each other make a group of their own, and so does a text
+        with copies. So a group of related texts hides no versions. A representative that all others
+        left goes with the closest text that leads one of the new groups.
+        """
+        if not self._is_star:
+            return found
+        is_led = found.leader != self._every
+        spokes = np.column_stack((self._every, found.leader))
+        scores = self._scores(Duplicates(spokes, found.similarity, found.own_share))
+        has_near = np.zeros(len(scores), bool)
+        has_near[found.leader[is_led & ~(scores < NEAR_SCORE)]] = True
+        is_related = is_led & ~has_near[found.leader]
+        close = Duplicates(*map(np.concatenate, zip(*self._close, strict=True)))
+        one, other = close.pairs.T
+        is_inside = is_related[one] & is_related[other] & (found.leader[one] == found.leader[other])
+        inside = close.take(is_inside)
+        near = inside.take(self._scores(inside) >= NEAR_SCORE)
+        near = near.take(np.unique(near.pairs, axis=0, return_index=True)[1])
+        new = self._led(np.unique(near.pairs), near)
+        leaves = is_related & (np.bincount(new.leader, self.order.sizes)[new.leader] > 1)
+        made = Leaders(*(np.where(leaves, *each) for each in zip(new, found, strict=True)))
+        return self._with_left(found, made, leaves & (made.leader == self._every))
+
+    def _with_left(self, before: Leaders, made: Leaders, is_first: Mask) -> Leaders:
+        """Give a representative that all others left the closest of those that are first now."""
+        alone = np.bincount(made.leader, self.order.sizes, len(made.leader)) == 1
+        first = np.flatnonzero(is_first & alone[before.leader])
+        first = first[np.lexsort((self.order.content[first], before.similarity[first]))]
+        left = before.leader[first]
+        made.leader[left] = first
+        made.similarity[left] = before.similarity[first]
+        made.own_share[left] = before.own_share[first]
+        return made
 
     def lower_of_two(self, found: Leaders) -> Leaders:
         """Let the lower rank lead each group of two; see `groups.lower_of_two`."""

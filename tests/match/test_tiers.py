@@ -112,6 +112,46 @@ def three_texts(write, centre, near, further):
     write(further, changed(words, range(7, 400, 8)))
 
 
+def in_groups(path):
+    return {
+        frozenset(each.document.path for each in group.members) for group in scan([path]).groups
+    }
+
+
+def around(write, path, *parts):
+    """A text with these parts, each with words of its own behind it, and a text for each part."""
+    words = [f"word{number}" for number in range(200 * len(parts))]
+    write(f"{path}/whole", " ".join(words))
+    for place, name in enumerate(parts):
+        own = [f"{name}{number}" for number in range(100)]
+        write(f"{path}/{name}", " ".join(words[200 * place : 200 * (place + 1)] + own))
+        yield [*words[200 * place : 200 * (place + 1)], *own]
+
+
+def test_related_texts_hide_no_version_and_no_copy_of_one_of_them(write):
+    first, second, *_ = around(write, "in", "a", "b", "c", "d")
+    assert in_groups("in") == {frozenset({"in/whole", "in/a", "in/b", "in/c", "in/d"})}
+
+    write("in/a2", changed(first, range(0, 300, 30)))
+    write("in/b2", " ".join(second))
+
+    assert in_groups("in") == {
+        frozenset({"in/a", "in/a2"}),
+        frozenset({"in/b", "in/b2"}),
+        frozenset({"in/whole", "in/c", "in/d"}),
+    }
+
+
+def test_a_text_that_all_others_left_stays_with_the_closest(write):
+    first, second = around(write, "in", "a", "b")
+    write("in/a2", changed(first, range(0, 300, 30)))
+    write("in/b2", changed(second, range(0, 300, 40)))
+
+    groups = in_groups("in")
+    assert sorted(map(len, groups)) == [2, 3]
+    assert {len(each & {"in/a", "in/a2"}) for each in groups} == {0, 2}
+
+
 def test_names_do_not_move_a_group_from_one_tier_to_the_other(write):
     three_texts(write, "one/a", "one/b copy", "one/c copy")
     three_texts(write, "two/a copy", "two/b copy", "two/c")
