@@ -100,6 +100,17 @@ def tier(group: Group) -> str | None:
     return NEAR if group.versions or is_near(group.score) else RELATED
 
 
+def member_tiers(group: Group, found: Sequence[float | None]) -> list[str | None]:
+    """The tier of each member of a group, by their scores with the first one.
+
+    In a near group a member may be only related to the first one, unless names tell that it is a
+    version.
+    """
+    whole, aside = tier(group), are_related(group, found)
+    is_mixed = whole == NEAR and not group.versions
+    return [RELATED if is_mixed and each else whole for each in aside]
+
+
 def is_near(found: float | None) -> bool:
     """Whether this is the score of a near text; true if it is unknown."""
     return found is None or found >= NEAR_SCORE

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from simdup import records
 from simdup.findings.identical import Found
-from simdup.match.tiers import scores, tier
+from simdup.match.tiers import member_tiers, scores, tier
 from simdup.report.text import containments, skips
 from simdup.report.wording import path_fields, printable
 from simdup.settings import Settings
@@ -130,14 +130,20 @@ def render_csv(result: records.ScanResult, *, siblings: bool = False) -> Iterato
     members = (
         found_cells(member)
         | {"group": group.id, "kind": group.kind.value, "representative": int(position == 0)}
-        | {"similarity": member.similarity, "own_share": member.own_share}
-        | {"score": found[position], "tier": tier(group)}
-        for group, found in (
-            (each, scores(each.members, result.settings.recipe)) for each in groups
+        | {"similarity": member.similarity, "own_share": member.own_share, **standing}
+        for group in groups
+        for position, (member, standing) in enumerate(
+            zip(group.members, _standings(group, result.settings), strict=True)
         )
-        for position, member in enumerate(group.members)
     )
     return csv_table(columns, chain(members, map(part_cells, result.parts)))
+
+
+def _standings(group: records.Group, settings: Settings) -> Iterator[dict[str, Any]]:
+    """The score and the tier of each member of a group."""
+    found = scores(group.members, settings.recipe)
+    pairs = zip(found, member_tiers(group, found), strict=True)
+    return ({"score": score, "tier": its_tier} for score, its_tier in pairs)
 
 
 def found_cells(found: Found) -> dict[str, object]:
@@ -220,7 +226,7 @@ def part_fields(part: records.Part) -> dict[str, Any]:
 
 
 def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
-    found = scores(group.members, settings.recipe)
+    standings = enumerate(_standings(group, settings))
     return {
         "id": group.id,
         "kind": group.kind.value,
@@ -228,9 +234,7 @@ def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
         "score": group.score,
         "diameter": group.diameter,
         "diameter_exact": group.is_diameter_exact,
-        "members": [
-            _member(group, place, settings) | {"score": score} for place, score in enumerate(found)
-        ],
+        "members": [_member(group, place, settings) | standing for place, standing in standings],
         "versions": [path_fields(each.path) | {"changed": each.changed} for each in group.versions],
         "why": group.why,
         "not_duplicates": [

@@ -15,7 +15,7 @@ import numpy as np
 from simdup.findings.identical import Found, entries, identity_of
 from simdup.findings.keeper import is_under
 from simdup.match.own_share import least_similarity
-from simdup.match.tiers import NEAR, NEAR_SCORE, RELATED, is_near, scores, tier
+from simdup.match.tiers import NEAR_SCORE, RELATED, is_near, member_tiers, scores, tier
 from simdup.records import (
     Candidates,
     Comparison,
@@ -387,7 +387,7 @@ def _member_lines(
     lines, number, bits = list[str](), len(group.members), settings.recipe.bits
     look = beside(look, [each.document for each in group.members])
     is_cut = view.is_brief and number > MOST_FILES + 1
-    copies = list[int]()
+    copies, tiers = list[int](), member_tiers(group, found)
     for entry in entries(group.members):
         first, size_of_set, place = entry[0][0], sum(map(len, entry)), len(copies)
         copies += [len(piece) for piece in entry for _ in piece]
@@ -401,7 +401,7 @@ def _member_lines(
             look,
             heading=how * bool(place) if is_headed else None,
             same="same" if place else likeness(first.similarity, 0, bits),
-            remark=_remark(group, place, found[place], settings, look),
+            remark=_remark(group, place, tiers[place], settings, look),
         )
         left = (MOST_FILES if is_cut else number) - place
         if left > 0:
@@ -473,16 +473,15 @@ def other_content(one: Document, other: Document) -> str:
 
 
 def _remark(
-    group: Group, place: int, score: float | None, settings: Settings, look: TerminalStyle
+    group: Group, place: int, its_tier: str | None, settings: Settings, look: TerminalStyle
 ) -> str:
     """Why the first member is the one to keep; of another one, how it belongs to the first.
 
-    In a near group without a chain of versions, that is also whether it is only related.
+    In a near group that is also whether it is only related.
     """
     if not place:
         return f"to keep: {group.why}" if group.why else ""
-    is_mixed = tier(group) == NEAR and not group.versions
-    said = [RELATED] * (is_mixed and not is_near(score))
+    said = [RELATED] * (its_tier == RELATED != tier(group))
     shares, member = containments(group, place, settings), group.members[place]
     if look.is_verbose and member.kind in {Kind.NEAR, Kind.SAME_PATTERN}:
         figures = zip(_FIGURES, (member.similarity, member.own_share, *shares), strict=True)

@@ -12,6 +12,7 @@ from simdup.match.tiers import (
     NEAR_SCORE,
     RELATED,
     best_score,
+    member_tiers,
     pair_scores,
     score,
     scores,
@@ -82,6 +83,17 @@ def test_the_score_orders_the_files_of_a_group():
 
 def test_one_near_member_makes_the_group_near():
     assert tier(group(member(0.9), member(0.4))) == NEAR
+
+
+def test_a_member_of_a_near_group_may_be_only_related_unless_names_tell_a_version():
+    mixed, chain = group(member(0.9), member(0.4)), (Version("draft", None), Version("final", 0.5))
+
+    for made, expected in (
+        (mixed, [NEAR, NEAR, RELATED]),
+        (mixed._replace(versions=chain), [NEAR, NEAR, NEAR]),
+        (group(member(0.5), member(0.4)), [RELATED, RELATED, RELATED]),
+    ):
+        assert member_tiers(made, scores(made.members, Recipe())) == expected
 
 
 def test_copies_make_a_group_near_though_they_are_only_related_to_its_first_file():

@@ -384,6 +384,7 @@ def test_json_worked_by_hand():
     assert group["tier"] == "near"  # its two files have the same bytes
     estimate = group["members"][1].pop("estimate")
     assert group["members"][1].pop("score") == 0.75 * 0.625
+    assert group["members"][1].pop("tier") == "related"
     assert estimate == pytest.approx(0.8315, abs=1e-4)  # cos(3 pi / 16)
     assert group["members"][1] == {
         "path": "in/b",
