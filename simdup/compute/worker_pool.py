@@ -191,16 +191,18 @@ def _work(connections: Sequence[Connection], modules: Iterable[str]) -> None:
     All of them need these modules. The parent says whether they load the kernels.
     """
     tasks = SimpleQueue[Any]()
+    # simdup computes nothing with OpenBLAS, and a process without threads is forked safely.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         check_that_numpy_loads()
         for name in modules:  # before a thread takes memory too
             import_module(name)
         if connections[0].recv():
             import_module("simdup.compute.compiled").load_kernels()
-    except (MemoryError, ImportError) as error:
-        tasks.put((NO_TASK, _raising, (import_root(error),)))
-    except (EOFError, OSError):
+    except (EOFError, ConnectionError):
         return  # the parent is gone
+    except Exception as error:  # noqa: BLE001  (it is raised where a result is wanted)
+        tasks.put((NO_TASK, _raising, (import_root(error),)))
     own = _forked(connections)
     try:
         threading.Thread(target=_listen, args=(own, tasks), daemon=True).start()
@@ -219,16 +221,26 @@ def _forked(connections: Sequence[Connection]) -> Connection:
     """Fork a worker for each connection but the first; the connection of this process."""
     first, spawned = connections[0], os.getpid()
     for own in connections[1:]:
-        if os.fork() == 0:
-            CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            for other in connections:
-                if other is not own:
-                    other.close()
-            if os.getppid() != spawned:
-                os._exit(1)
-            return own
+        try:
+            process = os.fork()
+        except OSError as error:
+            _send_error(own, NO_TASK, error)
+        else:
+            if process == 0:
+                _end_with(spawned)
+                for other in connections:
+                    if other is not own:
+                        other.close()
+                return own
         own.close()
     return first
+
+
+def _end_with(parent: int) -> None:
+    """Let the system end this process when its parent ends."""
+    CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _send_error(connection: Connection, number: int, error: Exception) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from concurrent.futures.process import BrokenProcessPool
+from importlib import import_module
 from pathlib import Path
 from time import monotonic, sleep
 from types import ModuleType
@@ -13,6 +14,7 @@ from types import ModuleType
 import pytest
 from patience import LONG
 
+from simdup.compute import worker_pool
 from simdup.compute.worker_pool import AHEAD, _Crew, check_that_workers_start, results
 from simdup.errors import ExtraMissingError
 from simdup.progress import silent
@@ -41,8 +43,9 @@ def process(_):
     return os.getpid()
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_results_come_in_the_order_of_the_tasks(jobs):
+@pytest.mark.parametrize(("jobs", "forks"), [(1, False), (2, False), (2, sys.platform == "linux")])
+def test_results_come_in_the_order_of_the_tasks(jobs, forks, monkeypatch):
+    monkeypatch.setattr(worker_pool, "_FORKS", forks)
     tasks = ((number, 0.05 * (number % 3 == 0)) for number in range(20))
 
     assert list(results(doubled, tasks, jobs)) == [2 * number for number in range(20)]
@@ -110,6 +113,19 @@ def test_tasks_and_results_of_any_size_pass(size):
     tasks = [(bytes(size) * 2,) for _ in range(9)]
 
     assert [len(each) for each in results(upper, tasks, 2)] == 9 * [2 * size]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing forks")
+def test_a_worker_that_cannot_be_forked_is_an_error(tmp_path, monkeypatch):
+    (tmp_path / "noforks.py").write_text(
+        "import os\ndef fork(): raise BlockingIOError(11, 'no process')\nos.fork = fork\n"
+        "def function(): pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(os, "fork", os.fork)
+
+    with pytest.raises((BlockingIOError, BrokenProcessPool)):
+        list(results(import_module("noforks").function, [()] * 9, 2))
 
 
 def test_a_worker_that_dies_is_an_error():
