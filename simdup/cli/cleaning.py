@@ -208,15 +208,9 @@ def _reviewed(source: str, asked: Clean) -> int:
         else:
             click.echo("both hold the very same text, which cannot be ignored; both stay")
 
-    made = review(
-        plan,
-        target,
-        stays=reason_with(_protection(asked), plan.header),
-        act=_act(asked) or Act.TRASH,
-        ignore=ignore,
-        look=look(asked.color),
-        encoding=asked.encoding,
-    )
+    stays, act = reason_with(_protection(asked), plan.header), _act(asked) or Act.TRASH
+    shape, coding = look(asked.color), asked.encoding
+    made = review(plan, target, stays=stays, act=act, ignore=ignore, look=shape, encoding=coding)
     if made is not None:
         tell(*text.closing(made), *_carries_out(made, target, asked))
     return 0

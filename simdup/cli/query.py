@@ -162,20 +162,16 @@ def _reads(
     readers: Readers, answer: Answer, typed: str | None
 ) -> Iterator[Callable[[], str | Skipped]]:
     """Yield functions that read the text of a question, and the documents found for it."""
-    yield partial(_question_text, readers, answer.document, typed)
-    for match in answer.matches:
-        yield partial(text_again, readers, _as_it_is_now, match.document)
-
-
-def _question_text(readers: Readers, document: Document | None, typed: str | None) -> str | Skipped:
-    """Return the text of a question for the page, or why the page cannot have it."""
     from simdup.records import Reason, Skipped
 
     if typed is not None:
-        return typed
-    if document is None:
-        return Skipped("", Reason.UNEXTRACTED)  # a fingerprint has no text
-    return text_again(readers, lambda found: found, document)
+        yield partial(str, typed)
+    elif answer.document is None:  # a fingerprint has no text
+        yield partial(Skipped, "", Reason.UNEXTRACTED)
+    else:
+        yield partial(text_again, readers, lambda found: found, answer.document)
+    for match in answer.matches:
+        yield partial(text_again, readers, _as_it_is_now, match.document)
 
 
 def _as_it_is_now(document: Document) -> Document | Skipped:

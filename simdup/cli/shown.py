@@ -177,13 +177,12 @@ def page_lines(
     from simdup.extract.readers import Readers
     from simdup.report.page.render import render
 
-    if texts == "none":
-        yield from render(result, language, day=day)
-        return
     with closing(Readers(*result.settings.reading)) as readers:
         every = result.groups + result.patterns
+        read = partial(text_again, readers, locate)
         groups = progress(every, "texts", len(every))
-        yield from render(result, language, partial(text_again, readers, locate), groups, day)
+        reads = ((each.id, [partial(read, m.document) for m in each.members]) for each in groups)
+        yield from render(result, language, None if texts == "none" else reads, day)
 
 
 def _open(path: str) -> None:

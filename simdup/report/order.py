@@ -59,9 +59,8 @@ def by_tier(result: ScanResult) -> tuple[ScanResult, tuple[Group, ...]]:
 
 def selected(result: ScanResult, sort: str, limit: int | None) -> ScanResult:
     """The result with only its first `limit` groups and families, in the order of `ranked`."""
-    groups, patterns = (
-        tuple(ranked(each, sort)[:limit]) for each in (result.groups, result.patterns)
-    )
+    lists = result.groups, result.patterns
+    groups, patterns = (tuple(ranked(each, sort)[:limit]) for each in lists)
     return replace(result, groups=groups, patterns=patterns)
 
 

@@ -77,7 +77,11 @@ def result(*groups, skipped=(), **fields):
 
 
 def page_of(found, language="en", read=None, day=None):
-    return "\n".join(render(found, language, read, day=day)) + "\n"
+    texts = None
+    if read is not None:
+        every = found.groups + found.patterns
+        texts = [(each.id, [partial(read, m.document) for m in each.members]) for each in every]
+    return "\n".join(render(found, language, texts, day=day)) + "\n"
 
 
 def data_of(page):

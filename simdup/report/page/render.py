@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timezone
-from functools import partial
 from typing import Any
 
 from simdup.clean.candidates import AGAINST, check_result, placed, roots_of
@@ -21,7 +20,7 @@ from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
 from simdup.match.tiers import NEAR_SCORE, RELATED, are_related, scores, tier
 from simdup.recipe import Recipe
-from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult, Skipped
+from simdup.records import FolderPair, Group, Kind, Member, ScanResult
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import by_tier, repeated
 from simdup.report.page import groups as pages
@@ -30,33 +29,23 @@ from simdup.report.page.groups import MOST_SKIPPED, Names
 from simdup.report.text import chain_parts, estimate, family_figures, newer_name
 from simdup.report.wording import printable, sharing
 
-#: Reads the text of a document for the page, or says why it cannot be read.
-ReadText = Callable[[Document], "str | Skipped"]
-
 
 def render(
     result: ScanResult,
     language: str | None,
-    read: ReadText | None = None,
-    groups: Iterable[Group] | None = None,
+    texts: Iterable[tuple[int, Iterable[pages.Read]]] | None = None,
     day: float | None = None,
 ) -> Iterator[str]:
     """The lines of the page; `language` is one of LANGUAGES, None follows the reader's browser.
 
-    `read` reads the texts for the page; None makes a page without texts. `groups` may be the
-    groups and patterns of the result wrapped in a progress bar, which advances while texts are
-    read. `day` is when the scan was, in seconds since 1970; None if that is unknown.
+    `texts` has the id of each group and pattern, and functions that read the texts of its members;
+    None makes a page without texts. `day` is when the scan was, in seconds since 1970; None if that
+    is unknown.
     """
     data = _data(result)
     whole = page_json(data).encode("utf-8", "backslashreplace")
     data["plan"] = _plan(result, digest(whole).hex())
-    every = result.groups + result.patterns if groups is None else groups
-    texts = None if read is None else ((each.id, _reads(each, read)) for each in every)
     return pages.group_page(FILES, data, language, day, texts)
-
-
-def _reads(group: Group, read: ReadText) -> Iterator[Callable[[], str | Skipped]]:
-    return (partial(read, member.document) for member in group.members)
 
 
 def _data(result: ScanResult) -> dict[str, Any]:
