@@ -172,9 +172,9 @@ class Grouping:
     def divided(self, found: Leaders) -> Leaders:
         """Take near texts out of the groups in which no text is near the representative.
 
-        Texts of such a group that are near each other make a group of their own, and so does a text
-        with copies. So a group of related texts hides no versions. A representative that all others
-        left goes with the closest text that leads one of the new groups.
+        Texts of such a group that are near each other make a group of their own, so that related
+        texts hide no versions. A representative that all others left goes with the closest text
+        that leads one of the new groups.
         """
         if not self._is_star:
             return found
@@ -191,13 +191,13 @@ class Grouping:
         near = inside.take(self._scores(inside) >= NEAR_SCORE)
         near = near.take(np.unique(near.pairs, axis=0, return_index=True)[1])
         new = self._led(np.unique(near.pairs), near)
-        leaves = is_related & (np.bincount(new.leader, self.order.sizes)[new.leader] > 1)
+        leaves = np.bincount(new.leader)[new.leader] > 1
         made = Leaders(*(np.where(leaves, *each) for each in zip(new, found, strict=True)))
         return self._with_left(found, made, leaves & (made.leader == self._every))
 
     def _with_left(self, before: Leaders, made: Leaders, is_first: Mask) -> Leaders:
         """Give a representative that all others left the closest of those that are first now."""
-        alone = np.bincount(made.leader, self.order.sizes, len(made.leader)) == 1
+        alone = np.bincount(made.leader, minlength=len(made.leader)) == 1
         first = np.flatnonzero(is_first & alone[before.leader])
         first = first[np.lexsort((self.order.content[first], before.similarity[first]))]
         left = before.leader[first]
