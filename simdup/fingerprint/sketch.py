@@ -107,8 +107,9 @@ class Sketches:
         is_whole = self.mapped is None and len(self.values) == self.sizes.sum()
         if is_whole and np.array_equal(self.begins, ends - self.sizes):
             return self.values
-        before = np.repeat(self.begins - (ends - self.sizes), self.sizes)
-        values = self.values[before + np.arange(len(before))]
+        places = np.repeat(self.begins - (ends - self.sizes), self.sizes)
+        places += np.arange(len(places))
+        values = self.values[places]
         self.release()
         return values
 
