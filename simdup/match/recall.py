@@ -44,7 +44,7 @@ BUCKETS = 1 << 19
 _SHIFT = np.uint32(32 - 19)
 
 # The work of comparing a text with a sampled one, in words of 64 bits as `compiled` counts it.
-WORDS_OF_A_PAIR = 200
+WORDS_OF_A_PAIR = 60
 
 # 95 % of a normal distribution are within so many standard deviations.
 _DEVIATION = 1.96
@@ -193,11 +193,13 @@ class _SampledValues:
             others.release()
             return shared
         values = others.joined()
-        first, end = (np.searchsorted(self._values, values, side) for side in ("left", "right"))
-        counts = end - first
-        text = np.repeat(np.repeat(np.arange(len(others)), others.sizes), counts)
+        text, bucket = np.repeat(np.arange(len(others)), others.sizes), values >> _SHIFT
+        first = self._begins[bucket]
+        counts = self._begins[bucket + 1] - first
+        asked = np.repeat(np.arange(len(values)), counts)
         place = np.arange(counts.sum()) + np.repeat(first - (np.cumsum(counts) - counts), counts)
-        np.add.at(shared, (text, self._owners[place]), 1)
+        are_shared = self._values[place] == values[asked]
+        np.add.at(shared, (text[asked[are_shared]], self._owners[place[are_shared]]), 1)
         return shared
 
 
