@@ -41,8 +41,8 @@ FACTS = ("packing", "confidence", "damaged", "doubt", "features")
 #: The lists of paths that the user gave, besides the roots.
 PATHS = ("references", "keep_under", "let_go_under")
 
-#: The figures of a comparison.
-COMPARED = ("distance", "similarity", "contained", "own_share", "among", "score", "tier")
+#: The exact figures of a comparison.
+COMPARED = ("similarity", "contained", "own_share", "among", "score", "tier")
 
 #: The numbers of files in a pair of folders.
 FOLDER_COUNTS = ("files", "other_files", "copies", "identical", "not_compared")
@@ -174,9 +174,10 @@ def render_comparison(comparison: records.Comparison) -> Iterator[str]:
     fields = {
         "settings": settings_fields(comparison.settings),
         "files": [document_fields(each) | {"fingerprint": row.hex()} for each, row in files],
-        **{name: getattr(comparison, name) for name in COMPARED},
+        "distance": comparison.distance,
         "estimate": estimate,
         "standard_error_bits": standard_error(estimate, bits),
+        **{name: getattr(comparison, name) for name in COMPARED},
         "kind": None if comparison.kind is None else comparison.kind.value,
         "near_duplicates": comparison.kind is not None,
     }
@@ -245,28 +246,19 @@ def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
 
 def _member(group: records.Group, place: int, settings: Settings) -> dict[str, Any]:
     member, (contained, contains) = group.members[place], containments(group, place, settings)
-    return found_fields(member, group.members[0].document) | {
+    return document_fields(member.document) | {
         "fingerprint": member.fingerprint.hex(),
+        "kind": member.kind.value,
+        "distance": member.distance,
+        "similarity": member.similarity,
         "own_share": member.own_share,
         "estimate": similarity_at(member.distance, settings.recipe.bits),
         "contained": contained,
         "contains": contains,
+        **set_fields(member),
         "representative": not place,
         "reference": member.document.source.is_reference,
-    }
-
-
-def found_fields(found: Found, first: records.Document) -> dict[str, Any]:
-    """The fields of a document in a group or in an answer.
-
-    `first` is the document that it is like: the first of the group, or the one of the question.
-    """
-    return document_fields(found.document) | {
-        "kind": found.kind.value,
-        "distance": found.distance,
-        "similarity": found.similarity,
-        **set_fields(found),
-        "other_unread": found.document.other_unread(first),
+        "other_unread": member.document.other_unread(group.members[0].document),
     }
 
 
@@ -283,8 +275,9 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
         "bits": settings.recipe.bits,
         "similarity": settings.similarity if settings.verified else None,
         "own_share": settings.own_share if settings.verified else None,
+        "parts": settings.parts,
         "k": settings.distance,
-        **{name: getattr(settings, name) for name in ("parts", "verified", "linkage", "encoding")},
+        **{name: getattr(settings, name) for name in ("verified", "linkage", "encoding")},
         "formats": list(settings.formats),
         "convert": [str(converter) for converter in settings.converters],
     }

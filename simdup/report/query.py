@@ -132,7 +132,15 @@ def report(found: Sequence[Answer], searched: Searched, skipped: Sequence[Skippe
 
 def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
     matches = [
-        data.found_fields(match, answer.document or match.document) | {"exact": match.is_exact}
+        data.document_fields(match.document)
+        | {
+            "kind": match.kind.value,
+            "distance": match.distance,
+            "similarity": match.similarity,
+            "exact": match.is_exact,
+            **data.set_fields(match),
+            "other_unread": match.document.other_unread(answer.document or match.document),
+        }
         for match in answer.matches
     ]
     found = path_fields(answer.question, "question") | {"matches": matches}
