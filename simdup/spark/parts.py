@@ -67,6 +67,9 @@ PAIRS_AT_ONCE = 1 << 21
 #: Texts of parts that a task holds at once, unless a part has more.
 TEXTS_AT_ONCE = 1 << 14
 
+# A text, and the part that it is in: the lowest text of it.
+ROOTS = "number long, root long"
+
 # Counters are sent in blocks; blocks of zeros only are left out.
 BLOCK = 1 << 16
 BLOCKS = "block int, counters binary"
@@ -259,30 +262,24 @@ def rooted(pairs: DataFrame) -> DataFrame:
     again until nothing changes; or one task connects all, if they are few. `pairs`, which are
     checkpointed, have a and b.
     """
-    edges, schema, now = (
-        pairs.select("a", "b").toDF("number", "root"),
-        "number long, root long",
-        None,
-    )
+    edges, now = pairs.select("a", "b").toDF("number", "root"), None
     state = F.count("*"), F.sum(F.xxhash64("number", "root").cast("decimal(38, 0)"))
     while edges.count() > PAIRS_AT_ONCE:
         at_both = edges.withColumn("end", F.explode(F.array("number", "root"))).repartition("end")
-        found = at_both.mapInArrow(_connecting, schema).distinct()
+        found = at_both.mapInArrow(_connecting, ROOTS).distinct()
         edges, before = checkpointed(found, "components"), now
         if (now := edges.agg(*state).first()) == before:
             return edges
-    return checkpointed(edges.coalesce(1).mapInArrow(_connecting, schema), "components")
+    return checkpointed(edges.coalesce(1).mapInArrow(_connecting, ROOTS), "components")
 
 
 def _connecting(batches: Batches) -> Batches:
     """Connect all pairs that a task has."""
-    pairs = [
-        np.column_stack([numbers(each[name]) for name in ("number", "root")]) for each in batches
-    ]
-    every = np.concatenate([np.empty((0, 2), np.int64), *pairs])
-    number = distinct_numbers(every)
-    root = number[components(np.searchsorted(number, every), len(number))]
-    yield pa.RecordBatch.from_pydict({"number": number, "root": root})
+    for table in whole(batches):
+        pairs = np.column_stack((numbers(table["number"]), numbers(table["root"])))
+        number = distinct_numbers(pairs)
+        root = number[components(np.searchsorted(number, pairs), len(number))]
+        yield pa.RecordBatch.from_pydict({"number": number, "root": root})
 
 
 def _rows_of_parts(
@@ -304,9 +301,8 @@ def _rows_of_parts(
         rows = rows.withColumn("sketch", F.when(F.col("id") == F.col("first"), F.col("sketch")))
     read = source.frame.join(small(own.where("is_read").select("id", *of_text)), "id")
     pairs = own.select(F.col("number").alias("a"), "root").join(division.pairs, "a")
-    every = rows.drop("first")
-    for more in (read, pairs):
-        every = every.unionByName(more, allowMissingColumns=True)
+    every = rows.drop("first").unionByName(read, allowMissingColumns=True)
+    every = every.unionByName(pairs, allowMissingColumns=True)
     tasks = own.count() // TEXTS_AT_ONCE + 1
     return every.repartition(tasks, "root").sortWithinPartitions("id")
 
@@ -408,8 +404,8 @@ class Pack:
         self._read = table.filter(pc.invert(pc.or_(is_row, is_pair)))
         self._digests = rows_of(self.rows["text_digest"]).view(np.uint64)
         self.texts = self._texts()
-        of_text = (numbers(self.rows[name])[self.texts.first] for name in ("number", "root"))
-        self._number, root = of_text
+        first = self.texts.first
+        self._number, root = (numbers(self.rows[name])[first] for name in ("number", "root"))
         self._part = np.unique(root, return_inverse=True)[1]
         pairs = np.column_stack([self._places(numbers(asked[side])) for side in ("a", "b")])
         # A part that was cut has pairs with texts of another piece.
@@ -518,9 +514,8 @@ class Pack:
         alike, shares = map(np.append, found[1:], same)
         distances = paired_distances(self.texts.rows, *pairs.T).astype(np.int64)
         rows = DistinctRows(self.texts.rows, self.texts.by_text, self.texts.begins)
-        for a, b, at in map(
-            np.transpose, expanded(rows, np.column_stack((pairs, np.arange(len(pairs)))))
-        ):
+        for part in expanded(rows, np.column_stack((pairs, np.arange(len(pairs))))):
+            a, b, at = part.T
             ids = (self.rows["id"].take(pa.array(side)) for side in (a, b))
             figures = (pa.array(each[at], from_pandas=True) for each in (alike, shares, distances))
             names = ("id_a", "id_b", "similarity", "own_share", "distance")

@@ -14,7 +14,7 @@ such cells are numbered as a triangle: 0-0, 0-1, 1-1, 0-2, ...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations, count
 from math import comb
@@ -22,17 +22,14 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.arrays import Hashes, Indices, Mask, Rows
+from simdup.arrays import Hashes, Indices, Mask, Pairs, Rows
 from simdup.compute.hashing import mix64
-from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import words
-from simdup.search.pairs import expanded, iter_pairs, iter_pairs_between
+from simdup.search.pairs import iter_pairs, iter_pairs_between
 from simdup.spark.arrow import Batches, Task, numbers, rows_of, runs, whole
-from simdup.spark.texts import checkpointed
 
 # Cells of rows, and their places in these, again and again; (n,) each.
 Cells: TypeAlias = Iterator[tuple[Indices, Indices | Mask]]
@@ -40,7 +37,7 @@ Cells: TypeAlias = Iterator[tuple[Indices, Indices | Mask]]
 #: The columns of every frame of pairs of texts: their numbers, the lower first, and the distance.
 PAIRS = "a long, b long, distance long"
 
-# The least number of distinct fingerprints for which tables are made: to compare fewer of them all
+# The least number of fingerprints for which tables are made: to compare fewer of them all
 # with all takes less time than to shuffle tables.
 ROWS_WORTH_TABLES = 200_000
 
@@ -65,58 +62,35 @@ def near_pairs(texts: DataFrame, bits: int, k: int) -> DataFrame:
 
     `texts` have number and fingerprint.
     """
-    row = F.substring("fingerprint", 1, bits // 8).alias("fingerprint")
-    members = F.sort_array(F.collect_list("number")).alias("members")
-    distinct = texts.select("number", row).groupBy("fingerprint").agg(members)
-    distinct = checkpointed(distinct, "distinct fingerprints")
-    copies = distinct.where(F.size("members") > 1).mapInArrow(_copies, PAIRS)
-    n = distinct.count()
+    rows = texts.select("number", F.substring("fingerprint", 1, bits // 8).alias("fingerprint"))
+    n = rows.count()
     masks = masks_for(n, bits, k) if n >= ROWS_WORTH_TABLES else None
     if masks is not None:
-        keys = _keyed(distinct, partial(_in_tables, masks))
+        keys = _keyed(rows, partial(_in_tables, masks))
         if 2 * _candidates(keys) < MOST_CANDIDATES * n:
-            return copies.unionAll(keys.repartition("cell").mapInArrow(_by_tables(k, masks), PAIRS))
+            return keys.repartition("cell").mapInArrow(_by_tables(k, masks), PAIRS)
     chunks = chunks_for(n, bits // 8, texts.sparkSession.sparkContext.defaultParallelism)
-    keys = _keyed(distinct, partial(_in_chunks, chunks))
-    cells = keys.repartition("cell").sortWithinPartitions("cell", "place")
-    return copies.unionAll(cells.mapInArrow(_by_chunks(k), PAIRS))
+    cells = _keyed(rows, partial(_in_chunks, chunks)).repartition("cell")
+    return cells.sortWithinPartitions("cell", "place").mapInArrow(_by_chunks(k), PAIRS)
 
 
-def _keyed(distinct: DataFrame, cells_of: Callable[[Rows], Cells]) -> DataFrame:
+def _keyed(rows: DataFrame, cells_of: Callable[[Rows], Cells]) -> DataFrame:
     """Every fingerprint once for each of its cells."""
 
     def keying(batches: Batches) -> Batches:
         for each in batches:
             for cell, place in cells_of(rows_of(each["fingerprint"])):
-                own = {name: each[name] for name in ("fingerprint", "members")}
+                own = {name: each[name] for name in ("fingerprint", "number")}
                 placed = {"cell": cell, "place": place.astype(np.int32)}
                 yield pa.RecordBatch.from_pydict(placed | own)
 
-    schema = "cell long, place int, fingerprint binary, members array<long>"
-    return distinct.mapInArrow(keying, schema)
+    return rows.mapInArrow(keying, "cell long, place int, fingerprint binary, number long")
 
 
-def _copies(batches: Batches) -> Batches:
-    """The pairs of texts with the same fingerprint: PAIRS."""
-    for each in batches:
-        own = np.arange(len(each))
-        yield from _emitted(_distinct(each), [np.column_stack((own, own, 0 * own))])
-
-
-def _distinct(table: pa.RecordBatch | pa.Table) -> DistinctRows:
-    """The fingerprints of a batch, and the texts of each."""
-    members = table["members"]
-    sizes = numbers(pc.list_value_length(members))
-    offsets = np.append(0, np.cumsum(sizes))
-    return DistinctRows(rows_of(table["fingerprint"]), numbers(pc.list_flatten(members)), offsets)
-
-
-def _emitted(distinct: DistinctRows, pairs: Iterable[Indices]) -> Batches:
-    """Yield the pairs of texts for pairs (i, j, distance) of distinct rows: PAIRS."""
-    for each in pairs:
-        for part in expanded(distinct, each):
-            a, b, distance = np.ascontiguousarray(part.T)
-            yield pa.RecordBatch.from_pydict({"a": a, "b": b, "distance": distance})
+def _named(table: pa.Table, pairs: Pairs) -> pa.RecordBatch:
+    """The PAIRS of texts for pairs (i, j, distance) of the rows of a table."""
+    a, b = np.sort(numbers(table["number"])[pairs[:, :2]], axis=1).T
+    return pa.RecordBatch.from_pydict({"a": a, "b": b, "distance": pairs[:, 2]})
 
 
 def chunks_for(n: int, width: int, slots: int) -> int:
@@ -147,14 +121,17 @@ def _by_chunks(k: int) -> Task:
 
     def comparing(batches: Batches) -> Batches:
         for _, table in runs(batches, "cell"):
-            distinct = _distinct(table)
             # A copy can be written to; for read-only arrays the kernels would be compiled again.
-            rows, left = distinct.rows.copy(), int((numbers(table["place"]) == 0).sum())
+            rows, left = (
+                rows_of(table["fingerprint"]).copy(),
+                int((numbers(table["place"]) == 0).sum()),
+            )
             if left == len(rows):
-                yield from _emitted(distinct, iter_pairs(rows, k))
+                found = iter_pairs(rows, k)
             else:
                 between = iter_pairs_between(rows[:left], rows[left:], k)
-                yield from _emitted(distinct, (each + np.array([0, left, 0]) for each in between))
+                found = (each + np.array([0, left, 0]) for each in between)
+            yield from (_named(table, each) for each in found)
 
     return comparing
 
@@ -195,9 +172,10 @@ def _in_tables(masks: Rows, rows: Rows) -> Cells:
 
 
 def _candidates(keys: DataFrame) -> float:
-    """The number of pairs of rows in one cell."""
+    """The number of pairs of distinct fingerprints in one cell."""
     pairs = F.sum(F.expr("cast(count as double) * (count - 1) / 2")).alias("pairs")
-    found = keys.groupBy("cell").count().agg(pairs).collect()
+    distinct = keys.select("cell", "fingerprint").distinct()
+    found = distinct.groupBy("cell").count().agg(pairs).collect()
     return found[0]["pairs"] or 0
 
 
@@ -209,12 +187,11 @@ def _by_tables(k: int, masks: Rows) -> Task:
 
     def comparing(batches: Batches) -> Batches:
         for table in whole(batches):
-            distinct, place = _distinct(table), numbers(table["place"])
-            for pairs in iter_pairs(distinct.rows.copy(), k):
+            rows, place = rows_of(table["fingerprint"]).copy(), numbers(table["place"])
+            for pairs in iter_pairs(rows, k):
                 i, j, _ = pairs.T
-                differ = distinct.rows[i] ^ distinct.rows[j]
-                are_met = np.array([~(differ & mask).any(axis=1) for mask in masks])
+                are_met = np.array([~((rows[i] ^ rows[j]) & mask).any(axis=1) for mask in masks])
                 is_first = (place[i] == place[j]) & (are_met.argmax(axis=0) == place[i])
-                yield from _emitted(distinct, [pairs[is_first]])
+                yield _named(table, pairs[is_first])
 
     return comparing

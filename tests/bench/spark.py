@@ -39,7 +39,6 @@ STAGES = {
     "fingerprints": "prints",
     "texts, numbered": "texts",
     "texts": "texts",
-    "distinct fingerprints": "distinct",
     "near pairs": "compare",
     "lists": "lists",
     "near sketches": "sketches",

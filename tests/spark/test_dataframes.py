@@ -440,6 +440,7 @@ def test_groups_found_by_whole_hashes_equal_those_of_the_local_engine(
     frame_of, monkeypatch, fixture_texts, form_texts
 ):
     monkeypatch.setattr(lists, "_by_sketches", None)
+    monkeypatch.setattr(spark.texts, "MOST_COPIED", 0)  # as where texts are so many
     settings = Settings(limits=Limits(by_distance=50, whole_hashes_from=50))
     texts = [*fixture_texts[:200], *form_texts]
 
