@@ -135,8 +135,7 @@ def closing(plan: Plan) -> list[str]:
     lines = [_summary(act, of_acts[act]) for act in Act if act in of_acts] or ["no file would go"]
     several = [each for each in plan.actions if each.file.links > 1]
     if several:
-        bytes_ = size(sum(each.file.size for each in several))
-        frees = f"{count(len(several), 'file')} of {bytes_}"
+        frees = f"{count(len(several), 'file')} of {size(sum(a.file.size for a in several))}"
         lines.append(f"frees nothing: {frees} with other names (hard links) that stay")
     return [*lines, *left_lines(plan)]
 

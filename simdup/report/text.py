@@ -666,7 +666,9 @@ def summary(everything: ScanResult, *, siblings: bool = False, related: bool = F
     if skipped or not noise:
         line += f"; skipped {skipped or 'nothing'}"
     lines = [line, *noise]
-    lines += identity_only(stats)
+    if stats.identity_only:
+        shown = ", ".join(count(number, kind) for kind, number in stats.identity_only)
+        lines.append(f"compared for identity only: {shown} (--noise compares them in full)")
     if others:
         advice = "" if related else ": --related lists them"
         lines.append(f"{count(len(others), 'group')} of related texts{advice}")
@@ -747,14 +749,6 @@ def _outcome(result: ScanResult) -> str:
     if result.references or any(each.source.is_reference for each in result.documents):
         return "no file holds the same text as a reference"
     return "no two files hold the same text"
-
-
-def identity_only(stats: Stats) -> list[str]:
-    """A line that names the files that were compared for identity only, if there are any."""
-    if not stats.identity_only:
-        return []
-    shown = ", ".join(count(number, kind) for kind, number in stats.identity_only)
-    return [f"compared for identity only: {shown} (--noise compares them in full)"]
 
 
 def doubtful(result: ScanResult) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from plans import ACTS, TEXT, action, part, plan, reasons, write
 
-from simdup.clean import acting
+from simdup.clean import acting, system
 from simdup.clean.acting import Acting, check_linkable
 from simdup.clean.apply import apply
 from simdup.clean.checks import held
@@ -48,7 +48,8 @@ def synced(monkeypatch):
         found.append(os.fstat(folder).st_ino)
         sync(folder)
 
-    monkeypatch.setattr(acting, "sync_folder", recorded)
+    for module in (acting, system):
+        monkeypatch.setattr(module, "sync_folder", recorded)
     return found
 
 
@@ -105,7 +106,7 @@ def edit_and_set_the_time_back():
 @pytest.mark.parametrize(
     ("act", "also"),
     [
-        (Act.TRASH, ["Trash/files", "Trash/info"]),
+        (Act.TRASH, ["Trash", "Trash", "Trash/files", "Trash/info"]),
         (Act.MOVE, ["to", "."]),
         (Act.LINK, []),
         (Act.DELETE, []),
