@@ -96,11 +96,11 @@ def plan(*pairs, act=Act.TRASH, roots=(".",)):
 def part(patched, is_far=lambda _: True):
     """Let no rename lead from one folder into another if it `is_far`, as on other file systems."""
 
-    def rename(source, target):
+    def rename(source, target, *flags):
         paths = source.path, target.path
         if len({*map(os.path.dirname, paths)}) == 2 and any(map(is_far, paths)):
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
-        return rename_at_once(source, target)
+        return rename_at_once(source, target, *flags)
 
     patched.setattr("simdup.clean.acting.rename_at_once", rename)
 
