@@ -22,6 +22,7 @@ from simdup.match.groups import (
     with_near_copies,
 )
 from simdup.match.tiers import NEAR_SCORE, pair_scores
+from simdup.search.distinct import distinct_numbers
 from simdup.settings import Settings
 
 
@@ -190,7 +191,7 @@ class Grouping:
         inside = close.take(is_inside)
         near = inside.take(self._scores(inside) >= NEAR_SCORE)
         near = near.take(np.unique(near.pairs, axis=0, return_index=True)[1])
-        new = self._led(np.unique(near.pairs), near)
+        new = self._led(distinct_numbers(near.pairs), near)
         leaves = np.bincount(new.leader)[new.leader] > 1
         made = Leaders(*(np.where(leaves, *each) for each in zip(new, found, strict=True)))
         return self._with_left(found, made, leaves & (made.leader == self._every))
