@@ -814,7 +814,7 @@ def test_size_has_no_hidden_floor(report, write, size):
 
 def test_what_is_skipped_by_default_is_counted(run, write, english):
     noise = [
-        *(".git", "node_modules", ".Trash", ".Trash-1000", "$RECYCLE.BIN", "__pycache__", ".venv"),
+        *(".git", "node_modules", ".Trash", ".Trash-1000", "$RECYCLE.BIN", "__pycache__", ".venv")
     ]
     for place in (".", *noise, ".hidden"):
         write(f"in/{place}/a", english)
@@ -1069,8 +1069,7 @@ def many(write):
 
 
 @pytest.mark.parametrize(
-    ("form", "lines"),
-    [("text", 0), ("text", 30), ("json", 1), ("jsonl", 1), ("csv", 1), ("-0", 0)],
+    ("form", "lines"), [("text", 0), ("text", 30), ("json", 1), ("jsonl", 1), ("csv", 1), ("-0", 0)]
 )
 def test_a_report_into_head_ends_quietly(headed, many, form, lines):
     shape = ["-0"] if form == "-0" else ["--format", form]
@@ -1940,7 +1939,7 @@ def test_no_command_runs_anything_or_opens_what_it_was_not_pointed_at(
     opened = [each[1] for each in events if each[0] == "open" and isinstance(each[1][0], str)]
     changed += [each[0] for each in opened if is_for_writing(*each)]
     assert {each for each in changed if not part.search(each)} <= {
-        *(os.devnull, os.path.dirname(store)),
+        *(os.devnull, os.path.dirname(store))
     }
     connected = {each[1][0].split("?")[0] for each in events if each[0] == "sqlite3.connect"}
     places = {Path(store).as_uri(), Path(folder, index).as_uri(), ":memory:"}

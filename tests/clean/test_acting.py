@@ -179,10 +179,7 @@ def test_a_journal_that_names_no_folder_for_moved_files_moves_none():
     made = plan(("a", "in/b"), act=Act.MOVE)
     begun("journal", made.header, made.actions).close()
 
-    for to, words in (
-        (None, "--to DIR says where"),
-        ("to", "moves files to None, not to '/"),
-    ):
+    for to, words in ((None, "--to DIR says where"), ("to", "moves files to None, not to '/")):
         with pytest.raises(InputError, match=words):
             resume("journal", Consents(), to=to)
     assert os.listdir("in") == ["b"]

@@ -125,10 +125,7 @@ SPOILT = {
         lambda: behind_a_link("keep"),
         "the kept file is gone (reached through a symbolic link, or a folder of its path is gone)",
     ),
-    "kept touched": (
-        lambda: os.utime("keep/a", ns=(0, 0)),
-        "the kept file changed since the scan",
-    ),
+    "kept touched": (lambda: os.utime("keep/a", ns=(0, 0)), "the kept file changed since the scan"),
 }
 
 
@@ -476,7 +473,7 @@ def test_moved_files_keep_their_folders_and_take_no_name(tmp_path_factory):
 
     assert outcome.done == 2
     assert sorted(p.relative_to(to).as_posix() for p in to.rglob("*") if p.is_file()) == [
-        *("c", "c (2)", "y/b"),
+        *("c", "c (2)", "y/b")
     ]
     assert (to / "c").read_text() == "mine"
     assert undo(outcome.journal, apply=True).done == 2

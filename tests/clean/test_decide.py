@@ -91,10 +91,7 @@ def test_what_is_preferred_is_left_first_unless_it_goes_or_something_goes_for_it
     assert list(decided(one, other)[1].items()) == [("a", PREFERRED), ("b", NEAR_ASKS)]
     assert decided(one, other, alike={"other": 0.9}, near=0.8) == ({"b": ("a", Kind.NEAR)}, {})
     kept = file("c", content="a", stays="protected")
-    assert decided(one, other, kept) == (
-        {"a": ("c", Kind.IDENTICAL_BYTES)},
-        {"b": NEAR_ASKS},
-    )
+    assert decided(one, other, kept) == ({"a": ("c", Kind.IDENTICAL_BYTES)}, {"b": NEAR_ASKS})
 
 
 def test_a_group_of_which_one_file_or_none_is_left_is_no_group():

@@ -20,14 +20,14 @@ def test_memory_and_descriptors_do_not_grow_with_the_actions(tmp_path, monkeypat
     root = Path(os.path.realpath(tmp_path), "tree")
     root.mkdir()
     monkeypatch.chdir(root)
-    for number in range(1500):
+    for number in range(900):
         write(**{f"keep{number // 10}": (text := f"{number // 10} " * 900), f"copy{number}": text})
-    kept, after = [seen(f"keep{number}") for number in range(150)], {}
-    made = plan(*((kept[number // 10], f"copy{number}") for number in range(1500)))
+    kept, after = [seen(f"keep{number}") for number in range(90)], {}
+    made = plan(*((kept[number // 10], f"copy{number}") for number in range(900)))
 
     def watched(actions, *_):
         for number, each in enumerate(actions):
-            if number % 500 == 499:
+            if number % 300 == 299:
                 memory, _ = tracemalloc.get_traced_memory()
                 after[number + 1] = memory, len(os.listdir("/proc/self/fd"))
             yield each
@@ -38,6 +38,6 @@ def test_memory_and_descriptors_do_not_grow_with_the_actions(tmp_path, monkeypat
     finally:
         tracemalloc.stop()
 
-    assert (outcome.done, outcome.refused) == (1500, [])
-    assert after[1500][0] - after[500][0] < 1000 * 400  # bytes for each action, of which names
-    assert after[1500][1] <= after[500][1] + 2
+    assert (outcome.done, outcome.refused) == (900, [])
+    assert after[900][0] - after[300][0] < 600 * 400  # bytes for each action, of which names
+    assert after[900][1] <= after[300][1] + 2

@@ -27,11 +27,7 @@ from simdup.fields import printable
 from simdup.records import Kind
 
 HEADER = Header(
-    "2026-11-22T23:30:00+00:00",
-    "found.json",
-    "0" * 32,
-    ("--prefer newest",),
-    ("/docs",),
+    "2026-11-22T23:30:00+00:00", "found.json", "0" * 32, ("--prefer newest",), ("/docs",)
 )
 
 

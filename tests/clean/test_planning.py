@@ -24,16 +24,7 @@ from simdup.clean.decide import (
     WORDS_ASKS,
 )
 from simdup.clean.outcome import Refusal
-from simdup.clean.plan import (
-    Act,
-    Action,
-    Consents,
-    FileId,
-    Header,
-    Plan,
-    parsed_plan,
-    plan_lines,
-)
+from simdup.clean.plan import Act, Action, Consents, FileId, Header, Plan, parsed_plan, plan_lines
 from simdup.clean.planning import LINKED, Wishes, excess, make_plan, narrowed
 from simdup.clean.protection import Protection
 from simdup.clean.rules import Rules, rule_of

@@ -51,8 +51,7 @@ def test_the_rules_keep_the_file_that_the_vectors_say(case, is_reversed):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "newst", "newest=1", "format=", "format=exe", "name", "encoding=zlib", "="],
+    "text", ["", "newst", "newest=1", "format=", "format=exe", "name", "encoding=zlib", "="]
 )
 def test_what_is_no_rule_is_refused(text):
     with pytest.raises(ValueError, match=r"is none of|unknown encoding"):

@@ -158,7 +158,7 @@ def test_rows_are_named_by_the_values_of_their_id_field(run, write):
     _, group = lines(ended)
     ended.out.decode("utf-8")
     assert [each["id"] for each in group["members"]] == [
-        *(7, None, {"\\ud800": ["NaN", 1.5]}, "\x1b[31m"),
+        *(7, None, {"\\ud800": ["NaN", 1.5]}, "\x1b[31m")
     ]
     shown = run("corpus", "scan", "rows.jsonl", "--id-field", "id", "--format", "text").out
     assert b"\x1b" not in shown
@@ -424,11 +424,7 @@ def test_a_page_has_groups_of_rows_with_their_ids_and_texts(run, write, packed):
     assert f"{name}:6" in [place for place, *_ in data["skipped"]]
     assert data["beginnings"] == {"1": TEXTS["a"][:100]}
     assert (data["language"], data["moreGroups"], data["leftOut"]) == ("zh", 0, 0)
-    assert texts() == {
-        "texts": [TEXTS["a"], TEXTS["b"]],
-        "cut": [0, 0],
-        "found": [0, 0, 1],
-    }
+    assert texts() == {"texts": [TEXTS["a"], TEXTS["b"]], "cut": [0, 0], "found": [0, 0, 1]}
 
 
 def test_a_page_separates_the_fields_of_records(run, write):

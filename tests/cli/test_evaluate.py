@@ -210,12 +210,7 @@ def test_a_precision_that_no_threshold_reaches_is_reported(run, write, english, 
 def test_json_has_each_kind_at_each_size(evaluated):
     found = evaluated("--bits", "16,128")
 
-    kinds = [
-        ("edited", True, 1),
-        ("改写", True, 1),
-        ("unrelated", False, 3),
-        ("cut", None, 1),
-    ]
+    kinds = [("edited", True, 1), ("改写", True, 1), ("unrelated", False, 3), ("cut", None, 1)]
     assert [(k["kind"], k["duplicate"], k["pairs"], k["bits"]) for k in found["kinds"]] == [
         (*kind, bits) for bits in (16, 128) for kind in kinds
     ]

@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simdup.compute.hashing import (
-    BASE,
-    gram_hashes,
-    mix64,
-    span_hashes,
-    string_hashes,
-)
+from simdup.compute.hashing import BASE, gram_hashes, mix64, span_hashes, string_hashes
 from simdup.text.unicode import code_points
 
 MASK = (1 << 64) - 1

@@ -579,8 +579,7 @@ def test_a_packed_file_that_is_damaged_within_is_cut_short(write):
 
 
 @pytest.mark.parametrize(
-    ("name", "tool"),
-    [("a.jsonl.gz", "gzip"), ("a.jsonl.zst", "zstandard"), ("a.csv.gz", "gzip")],
+    ("name", "tool"), [("a.jsonl.gz", "gzip"), ("a.jsonl.zst", "zstandard"), ("a.csv.gz", "gzip")]
 )
 def test_a_plain_file_with_the_name_of_a_packed_one_is_refused(write, name, tool):
     if tool == "zstandard":
@@ -686,10 +685,7 @@ def test_records_are_kept_to_the_byte_and_the_last_one_gets_its_end(write, end):
     [
         (b"", "no header of columns (there is nothing in it)"),
         (b"\xff\xfe,text\n", "no header of columns (not UTF-8)"),
-        (
-            b"id,text\r1,a\r",
-            r"no header of columns (a \r within a line; lines end in \n or \r\n)",
-        ),
+        (b"id,text\r1,a\r", r"no header of columns (a \r within a line; lines end in \n or \r\n)"),
         (
             f"{'x' * 61},{'y' * 60}\n".encode(),
             f"no column 'text'; there are: {'x' * 60}..., {'y' * 60}; --text-field names another",

@@ -132,15 +132,13 @@ def test_senders_and_file_names_that_differ_beyond_ascii_are_other_content():
 @pytest.mark.parametrize(
     "encoding",
     [
-        *(
-            "base64 ",
-            "Base64\t",
-            "base64 ; x=y",
-            "base64 (as sent)",
-            "(a) base64",
-            '"base64"',
-            "\n base64",
-        )
+        "base64 ",
+        "Base64\t",
+        "base64 ; x=y",
+        "base64 (as sent)",
+        "(a) base64",
+        '"base64"',
+        "\n base64",
     ],
 )
 def test_a_transfer_encoding_with_blanks_and_comments(encoding):

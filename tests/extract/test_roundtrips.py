@@ -29,14 +29,8 @@ MAKERS = {
     "a.pptx": ("pptx", makers.pptx),
     "a.xlsx": ("xlsx", makers.xlsx),
     "cp936.rtf": ("rtf", makers.rtf),
-    "cp950.rtf": (
-        "rtf",
-        lambda text: makers.rtf(text, 950).replace(b"charset134", b"charset136"),
-    ),
-    "cp1252.rtf": (
-        "rtf",
-        lambda text: makers.rtf(text, 1252).replace(b"charset134", b"charset0"),
-    ),
+    "cp950.rtf": ("rtf", lambda text: makers.rtf(text, 950).replace(b"charset134", b"charset136")),
+    "cp1252.rtf": ("rtf", lambda text: makers.rtf(text, 1252).replace(b"charset134", b"charset0")),
     "utf-8.eml": ("eml", makers.eml),
     "a.mbox": ("mbox", makers.mbox),
     "site.html": ("html", makers.site_page),

@@ -108,12 +108,7 @@ def test_time_to_tell_grows_with_the_file_and_no_faster(piece):
 
 @pytest.mark.parametrize(
     ("type_", "found"),
-    [
-        ("text", "odt"),
-        ("text-template", "odt"),
-        ("spreadsheet", "ods"),
-        ("presentation", "odp"),
-    ],
+    [("text", "odt"), ("text-template", "odt"), ("spreadsheet", "ods"), ("presentation", "odp")],
 )
 def test_open_documents_say_what_they_are(type_, found):
     assert kind(makers.odf_of("", type_), "a") == found

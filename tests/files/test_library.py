@@ -248,10 +248,8 @@ NO_NUMBER, NO_TRUTH = "a whole number, not string 'docs'", "True or False, not s
         (simdup.evaluate, "recipes", LIST.format("Recipe objects")),
         *((simdup.Filters, "max_size", NO_NUMBER), (simdup.Filters, "hidden", NO_TRUTH)),
         *((simdup.Settings, "k", NO_NUMBER), (simdup.Settings, "verified", NO_TRUTH)),
-        *(
-            (simdup.evaluate, "k", NO_NUMBER),
-            (simdup.Settings, "recipe", "a Recipe, not string 'docs'"),
-        ),
+        (simdup.evaluate, "k", NO_NUMBER),
+        (simdup.Settings, "recipe", "a Recipe, not string 'docs'"),
         (simdup.Settings, "similarity", "a number, not string 'docs'"),
     ],
 )

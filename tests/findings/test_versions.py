@@ -171,9 +171,7 @@ def test_versions_are_ordered_by_their_names_whatever_their_times(texts):
     texts({"contract final.txt": 90, "contract v4.txt": 60}, age=DAY)
     texts({"contract v2.txt": 10, "contract v1.txt": 0}, age=DAY)
 
-    assert chains() == [
-        [f"contract {each}.txt" for each in ("v1", "v2", "v4", "final")],
-    ]
+    assert chains() == [[f"contract {each}.txt" for each in ("v1", "v2", "v4", "final")]]
 
 
 def test_what_changed_is_one_minus_the_exact_similarity_of_neighbours(texts, folder):

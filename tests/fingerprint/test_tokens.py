@@ -63,7 +63,7 @@ def test_marks_on_nothing_begin_a_word(tokens_of, before):
 
 def test_texts_without_a_token_stand_between_others(tokens_of):
     assert tokens_of("", "a b", " 。", "", "中国", "\n") == [
-        *([], ids("a", "b"), [], [], ids("中", "国"), []),
+        *([], ids("a", "b"), [], [], ids("中", "国"), [])
     ]
 
 

@@ -248,9 +248,7 @@ class IndexAndDictionary(RuleBasedStateMachine):
 
         assert self.index.remove([name]) == Changes(removed=len(named or under))
 
-    @rule(
-        given=st.lists(st.tuples(st.sampled_from(TEXT_NAMES), st.sampled_from(sorted(TEXTS)))),
-    )
+    @rule(given=st.lists(st.tuples(st.sampled_from(TEXT_NAMES), st.sampled_from(sorted(TEXTS)))))
     def add_texts(self, given):
         made = {name: Known(TEXTS[what], TEXTS[what].encode(), -1) for name, what in given}
         replaced = len(made.keys() & self.known.keys())
@@ -1149,11 +1147,7 @@ def test_index_scan_skips_changed_files(index, write, is_near):
     (group,) = result.groups
     assert [os.path.relpath(m.document.path) for m in group.members] == ["in/a", "in/d"]
     reasons = {os.path.relpath(each.path): each.reason for each in result.skipped}
-    assert reasons == {
-        "in/b": Reason.CHANGED,
-        "in/c": Reason.VANISHED,
-        "text": Reason.VANISHED,
-    }
+    assert reasons == {"in/b": Reason.CHANGED, "in/c": Reason.VANISHED, "text": Reason.VANISHED}
 
 
 def test_an_unverified_index_scan_opens_no_file(index, write, untouchable):

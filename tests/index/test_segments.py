@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.index.segments import (
-    QUERIES_WORTH_A_SEARCH,
-    cut,
-    nearest,
-    segment,
-    within,
-)
+from simdup.index.segments import QUERIES_WORTH_A_SEARCH, cut, nearest, segment, within
 
 pytestmark = pytest.mark.slow
 

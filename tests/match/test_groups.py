@@ -358,9 +358,7 @@ def test_each_document_goes_to_its_closest_neighbour_or_stays_alone():
     pairs = np.array([[0, 4], [0, 5], [1, 5], [1, 4], [2, 4], [2, 5]])
 
     found = closest(
-        pairs,
-        np.array([0.5, 0.9, 0.7, 0.7, 0.7, 0.7]),
-        np.array([0, 1, 2, 3, 5, 4], np.uint64),
+        pairs, np.array([0.5, 0.9, 0.7, 0.7, 0.7, 0.7]), np.array([0, 1, 2, 3, 5, 4], np.uint64)
     )
     assert found.tolist() == [5, 5, 5, 3, 4, 5]
 

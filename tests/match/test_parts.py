@@ -21,14 +21,7 @@ from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.engine import LocalEngine, TextGroups
 from simdup.match.exclusions import Exclusions
 from simdup.match.own_share import OwnShares
-from simdup.match.parts import (
-    Place,
-    find_parts,
-    least_shared,
-    place_of,
-    shares_of,
-    verified_parts,
-)
+from simdup.match.parts import Place, find_parts, least_shared, place_of, shares_of, verified_parts
 from simdup.match.siblings import Siblings
 from simdup.match.verify import cosines
 from simdup.progress import silent

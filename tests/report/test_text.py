@@ -629,11 +629,9 @@ def test_a_passage_that_is_cut_otherwise_shows_its_changes_and_no_more():
     left, right = "Boil the water.\nStir it.\nServe.", "Boil the water, and stir it well.\nServe."
 
     assert list(diff.render(left, right, ("a", "b")))[3:] == [
-        *(
-            "-1 Boil the water[-.-]",
-            "-2 [-Stir-] it.",
-            "+1 Boil the water{+, and stir+} it{+ well+}.",
-        ),
+        "-1 Boil the water[-.-]",
+        "-2 [-Stir-] it.",
+        "+1 Boil the water{+, and stir+} it{+ well+}.",
         " 3 Serve.",
     ]
 

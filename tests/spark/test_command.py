@@ -280,8 +280,7 @@ def test_folders_may_be_named_name_equals_value(run, write):
 
 
 @pytest.mark.parametrize(
-    ("taken", "lost"),
-    [("in/a.jsonl", "in/more/b.jsonl"), ("in/lang=1/a.jsonl", "in/b.jsonl")],
+    ("taken", "lost"), [("in/a.jsonl", "in/more/b.jsonl"), ("in/lang=1/a.jsonl", "in/b.jsonl")]
 )
 def test_a_file_that_spark_would_pass_over_is_named_in_the_error(run, write, taken, lost):
     for place in (taken, lost):

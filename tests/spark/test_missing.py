@@ -72,8 +72,7 @@ def test_a_missing_java_is_reported_with_what_to_install(session, home, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("version", "problem"),
-    [("17.0.15", None), ("21", None), ("1.8.0_292", "1"), ("11.0.2", "11")],
+    ("version", "problem"), [("17.0.15", None), ("21", None), ("1.8.0_292", "1"), ("11.0.2", "11")]
 )
 def test_an_old_java_is_reported_with_its_version(session, home, version, problem):
     java = home / "bin" / "java"

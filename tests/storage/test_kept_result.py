@@ -13,17 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simdup import (
-    Document,
-    Filters,
-    Kind,
-    Recipe,
-    Settings,
-    Skipped,
-    Source,
-    Store,
-    scan,
-)
+from simdup import Document, Filters, Kind, Recipe, Settings, Skipped, Source, Store, scan
 from simdup.files import scan as scanning
 from simdup.records import Reason
 from simdup.settings import Converter, Limits

@@ -25,12 +25,7 @@ from conftest import by_sql
 from failing import Failing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    invariant,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from simdup.errors import InputError
 from simdup.files import scan as scanning

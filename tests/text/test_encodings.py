@@ -649,11 +649,9 @@ def test_the_euro_sign_of_windows_in_gbk(data):
     "text",
     [
         *(THAI, HEBREW, ARABIC, "नमस्ते, कल दोपहर तीन बजे बैठक होगी।\n", "ეს მოკლე ტექსტია.\n"),
-        *(
-            "ይህ በአማርኛ የተጻፈ አጭር ጽሑፍ ነው።\n",
-            "Đây là một đoạn văn bản ngắn.\n",
-            "བོད་ཡིག་ནི་བོད་པའི་ཡི་གེ་ཡིན།\n",
-        ),
+        "ይህ በአማርኛ የተጻፈ አጭር ጽሑፍ ነው።\n",
+        "Đây là một đoạn văn bản ngắn.\n",
+        "བོད་ཡིག་ནི་བོད་པའི་ཡི་གེ་ཡིན།\n",
     ],
 )
 def test_utf16_without_a_mark_is_recognised_in_any_script(text, order):
