@@ -13,9 +13,10 @@ import pytest
 from simdup.cli.configuration import NAME, user_file
 from simdup.settings import OWN_SHARE
 
-pytestmark = pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="Python has had a reader of TOML since 3.11"
-)
+pytestmark = [
+    pytest.mark.skipif(sys.version_info < (3, 11), reason="3.11 is the first to read TOML"),
+    pytest.mark.usefixtures("texts"),
+]
 
 
 @pytest.fixture
@@ -55,7 +56,6 @@ def paths(found):
     return {member["path"] for group in found["groups"] for member in group["members"]}
 
 
-@pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize("place", [NAME, f"docs/{NAME}"])
 def test_a_file_in_the_scanned_tree_or_above_it_sets_defaults(scanned, write, place, folder):
     (folder / ".git").mkdir()
@@ -69,7 +69,6 @@ def test_a_file_in_the_scanned_tree_or_above_it_sets_defaults(scanned, write, pl
     assert found["stats"]["skipped"]["excluded"] == 1
 
 
-@pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize(("text", "share"), [("0.9", 0.9), ("'90%'", 0.9), ("0", 0), ("0.0", 0)])
 def test_the_users_own_file_sets_the_own_share(scanned, own, text, share):
     own(f"own-share = {text}\n")
@@ -80,7 +79,6 @@ def test_the_users_own_file_sets_the_own_share(scanned, own, text, share):
     assert scanned("--no-verify")["settings"]["own_share"] is None
 
 
-@pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize(
     "line",
     [
@@ -102,7 +100,6 @@ def test_a_tree_decides_neither_what_is_alike_nor_what_runs_or_is_written(run, w
     assert os.listdir() == ["docs"]
 
 
-@pytest.mark.usefixtures("texts")
 def test_a_scan_names_the_file_in_the_tree_that_it_used(run, write):
     write(f"docs/{NAME}", "hidden = true\n")
 
@@ -113,7 +110,6 @@ def test_a_scan_names_the_file_in_the_tree_that_it_used(run, write):
     assert run("scan", "docs", "--quiet").err == b""
 
 
-@pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize("is_repository", [True, False])
 def test_a_file_above_the_repository_or_the_scanned_folder_is_not_read(
     scanned, write, folder, is_repository
@@ -125,7 +121,6 @@ def test_a_file_above_the_repository_or_the_scanned_folder_is_not_read(
     assert scanned()["groups"]
 
 
-@pytest.mark.usefixtures("texts")
 def test_the_command_line_wins_over_the_tree_and_the_tree_over_the_users_own(scanned, write, own):
     own("exclude = ['a*']\nbits = 64\nhidden = true\n")
     write(f"docs/{NAME}", "exclude = ['b*']\n")
@@ -135,7 +130,6 @@ def test_the_command_line_wins_over_the_tree_and_the_tree_over_the_users_own(sca
     assert paths(scanned("--exclude", "c*")) == {"docs/a.txt", "docs/b.txt"}
 
 
-@pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize(
     ("text", "typed"),
     [
@@ -162,14 +156,12 @@ def test_an_option_of_a_file_gives_way_to_those_on_the_command_line(run, own, te
     assert (ended.code, shown, ended.err) == (0, alone, b"")
 
 
-@pytest.mark.usefixtures("texts")
 def test_options_of_one_file_that_exclude_each_other_are_refused(run, own):
     own("similarity = 0.7\nk = 9\n")
 
     assert b"--similarity and -k exclude each other" in run("scan", "docs").err
 
 
-@pytest.mark.usefixtures("texts")
 def test_a_key_of_another_command_is_no_fault(scanned, run, own):
     own('top = 10\ndraws = 3\n[corpus.scan]\ntext-field = "body"\n[index]\njobs = 1\n')
 
@@ -177,7 +169,6 @@ def test_a_key_of_another_command_is_no_fault(scanned, run, own):
     assert run("index", "build", "i", "docs").code == run("index", "info", "i").code == 0
 
 
-@pytest.mark.usefixtures("texts")
 def test_help_and_two_files_need_no_configuration_of_a_tree(run, write, own):
     write(f"docs/{NAME}", "= broken\n")
 
@@ -188,7 +179,6 @@ def test_help_and_two_files_need_no_configuration_of_a_tree(run, write, own):
     assert b"'among': belongs on the command line" in said
 
 
-@pytest.mark.usefixtures("texts")
 def test_paths_are_relative_to_the_file_that_names_them(run, own):
     place = own('[scan]\ncache = "scans.store"\n')
 
@@ -197,7 +187,6 @@ def test_paths_are_relative_to_the_file_that_names_them(run, own):
     assert (place.parent / "scans.store").exists()
 
 
-@pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -239,7 +228,6 @@ def test_what_is_wrong_in_a_file_is_one_line_with_its_place(run, own, text, mess
     assert message in line
 
 
-@pytest.mark.usefixtures("texts")
 def test_a_tree_may_keep_its_own_list_of_ignored_pairs_but_name_none_elsewhere(run, write):
     assert (
         run("ignore", "add", "docs/a.txt", "docs/b.txt", "--ignored", "docs/.simdup-ignored").code
@@ -253,7 +241,6 @@ def test_a_tree_may_keep_its_own_list_of_ignored_pairs_but_name_none_elsewhere(r
     assert "is outside the folder of this file" in run("scan", "docs").err.decode()
 
 
-@pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize("other", [None, "hidden = true\n"])
 def test_a_file_that_holds_for_some_of_the_paths_only_is_refused(run, write, english, other):
     write("more/a.txt", english)
@@ -268,7 +255,6 @@ def test_a_file_that_holds_for_some_of_the_paths_only_is_refused(run, write, eng
     assert run("scan", "docs", "more", "--no-config").code == 0
 
 
-@pytest.mark.usefixtures("texts")
 def test_a_link_is_no_configuration_of_a_tree(scanned, write, folder):
     write("elsewhere.toml", "exclude = '*'\n")
     (folder / "docs" / NAME).symlink_to(folder / "elsewhere.toml")
@@ -276,7 +262,6 @@ def test_a_link_is_no_configuration_of_a_tree(scanned, write, folder):
     assert scanned()["groups"]
 
 
-@pytest.mark.usefixtures("texts")
 def test_defaults_of_scans_leave_an_index_as_it_is(run, own):
     assert run("index", "build", "i", "docs").code == 0
     own("bits = 512\ntop = 1\nsimilarity = 0.99\n")
@@ -288,7 +273,6 @@ def test_defaults_of_scans_leave_an_index_as_it_is(run, own):
     assert run("scan", "--index", "i").code == 0
 
 
-@pytest.mark.usefixtures("texts")
 def test_a_byte_order_mark_and_lists_of_names_are_understood(run, write, own):
     own('\ufeff[evaluate]\nbits = [16, 32]\nfeatures = ["shingles", "tokens"]\n')
     write("clusters.csv", "path,cluster\ndocs/a.txt,1\ndocs/c.lock,1\ndocs/b.txt,2\n")

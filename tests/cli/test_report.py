@@ -12,7 +12,7 @@ import pytest
 from conftest import filled_form
 from reports import data_in, scripts, texts
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("files")]
 
 
 @pytest.fixture
@@ -22,12 +22,12 @@ def files(write, english):
 
 
 @pytest.fixture
-def result(run, files):  # noqa: ARG001 (they are scanned)
+def result(run):
+    """The name of a saved result of the files."""
     run("scan", "docs", "--format", "json", "-o", "r.json", "-q")
     return "r.json"
 
 
-@pytest.mark.usefixtures("files")
 def test_a_scan_writes_a_page_with_its_texts_besides_its_report(run, english):
     ended = run("scan", "docs", "--html", "p.html", "-q")
 
@@ -56,7 +56,6 @@ def test_a_saved_result_shows_siblings_if_it_has_them(run, write):
     assert without.err.endswith(b"set aside 45 pairs of one pattern\n")
 
 
-@pytest.mark.usefixtures("files")
 def test_html_texts_none_writes_a_page_without_texts(run):
     run("scan", "docs", "--html", "p.html", "--html-texts", "none", "-q")
 
@@ -86,7 +85,6 @@ def test_converted_documents_are_in_the_page_of_a_scan_but_not_of_a_saved_result
     assert run("report", "r.json", "-q").out == run("scan", "docs", *convert, "-q").out
 
 
-@pytest.mark.usefixtures("files")
 def test_the_page_of_an_index_has_no_texts_by_default(run):
     run("index", "build", "i.simdup", "docs")
     run("scan", "--index", "i.simdup", "--no-verify", "--html", "p.html", "-q")
@@ -104,7 +102,6 @@ def test_a_report_shows_a_saved_result_as_the_scan_did(run, result):
     assert again.err.startswith(b"1 group of 2 files; read 2 of 2 files")
 
 
-@pytest.mark.usefixtures("files")
 def test_a_report_takes_json_lines_from_stdin(simdup):
     lines = simdup("scan", "docs", "--format", "jsonl", "-q").stdout
     again = simdup("report", "-", "-q", input=lines)
@@ -177,7 +174,6 @@ def test_an_interrupted_result_is_shown_as_such(run, result):
     assert data_in()["complete"] is False
 
 
-@pytest.mark.usefixtures("files")
 def test_the_old_page_stays_when_the_new_one_fails(run, monkeypatch):
     Path("p.html").write_text("old")
     monkeypatch.setattr("simdup.files.read.read_again", lambda *_: 1 / 0)
@@ -187,7 +183,6 @@ def test_the_old_page_stays_when_the_new_one_fails(run, monkeypatch):
     assert sorted(os.listdir()) == ["docs", "p.html"]
 
 
-@pytest.mark.usefixtures("files")
 def test_the_page_is_written_even_if_the_output_pipe_closes(simdup):
     read, write = os.pipe()
     os.close(read)
@@ -198,7 +193,6 @@ def test_the_page_is_written_even_if_the_output_pipe_closes(simdup):
     assert texts()
 
 
-@pytest.mark.usefixtures("files")
 def test_the_page_leaves_its_language_to_the_browser_or_opens_as_told(simdup):
     locale = {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8"}
     simdup("scan", "docs", "--html", "p.html", environment=locale)
@@ -208,7 +202,6 @@ def test_the_page_leaves_its_language_to_the_browser_or_opens_as_told(simdup):
     assert data_in()["language"] == "en"
 
 
-@pytest.mark.usefixtures("files")
 def test_the_page_opens_in_the_browser_of_the_user(simdup, tmp_path):
     opened = tmp_path / "opened"
     browser = f"{sys.executable} -c \"open({str(opened)!r}, 'w').write('%s')\""
@@ -226,7 +219,6 @@ def test_the_page_opens_in_the_browser_of_the_user(simdup, tmp_path):
     assert b"the page is open: p.html" in ended.stderr
 
 
-@pytest.mark.usefixtures("files")
 def test_without_a_browser_one_line_says_where_the_page_is(run, monkeypatch):
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     ended = run("scan", "docs", "--open", "--html", "p.html", "-q")
@@ -236,7 +228,6 @@ def test_without_a_browser_one_line_says_where_the_page_is(run, monkeypatch):
     assert texts()
 
 
-@pytest.mark.usefixtures("files")
 def test_the_page_of_a_saved_result_has_the_day_of_that_file(simdup):
     simdup("scan", "docs", "--format", "json", "-o", "r.json")
     os.utime("r.json", (10**9, 10**9))

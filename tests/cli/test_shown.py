@@ -13,6 +13,8 @@ from patience import LONG
 from terminals import drained
 from terminals import terminal as opened
 
+pytestmark = pytest.mark.usefixtures("pairs")
+
 PAIRS = 30
 
 # Variables that overrule the size of a terminal.
@@ -41,7 +43,7 @@ def headings(ended):
     return [line for line in ended.out.decode().splitlines() if line.startswith("Group ")]
 
 
-@pytest.mark.usefixtures("pairs", "terminal")
+@pytest.mark.usefixtures("terminal")
 def test_a_terminal_shows_what_fits_and_says_how_to_see_the_others(run):
     ended = run("scan", "in")
 
@@ -53,21 +55,20 @@ def test_a_terminal_shows_what_fits_and_says_how_to_see_the_others(run):
     assert shown[-1].startswith("Group 1: ")
 
 
-@pytest.mark.usefixtures("pairs", "terminal")
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("option", [["--all"], ["--limit", "30"]])
 def test_a_terminal_shows_what_is_asked_for(run, option):
     assert len(headings(run("scan", "in", *option))) == PAIRS
     assert len(headings(run("scan", "in", "--limit", "7"))) == 7
 
 
-@pytest.mark.usefixtures("pairs", "terminal")
+@pytest.mark.usefixtures("terminal")
 def test_a_report_that_goes_to_a_file_is_whole(run, folder):
     run("scan", "in", "-o", "report.txt")
 
     assert (folder / "report.txt").read_text().count("Group ") == PAIRS
 
 
-@pytest.mark.usefixtures("pairs")
 def test_a_pipe_gets_every_group_unless_a_limit_is_given(run):
     assert len(headings(run("scan", "in"))) == PAIRS
     limited = run("scan", "in", "--limit", "3")
@@ -83,7 +84,6 @@ def groups_in(form, out):
     return out.count(b"\n\n") if form == "fdupes" else (out.count(b"\n") - 1) // 2
 
 
-@pytest.mark.usefixtures("pairs")
 @pytest.mark.parametrize("form", ["json", "csv", "fdupes"])
 def test_only_a_limit_on_the_command_line_cuts_what_programs_read(run, form):
     arguments = "scan", "in", "--format", form
@@ -99,7 +99,6 @@ def test_only_a_limit_on_the_command_line_cuts_what_programs_read(run, form):
     assert groups_in(form, run(*arguments).out) == PAIRS
 
 
-@pytest.mark.usefixtures("pairs")
 def test_of_equally_similar_groups_the_largest_is_the_first(run):
     ended = run("scan", "in", "--format", "json")
 
@@ -107,7 +106,6 @@ def test_of_equally_similar_groups_the_largest_is_the_first(run):
     assert (paths[0], paths[-1]) == (f"in/{PAIRS - 1}a", "in/00a")
 
 
-@pytest.mark.usefixtures("pairs")
 def test_a_summary_is_the_whole_report_if_it_is_asked_for(run, folder):
     whole, short = run("scan", "in"), run("scan", "in", "--summary")
     run("scan", "in", "--summary", "--quiet", "--output", "summary.txt")
@@ -121,7 +119,6 @@ def test_a_summary_is_the_whole_report_if_it_is_asked_for(run, folder):
     assert (folder / "summary.txt").read_text().splitlines()[1] == last
 
 
-@pytest.mark.usefixtures("pairs")
 def test_a_saved_result_is_shown_in_the_same_ways(run):
     run("scan", "in", "--format", "json", "-o", "r.json")
 
@@ -143,7 +140,6 @@ def test_distances_are_shown_if_they_are_asked_for(run, write, english):
     assert b" bits " in verbose.splitlines()[2]
 
 
-@pytest.mark.usefixtures("pairs")
 def test_a_real_terminal_is_not_scrolled(folder):
     screen, end = opened(30, 100)
     environment = {name: value for name, value in os.environ.items() if name not in SIZES}
