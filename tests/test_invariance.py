@@ -81,7 +81,7 @@ def test_a_text_is_the_same_in_every_encoding(tmp_path, vocabulary, words, encod
     assert set(found) == {simdup.fingerprint_texts([text])[0].tobytes()}
 
 
-def of_shared_clauses(seed, n=3000):
+def of_shared_clauses(seed, n=2000):
     """Different short texts made from shared clauses, two thirds of them versions of others."""
     chooser = random.Random(seed)
     words = [f"w{i}" for i in range(2000)]
@@ -115,7 +115,7 @@ def test_the_order_of_rows_changes_no_group(seed):
 
 @pytest.mark.slow
 def test_the_names_and_times_of_files_change_no_group_and_no_similarity(tmp_path):
-    texts = of_shared_clauses(1, 2000)
+    texts = of_shared_clauses(1)
 
     def groups(folder, seed):
         chooser = random.Random(seed)
