@@ -127,8 +127,6 @@ class Limits:
         for every text of the collection, where a scan takes over 100,000 ns.
     sampled_one_in: At most one text in so many is sampled.
     near_per_sampled: The most texts looked at of the ones that may be alike to a sampled text.
-    id_bytes: Bytes of ids of rows that are kept in memory. If there are more, files are read again
-        for them.
     faulty_rows: A report lists at most this many flaws of each fault.
     result_bytes: The most bytes of results that a store keeps in all; the least recently used ones
         go first.
@@ -156,7 +154,6 @@ class Limits:
     sampled: int = 250
     sampled_one_in: int = 20
     near_per_sampled: int = 16
-    id_bytes: int = 1 << 28
     faulty_rows: int = 1000
     result_bytes: int = 1 << 25
     batch_documents: int = 4096

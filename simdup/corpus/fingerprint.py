@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -73,7 +72,6 @@ class FingerprintedChunk(NamedTuple):
     See `ComparedRows` for `numbers`, `offsets` and `lengths`.
 
     table: The index of the table that the chunk is from.
-    ids: An entry of `ComparedRows.ids`; None if these ids cannot be kept.
     """
 
     table: int
@@ -82,7 +80,6 @@ class FingerprintedChunk(NamedTuple):
     offsets: Indices
     lengths: Indices
     flaws: list[Flaw]
-    ids: bytes | None
 
 
 def fingerprint_chunk(table: int, chunk: Chunk, settings: Settings) -> FingerprintedChunk:
@@ -100,15 +97,7 @@ def fingerprint_chunk(table: int, chunk: Chunk, settings: Settings) -> Fingerpri
         offsets[good],
         lengths[good],
         sorted((*parsed.flaws, *without, *degenerate), key=lambda flaw: flaw.row),
-        _as_json([parsed.ids[row] for row in good.tolist()] if parsed.ids else []),
     )
-
-
-def _as_json(ids: list[list[Any]]) -> bytes | None:
-    """The ids of some rows; None if one may be nested too deeply to be read back."""
-    if any(isinstance(value, list | dict) for each in ids for value in each):
-        return None
-    return json.dumps(ids).encode() if ids else b""
 
 
 def text_digests(texts: Iterable[str]) -> Digests:
@@ -139,22 +128,20 @@ def fingerprint_tables(
     if jobs is None:
         jobs = jobs_worth(size)
     none = np.empty(0, np.int64)
-    collected, limits = new_prints(settings, none, none, none), settings.limits
-    flaws, ids = Flaws(tables, limits.faulty_rows), _KeptIds(limits.id_bytes)
-    owners, sizes = list[int](), [0]
+    collected = new_prints(settings, none, none, none)
+    flaws = Flaws(tables, settings.limits.faulty_rows)
+    owners, sizes = list[int](), list[int]()
     with closing(_fingerprinted(tables, settings, jobs, size * factor, progress)) as chunks:
         for made in progress(chunks, "rows", None, _rows_in):
             where = made.numbers, made.offsets, made.lengths
             collected.add(made.prints.sketches, *made.prints[:4], *where)
             flaws.add(made.table, made.flaws)
-            ids.add(made.ids)
             owners.append(made.table)
             sizes.append(len(made.numbers))
     *prints, numbers, offsets, lengths = collected.columns()
-    in_table = np.bincount(np.array(owners, np.int64), sizes[1:], len(tables)).astype(np.int64)
+    in_table = np.bincount(np.array(owners, np.int64), sizes, len(tables)).astype(np.int64)
     begins = np.append(0, np.cumsum(in_table))
-    columns = begins, numbers, offsets, lengths, np.cumsum(sizes)
-    rows = ComparedRows(tables, *columns, tuple(ids.kept))
+    rows = ComparedRows(tables, begins, numbers, offsets, lengths)
     return rows, TextFingerprints._make([*prints, collected.sketches()]), flaws
 
 
@@ -188,20 +175,6 @@ def _fingerprinted(
         raise SimdupError(
             "a process that read rows died, for want of memory perhaps; try fewer --jobs"
         ) from None
-
-
-class _KeptIds:
-    """The ids of the rows of each chunk, as long as all of them together are small enough."""
-
-    def __init__(self, most: int) -> None:
-        self.kept, self.size, self.most = list[bytes](), 0, most
-
-    def add(self, ids: bytes | None) -> None:
-        """Add the ids of the next chunk; None if they cannot be kept, and then none are."""
-        self.kept.append(ids or b"")
-        self.size += self.most + 1 if ids is None else len(ids)
-        if self.size > self.most:
-            self.kept.clear()
 
 
 class Flaws:

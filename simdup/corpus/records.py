@@ -33,9 +33,6 @@ class ComparedRows:
     numbers: The line on which each row begins, from 1; in Parquet the row's number, from 1.
     offsets: The byte at which each row begins, where the file can be read from there.
     lengths: The number of characters of each text.
-    chunks: (chunks + 1,): tables are read in chunks; chunk i has the rows chunks[i]:chunks[i + 1].
-    ids: For each chunk the ids of its rows as JSON, see `formats.table.Parsed`: empty for a table
-        that keeps no ids. The tuple is empty if the ids were too many, or one is a list or object.
     """
 
     tables: tuple[Table, ...]
@@ -43,8 +40,6 @@ class ComparedRows:
     numbers: Indices
     offsets: Indices
     lengths: Indices
-    chunks: Indices
-    ids: tuple[bytes, ...]
 
     def __len__(self) -> int:
         return len(self.numbers)

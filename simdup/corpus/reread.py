@@ -7,7 +7,6 @@ is read from its beginning again and again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
@@ -20,7 +19,6 @@ from simdup.arrays import Indices
 from simdup.compute.compiled import in_threads, loaded_kernels
 from simdup.corpus.fingerprint import text_digests
 from simdup.corpus.formats.streams import changed
-from simdup.corpus.formats.table import LACKING
 from simdup.corpus.records import ComparedRows
 from simdup.errors import SimdupError
 from simdup.fingerprint.features import Features, all_features, concatenated
@@ -40,19 +38,7 @@ def values(rows: ComparedRows, asked: Indices, field: str | None = None) -> Iter
     for table, (begin, end) in zip(rows.tables, pairwise(bounds), strict=True):
         if begin < end:
             own = asked[begin:end]
-            if rows.ids and field is not None and field == table.kept_id:
-                yield from _kept_ids(rows, own)
-            else:
-                yield from table.values(field, rows.numbers[own], rows.offsets[own])
-
-
-def _kept_ids(rows: ComparedRows, asked: Indices) -> Iterator[Any]:
-    """Yield the ids of these rows (ascending), which were kept when the rows were first read."""
-    bounds = np.searchsorted(asked, rows.chunks)
-    for chunk in np.flatnonzero(np.diff(bounds)).tolist():
-        ids = json.loads(rows.ids[chunk])
-        own = asked[bounds[chunk] : bounds[chunk + 1]] - rows.chunks[chunk]
-        yield from (ids[row][0] if ids[row] else LACKING for row in own.tolist())
+            yield from table.values(field, rows.numbers[own], rows.offsets[own])
 
 
 class RereadTexts:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -28,7 +28,14 @@ from simdup.corpus.formats.jsonl import JsonLines
 from simdup.corpus.formats.open import TSV, form_of
 from simdup.corpus.formats.parquet import parsed_columns
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Packed, Status, too_long, unpacked
-from simdup.corpus.formats.table import Parsed, Record, named_by, other_fields, with_line_end
+from simdup.corpus.formats.table import (
+    LACKING,
+    Parsed,
+    Record,
+    named_by,
+    other_fields,
+    with_line_end,
+)
 from simdup.errors import InputError
 from simdup.report.json_csv import to_json
 from simdup.report.rows import beginning, id_as_json
@@ -153,7 +160,9 @@ def _described(parsed: Parsed, n: int) -> dict[str, pa.Array]:
     made["beginning"][at] = list(map(beginning, parsed.texts))
     made["text"][at] = [text.encode("utf-8", "surrogatepass") for text in parsed.texts]
     if parsed.ids:
-        made["name"][at] = [to_json(id_as_json(id_[0] if id_ else None)) for id_ in parsed.ids]
+        made["name"][at] = [
+            to_json(id_as_json(None if each is LACKING else each)) for each in parsed.ids
+        ]
     for flaw in parsed.flaws:
         made["fault"][flaw.row], made["detail"][flaw.row] = flaw.fault.value, flaw.detail
     text = pa.array(made["text"], pa.binary())
@@ -168,10 +177,12 @@ def _json_lines(
     line = F.col("value").cast("binary").alias("line")
     # The record leaves out the columns that the names of folders add.
     rows = frame.select(_record(["value"]), line, *_split_columns())
-    return rows, partial(json_texts, JsonLines(Content("", ""), (text,), None, name))
+    return rows, partial(json_texts, JsonLines(Content("", ""), (text,), None), name)
 
 
-def json_texts(table: JsonLines, positions: pa.Array, lines: pa.Array) -> Parsed:
+def json_texts(
+    table: JsonLines, id_field: str | None, positions: pa.Array, lines: pa.Array
+) -> Parsed:
     """The texts of lines, numbered from 0 on, which stand at these positions of their files."""
     records, flaws = list[Record](), list[Flaw]()
     for row, (number, line) in enumerate(
@@ -181,7 +192,7 @@ def json_texts(table: JsonLines, positions: pa.Array, lines: pa.Array) -> Parsed
             flaws.append(too_long(row))
         else:
             records.append(Record(row, 0, [], line.removeprefix(_BOM) if number == 1 else line))
-    parsed = table.parsed(records)
+    parsed = table.parsed(records, id_field)
     parsed.flaws += flaws
     return parsed
 
@@ -210,7 +221,7 @@ def _column_texts(_: pa.Array, texts: pa.Array, *ids: pa.Array) -> Parsed:
     """The texts of a text column, from 0 on."""
     parsed = parsed_columns([texts], 0)
     for names in ids:
-        parsed.ids = [[names[row].as_py()] for row in parsed.numbers]
+        parsed.ids = [names[row].as_py() for row in parsed.numbers]
     return parsed
 
 
@@ -337,7 +348,7 @@ class CsvFiles(NamedTuple):
                     "file": np.full(len(some), file, np.int32),
                     "position": np.array([each.number for each in some]),
                     "value": [each.decode("utf-8", "replace").removesuffix("\n") for each in lines],
-                    **_described(table.parsed(rows), len(some)),
+                    **_described(table.parsed(rows, self.name), len(some)),
                 }
                 yield pa.RecordBatch.from_pydict(columns)
 
@@ -347,8 +358,7 @@ class CsvFiles(NamedTuple):
             for file, content in zip(each["file"].to_pylist(), each["content"], strict=True):
                 path = self.names[file]
                 opened = Content(path, form_of(path)[1], data=content.as_buffer())
-                table = CommaSeparated.opened(opened, (self.text,), self.name)
-                yield file, replace(table, kept_id=self.name)
+                yield file, CommaSeparated.opened(opened, (self.text,), self.name)
 
 
 def _whole(table: CommaSeparated) -> Iterator[Record]:

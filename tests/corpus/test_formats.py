@@ -445,7 +445,7 @@ def test_a_file_without_rows_lacks_no_field(write):
 def test_lines_do_not_depend_on_how_blocks_cut_them(lines):
     data = b"\n".join(lines)
     expected = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    table_of_rows = JsonLines(streams.Packed("a.jsonl", "", None), ("text",), None, None)
+    table_of_rows = JsonLines(streams.Packed("a.jsonl", "", None), ("text",), None)
     for size in (1, 3, 1000):
         blocks = [data[at : at + size] for at in range(0, len(data), size)]
         parts = [JsonChunk(table_of_rows, each).parsed() for each in lines_of(blocks)]

@@ -485,62 +485,21 @@ def test_a_packed_file_is_unpacked_once_for_texts_that_are_asked_for_again(
 IDS = [7, "seven", None, 1.5, "\ud800", 10**400, "", True]
 
 
-@pytest.fixture
-def with_ids(write):
-    """Write rows with ids of all kinds, every seventh without: packed twice, and plain once."""
-
-    def written(packed, plain):
-        rows = [{"text": text, "id": IDS[row % len(IDS)]} for row, text in enumerate(TEXTS)]
-        for row in rows[::7]:
-            del row["id"]
-        data = "".join(json.dumps(row) + "\n" for row in rows).encode()
-        write(packed, gzip.compress(b"broken\n\n" + data + data))
-        write(plain, data)
-        return [{"id": LACKING} | row for row in rows] * 2
-
-    return written
-
-
-@pytest.mark.parametrize("block", [200, 1 << 20], ids=["many chunks", "one chunk"])
-def test_ids_of_a_packed_file_are_kept_from_its_first_reading(with_ids, monkeypatch, block):
-    rows = with_ids("a.jsonl.gz", "b.jsonl")
-    monkeypatch.setattr(streams, "BLOCK", block)
+def test_ids_of_all_kinds_are_read_again_from_packed_and_plain_files(write):
+    rows = [{"text": text, "id": IDS[row % len(IDS)]} for row, text in enumerate(TEXTS)]
+    for row in rows[::7]:
+        del row["id"]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    write("a.jsonl.gz", gzip.compress(b"broken\n\n" + data))
+    write("b.jsonl", data)
     result = scan_rows(["a.jsonl.gz", "b.jsonl"], id_field="id")
-    every = np.arange(len(rows))
-    assert len(result.groups.members) >= len(rows)
-    monkeypatch.setattr(streams.Packed, "blocks", pytest.fail)
 
-    assert list(again.values(result.rows, every, "id")) == [row["id"] for row in rows]
-    assert list(again.values(result.rows, every[5::9], "id")) == [r["id"] for r in rows[5::9]]
+    found = list(again.values(result.rows, np.arange(2 * len(rows)), "id"))
+
+    assert found == [row.get("id", LACKING) for row in rows * 2]
     names = dict(zip(result.groups.members.tolist(), identities(result, "id"), strict=True))
     assert names[7] == "a.jsonl.gz:10"
     assert names[len(rows)] == "b.jsonl:1"
-
-
-@pytest.mark.parametrize("field", ["id", "other"])
-def test_ids_that_were_not_kept_are_read_again(with_ids, field):
-    rows = with_ids("a.jsonl.gz", "b.jsonl")
-    result = scan_rows(["a.jsonl.gz"], Settings(limits=Limits(id_bytes=100)), id_field="id")
-    assert result.rows.ids == ()
-
-    found = list(again.values(result.rows, np.arange(len(rows)), field))
-
-    assert found == [row["id"] if field == "id" else LACKING for row in rows]
-
-
-@pytest.mark.parametrize("depth", [1, 700])
-def test_ids_that_are_lists_are_read_again_however_deep(write, depth):
-    nested = f'{{"text": "{words(1)}", "id": {"[" * depth}{"]" * depth}}}\n'
-    plain = json.dumps({"text": words(1), "id": 7}) + "\n"
-    write("a.jsonl.gz", gzip.compress((plain + nested).encode()))
-
-    result = scan_rows(["a.jsonl.gz"], id_field="id")
-    first, second = identities(result, "id")
-
-    assert first == 7
-    for _ in range(depth - 1):
-        (second,) = second
-    assert second == []
 
 
 # No sketch compares their rows, so the texts are read again.

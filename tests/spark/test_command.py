@@ -307,9 +307,9 @@ def test_parquet_files_may_have_different_columns_and_rows_without_an_id(run, fo
 def test_a_row_that_is_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(files, "LONGEST_ROW", 30)
 
-    table = files.JsonLines(files.Content("", ""), ("text",), None, None)
+    table = files.JsonLines(files.Content("", ""), ("text",), None)
     lines = pa.array([b'{"text": "short"}', b'{"text": "' + b"a" * 30])
-    found = files.json_texts(table, pa.array([6, 7]), lines)
+    found = files.json_texts(table, None, pa.array([6, 7]), lines)
     assert found.texts == ["short"]
     assert [(flaw.row, flaw.fault.value) for flaw in found.flaws] == [(1, "too long")]
 

@@ -158,7 +158,7 @@ class CommaSeparated(TextTable):
         """Return the table of a file. Raises InputError as `header_of` does."""
         every = records(lines_of(file.blocks()), cls.delimiter)
         columns, header = header_of(file.path, every, fields, wanted)
-        return cls(file, fields, columns, wanted if file.packing else None, header)
+        return cls(file, fields, columns, header)
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, parsed, since only parsing tells where a record ends."""

@@ -127,7 +127,7 @@ class JsonLines(TextTable):
         Raises InputError for a JSON array, and if there are rows but none has the field `wanted`,
         or one of several `fields`.
         """
-        table = cls(file, fields, None, wanted if file.packing else None)
+        table = cls(file, fields, None)
         if _is_array(table):
             raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
         # A row may lack some of several fields, but a field that all rows lack is a mistake.

@@ -298,7 +298,7 @@ def parquet(file: Packed, fields: tuple[str, ...], wanted: str | None) -> Parque
         kind = (_inner(schema, field) or schema.field(field)).type
         if not _is_string(kind):
             raise InputError(f"{file.path!r}: column {field!r} is {kind}, and no text")
-    return Parquet(file, fields, _without_views(schema), None)
+    return Parquet(file, fields, _without_views(schema))
 
 
 def _inner(schema: pa.Schema, field: str) -> pa.Field | None:

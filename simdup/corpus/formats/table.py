@@ -30,14 +30,14 @@ class Parsed:
     """The texts of some consecutive rows of a file, and the rows that have none.
 
     numbers: The number of each text's row, as in `ComparedRows`.
-    ids: The id of each text's row in a list, which is empty if the row has none; see `Table`.
+    ids: Where `TextTable.parsed` was asked for them, the id of each text's row, or LACKING.
     """
 
     texts: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     offsets: list[int] = field(default_factory=list)
     flaws: list[Flaw] = field(default_factory=list)
-    ids: list[list[Any]] = field(default_factory=list)
+    ids: list[Any] = field(default_factory=list)
 
     def add(self, text: str, number: int, offset: int) -> None:
         """Append a row with a text."""
@@ -66,16 +66,12 @@ class Table(ABC):
     fields: The fields that have the texts; `text.fields.joined` makes one text of several.
     columns: Rows of two tables go into one file only if these are equal: None for JSON Lines, the
         names of columns for CSV, an Arrow schema for Parquet.
-    kept_id: The field whose values `chunks` keeps as ids, so that a packed file is not unpacked
-        again for them; None if there is no such field, or the file is not packed.
     form: "jsonl", "csv", "tsv" or "parquet".
     """
 
     file: Packed
     fields: tuple[str, ...]
     columns: Any
-
-    kept_id: str | None
 
     form: ClassVar[str]
 
@@ -158,16 +154,15 @@ class TextTable(Table):
     def value(self, row: Any, field: str) -> Any:  # noqa: ANN401
         """Return a field of a parsed row, or LACKING."""
 
-    def parsed(self, records: Iterable[Record]) -> Parsed:
-        """Return the texts of these rows, and their ids if these are kept."""
+    def parsed(self, records: Iterable[Record], id_field: str | None = None) -> Parsed:
+        """Return the texts of these rows, and their ids if a field of ids is given."""
         parsed = Parsed()
         for record in records:
             try:
                 row = self.row(record)
                 parsed.add(self.text(row), record.number, record.offset)
-                if self.kept_id is not None:
-                    value = self.value(row, self.kept_id)
-                    parsed.ids.append([] if value is LACKING else [value])
+                if id_field is not None:
+                    parsed.ids.append(self.value(row, id_field))
             except RowError as error:
                 parsed.flaws.append(error.at(record.number))
         return parsed
