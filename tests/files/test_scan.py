@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -17,7 +16,6 @@ from simdup import compare, fingerprint_files
 from simdup.errors import InterruptedScan
 from simdup.files import read as reading_room
 from simdup.files.scan import scan
-from simdup.files.walk import Filters
 from simdup.match.candidates import search_distance
 from simdup.recipe import Recipe
 from simdup.records import Kind, Reason
@@ -179,17 +177,6 @@ def test_rows_stand_in_the_order_of_documents(tree):
     assert (result.rows == fingerprint_files(list(row))).all()
 
 
-def test_any_order_of_paths_and_number_of_jobs_gives_the_same_groups(tree):
-    files = [os.path.join(tree, name) for name in "abcde"]
-
-    one = scan(files)
-    other = scan(reversed(files), Settings(limits=Limits(task_files=2)), jobs=2)
-
-    assert one.groups == other.groups != ()
-    assert one.documents == other.documents[::-1]
-    assert (one.rows == other.rows[::-1]).all()
-
-
 @pytest.mark.parametrize("bits", [8, 64, 256, 1024])
 @pytest.mark.parametrize("features", ["shingles", "words", "tokens", "keywords"])
 def test_copies_are_found_at_any_width_by_any_recipe(tree, bits, features):
@@ -205,39 +192,7 @@ def test_nothing_gives_an_empty_result(folder):
     assert result.rows.shape == (0, 32)
 
 
-def test_filters_hold(tree):
-    assert grouped(scan([tree], filters=Filters(exclude=("b",)))) == [["in/c", "in/d"]]
-
-
 # Files that change during the scan
-
-
-def test_a_file_that_vanishes_after_the_walk_is_skipped(tree):
-    result = scan([tree], progress=when("read", Path("in/b").unlink))
-
-    assert grouped(result) == [["in/c", "in/d"]]
-    assert [(each.path, each.reason) for each in result.skipped] == [("in/b", Reason.VANISHED)]
-    assert result.has_trouble
-
-
-def test_a_file_that_grows_after_the_walk_is_skipped(tree):
-    def grow():
-        Path("in/b").write_bytes(b"x" * 9999)
-
-    result = scan([tree], progress=when("read", grow))
-
-    assert [(each.path, each.reason) for each in result.skipped] == [("in/b", Reason.CHANGED)]
-
-
-def test_a_file_that_becomes_a_fifo_does_not_hang_the_scan(tree):
-    def replace_by_fifo():
-        Path("in/b").unlink()
-        os.mkfifo("in/b")
-
-    result = scan([tree], progress=when("read", replace_by_fifo))
-
-    assert [(each.path, each.reason) for each in result.skipped] == [("in/b", Reason.SPECIAL)]
-    assert len(result.documents) == 4
 
 
 def test_a_file_that_vanishes_before_its_text_is_read_again_is_skipped(tree):

@@ -216,18 +216,6 @@ def test_a_file_named_twice_in_the_same_words_is_taken_once(find):
     assert (taken(found), skipped(found)) == (["a"], [("a", Reason.SAME_FILE, "a")])
 
 
-def test_a_hard_link_is_skipped_with_the_first_path():
-    make("in/b")
-    os.link("in/b", "in/c")
-    Path("in/a").mkdir()
-    os.link("in/b", "in/a/a")
-
-    assert skipped(walk(["in"])) == [
-        ("in/c", Reason.SAME_FILE, "in/b"),
-        ("in/a/a", Reason.SAME_FILE, "in/b"),
-    ]
-
-
 def test_a_file_left_out_by_a_filter_does_not_hide_its_other_name():
     make("in/a.log")
     os.link("in/a.log", "in/b.txt")
@@ -266,20 +254,6 @@ def test_a_file_under_both_is_a_reference_only():
 
 
 # Symbolic links
-
-
-@pytest.mark.parametrize("filters", [{}, {"max_depth": 9}, {"exclude": ("a/b",)}])
-def test_loops_of_links_end(filters):
-    make("in/a/x")
-    Path("in/a/up").symlink_to("..")
-    Path("in/a/here").symlink_to(".")
-    found = list(walk(["in"], Filters(follow_symlinks=True, **filters)))
-
-    assert taken(found) == ["in/a/x"]
-    assert skipped(found) == [
-        ("in/a/here", Reason.SAME_FILE, "in/a"),
-        ("in/a/up", Reason.SAME_FILE, "in"),
-    ]
 
 
 def test_a_link_to_nothing_or_to_itself_is_no_trouble():
@@ -476,14 +450,6 @@ def test_sizes_are_limits_that_may_be_reached():
 
     assert taken(found) == ["in/1", "in/2", "in/3"]
     assert skipped(found) == [("in/0", Reason.TOO_SMALL, ""), ("in/4", Reason.TOO_LARGE, "")]
-
-
-def test_there_is_no_hidden_limit_of_size():
-    Path("empty").touch()
-    with Path("huge").open("wb") as file:
-        file.truncate(1 << 40)  # sparse
-
-    assert taken(walk(["."])) == ["./empty", "./huge"]
 
 
 def test_a_folder_on_another_device_is_not_entered(monkeypatch):
