@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from conftest import filled_form
 
 from simdup.errors import InputError
 from simdup.files import group_files
-from simdup.files.compare import compare, compare_among
+from simdup.files.compare import compare_among
 from simdup.files.ignored import without_ignored
 from simdup.files.scan import scan
 from simdup.records import Kind, Reason
@@ -160,23 +159,6 @@ def test_a_family_whose_first_file_vanished_is_left_out(write, monkeypatch):
 
 
 # Two files among others
-
-
-def test_two_forms_are_near_duplicates_unless_other_forms_are_seen(forms):
-    alone = compare("in/1", "in/2")
-    among = compare_among("in/1", "in/2", [forms], Settings())
-
-    assert (alone.kind, alone.own_share, alone.among) == (Kind.NEAR, None, 0)
-    unlike = {"kind": None, "score": None, "tier": None}
-    assert among == replace(alone, **unlike, own_share=among.own_share, among=FORMS + 2)
-    assert among.own_share < 0.5
-
-
-def test_two_versions_are_near_duplicates_among_other_forms_too(forms):
-    found = compare_among("in/3", "in/version of 3", [forms], Settings())
-
-    assert found.kind is Kind.NEAR
-    assert found.own_share > 0.8
 
 
 def test_the_own_share_that_is_asked_for_decides(forms):

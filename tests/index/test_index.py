@@ -1077,27 +1077,6 @@ def test_an_index_older_than_folding_keeps_variants_apart(index, write, simplifi
 # Groups
 
 
-@pytest.mark.parametrize("linkage", ["star", "components"])
-@pytest.mark.parametrize(
-    "chosen", [{}, {"k": 40}, {"verified": False}, {"similarity": 0.8}, {"recipe": NARROW.recipe}]
-)
-def test_index_scan_finds_the_groups_of_a_scan(index, write, chosen, linkage, simplified):
-    for number in range(30):
-        write(f"in/{number % 3}/{number}", words(number // 4, edits=number % 4 * 5))
-    write("in/gbk", simplified.encode("gbk"))
-    write("in/utf-8", simplified)
-    for number in range(4):
-        write(f"in/short{number}", f"only a few words here {number // 2}")
-    index.add(["in/2", "in"])
-    settings = Settings(**chosen, linkage=linkage)
-
-    expected, result = scan([at("in")], settings), index.scan(settings)
-
-    assert shown(result) == shown(expected)
-    assert len(result.groups) > 5
-    assert result.candidates == expected.candidates
-
-
 @pytest.mark.parametrize("limit", [USUAL.sketch_bytes, 100])
 def test_index_scan_sets_texts_of_one_pattern_aside(limited, write, monkeypatch, limit):
     """The index keeps sketches of files, replaced files and texts of earlier batches."""

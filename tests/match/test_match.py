@@ -117,25 +117,6 @@ def groups(result, root):
     return [[m.document.path.removeprefix(f"{root}/") for m in g.members] for g in result.groups]
 
 
-def test_every_kind_is_told_apart(tree):
-    root = tree(
-        {
-            "a1": text(), "a2": text(),
-            "b1": text(seed=9), "b2": text(seed=9).encode("utf-16"),
-            "c1": text(seed=20), "c2": text(seed=20).replace(" ", ", "),
-            "d1": text(seed=30), "d2": text(30, seed=30),
-            "e": text(seed=40),
-        }
-    )  # fmt: skip
-
-    result = scan([root])
-    assert groups(result, root) == [["a1", "a2"], ["b1", "b2"], ["c1", "c2"], ["d2", "d1"]]
-    assert [g.kind.value for g in result.groups] == [
-        "identical bytes", "identical text", "same words", "near",
-    ]  # fmt: skip
-    assert [g.diameter == 0 for g in result.groups] == [True, True, True, False]
-
-
 def test_the_similarity_shown_is_the_exact_one(tree):
     texts = {"a": text(), "b": text(40)}
     root = tree(texts)
@@ -176,16 +157,6 @@ def test_a_bare_scan_goes_as_far_as_k_says():
 
     assert [group.tolist() for group in found.groups] == [[0, 1]]
     assert np.isnan(found.similarities).all()
-
-
-def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
-    root = tree({"a": "one two three four", "b": "one two five six"})
-
-    distance = int(
-        simdup.hamming_distances(*_rows({"a": "one two three four", "b": "one two five six"}))[0, 0]
-    )
-    assert not scan([root], Settings(k=max(distance, 80))).groups
-    assert scan([root], Settings(k=128)).groups  # which every pair is within
 
 
 @pytest.mark.parametrize("other", [SHORT, 30])

@@ -432,17 +432,6 @@ def names(result):
 VERSIONS = {frozenset({"2.txt", "2-v2.txt"}), frozenset({"5.txt", "5-v2.txt"})}
 
 
-def test_versions_are_found_and_texts_of_one_form_are_not(forms):
-    assert names(scan(forms)) == VERSIONS
-    assert sum(map(len, names(scan(forms, Settings(own_share=0))))) == 10
-
-
-def test_a_text_of_a_form_is_a_near_duplicate_where_the_form_is_not_known(forms):
-    result = scan([forms / "0.txt", forms / "1.txt"])
-
-    assert names(result) == {frozenset({"0.txt", "1.txt"})}
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("matched_again")
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -458,33 +447,6 @@ def test_groups_do_not_depend_on_order_processes_or_the_store(forms, tmp_path, j
         assert names(result) == names(expected) == VERSIONS
         likenesses = [sorted(m.similarity for m in g.members) for g in result.groups]
         assert likenesses == [sorted(m.similarity for m in g.members) for g in expected.groups]
-
-
-@pytest.mark.usefixtures("kernels")
-def test_kernels_change_nothing(forms, monkeypatch):
-    compared = scan(forms)
-    monkeypatch.setattr(own_share, "loaded_kernels", lambda: None)
-    monkeypatch.setattr("simdup.match.verify.loaded_kernels", lambda: None)
-
-    assert names(scan(forms)) == names(compared) == VERSIONS
-
-
-@pytest.mark.usefixtures("matched_again", "settled")
-def test_a_rescan_reads_no_file_again(forms, tmp_path, monkeypatch):
-    with_store = Store(tmp_path / "store.sqlite3", pytest.fail)
-    number = len([*forms.iterdir()])
-    scan(forms, store=with_store)
-
-    def no_reading(*_):
-        raise AssertionError("a file is read again")
-
-    monkeypatch.setattr("simdup.files.fingerprint.read_text", no_reading)
-    monkeypatch.setattr("simdup.files.fingerprint.read_again", no_reading)
-    again = scan(forms, store=with_store)
-    with_store.close()
-
-    assert names(again) == VERSIONS
-    assert again.stats.from_store == number
 
 
 @pytest.mark.slow
