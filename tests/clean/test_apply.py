@@ -593,19 +593,6 @@ def test_a_journal_that_is_there_is_not_written_over():
     assert Path("b").exists()
 
 
-def test_undo_without_apply_changes_nothing_and_counts():
-    write(a=TEXT, b=TEXT, c=TEXT)
-    outcome = apply(plan(("a", "b"), ("a", "c")), Consents())
-    write(b="in its place")
-    before = tree(".")
-
-    found = undo(outcome.journal, apply=False)
-
-    assert (found.planned, found.done, reasons(found)) == (2, 1, ["its name has been taken"])
-    assert found.journal is None
-    assert tree(".") == before
-
-
 def test_undo_leaves_the_time_of_a_folder_that_somebody_else_changed_since():
     write(a=TEXT, in__b=TEXT)
     os.utime("in", ns=(1, 2_000_000_001))

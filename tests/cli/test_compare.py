@@ -68,27 +68,6 @@ def test_verbose_adds_the_distance_to_a_text_and_nothing_to_json(run, write, eng
     assert run(*asked, "--verbose") == run(*asked)
 
 
-@pytest.mark.parametrize(
-    ("change", "kind"),
-    [
-        (lambda text: text.encode(), "identical bytes"),
-        (lambda text: text.encode("gbk"), "identical text"),
-        (lambda text: text.replace("\n", "\r\n").encode("utf-16"), "identical text"),
-        (lambda text: text.replace("，", ", ").encode(), "same words"),
-        (lambda text: text.replace("顾师傅", "老顾").encode(), "near"),
-        (lambda text: text[::-1].encode(), None),
-    ],
-)
-def test_the_report_names_the_kind_of_match(compared, write, simplified, change, kind):
-    write("a", simplified)
-    write("b", change(simplified))
-
-    found = compared("a", "b")
-
-    assert found["kind"] == kind
-    assert found["near_duplicates"] == (kind is not None)
-
-
 def test_copies_are_copies_whatever_other_files_share_their_wording(run, write, english):
     write("a", english)
     write("b", english)
@@ -136,20 +115,6 @@ def test_the_similarity_threshold_decides_the_exit_code(run, write):
 
 
 # Differences
-
-
-def test_diff_shows_the_sentences_that_changed(run, write, english):
-    write("a", english)
-    write("b", english.replace("a grey seal slept", "two seals slept"))
-
-    lines = run("compare", "a", "b", "--diff").out.decode().splitlines()
-
-    changed = [line[:57] for line in lines if re.match(r"[-+][^-+]", line)]
-    assert changed == [
-        "-1 On the ninth of March [-a grey seal-] slept on the sli",
-        "+1 On the ninth of March {+two seals+} slept on the slipw",
-    ]
-    assert [line for line in lines if line.startswith(("---", "+++"))] == ["--- a", "+++ b"]
 
 
 def test_diff_folds_long_runs(run, write, english):

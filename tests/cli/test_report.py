@@ -94,14 +94,6 @@ def test_the_page_of_an_index_has_no_texts_by_default(run):
     assert texts()["found"] == [0, 1]
 
 
-def test_a_report_shows_a_saved_result_as_the_scan_did(run, result):
-    scanned, again = run("scan", "docs"), run("report", result)
-
-    assert again.out == scanned.out
-    assert again.code == 0
-    assert again.err.startswith(b"1 group of 2 files; read 2 of 2 files")
-
-
 def test_a_report_takes_json_lines_from_stdin(simdup):
     lines = simdup("scan", "docs", "--format", "jsonl", "-q").stdout
     again = simdup("report", "-", "-q", input=lines)

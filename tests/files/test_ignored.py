@@ -414,14 +414,3 @@ def test_a_group_that_loses_members_says_anew_why_its_first_is_kept_and_numbers_
     assert (first.path[-5], group.why) == ("a", "order of names")
     assert smaller.why == "its name has no mark of a copy"
     assert [member.set_id for member in smaller.members] == [None, 1, 1]
-
-
-def test_json_has_what_the_list_needs(scanned):
-    result = scanned({"a": text(), "b": text([1])})
-    found = json.loads("".join(render_json(result)))
-
-    members = found["groups"][0]["members"]
-    assert [bytes.fromhex(each["text_digest"]) for each in members] == [
-        each.document.text_digest for each in result.groups[0].members
-    ]
-    assert found["stats"]["ignored"] == 0

@@ -26,7 +26,6 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from simdup.errors import InputError
 from simdup.files import workers as local
-from simdup.files.fingerprint import Fingerprinted
 from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
 from simdup.fingerprint.simhash import fingerprint_texts
@@ -576,19 +575,6 @@ def test_a_slow_batch_is_written_after_some_seconds(limited, write):
     index.add(["in"])
 
     assert (len(index), index.batches) == (6, 1 + 3)
-
-
-def test_the_documents_of_a_batch_are_not_listed_once_for_each_of_them(index, write, monkeypatch):
-    documents, listed = Fingerprinted.documents, []
-    counted = property(lambda made: listed.append(made) or documents.fget(made))
-    monkeypatch.setattr(Fingerprinted, "documents", counted)
-    for number in range(30):
-        write(f"in/{number}", words(number))
-
-    index.add(["in"], jobs=1)
-
-    assert len(index) == 30
-    assert len(listed) < 10
 
 
 # Where it looks again

@@ -80,30 +80,24 @@ class Known:
         return [(*one, *other) for one, other in zip(left.tolist(), right.tolist(), strict=True)]
 
 
-def matched(texts, settings, rank=None, excluded=(), cache=None, references=()):  # noqa: PLR0917
-    """What `match` finds among different texts, of which some pairs are excluded."""
-    made = fingerprint_texts(texts, settings.recipe)
-    rank = np.arange(len(texts)) if rank is None else np.array(rank)
-    is_reference = np.isin(np.arange(len(texts)), references)
-    items = Items(made.rows, made.counts, made.digests, rank, is_reference)
-    pairs = np.array(excluded, np.int64).reshape(-1, 2)
-    exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
-    every = distinct_texts(items, settings.recipe.bits)
-    source = InMemory(texts, settings.recipe)
-    return LocalEngine(every, settings, source, silent, cache, exclusions).groups()
-
-
-def engine_of(texts, settings, references=(), excluded=(), *, is_sketched=True):
-    """What matches different texts, of which some pairs are excluded; nothing is cached."""
+def engine_of(
+    texts, settings, references=(), excluded=(), *, rank=None, cache=None, is_sketched=True
+):
+    """What matches different texts, of which some pairs are excluded."""
     made = fingerprint_texts(texts, settings.recipe, LEVELS if is_sketched else None)
     is_reference = np.isin(np.arange(len(texts)), references)
-    rank = np.arange(len(texts))
+    rank = np.arange(len(texts)) if rank is None else np.array(rank)
     items = Items(made.rows, made.counts, made.digests, rank, is_reference, made.sketches)
     every = distinct_texts(items, settings.recipe.bits)
     source = InMemory(texts, settings.recipe)
     pairs = np.array(excluded, np.int64).reshape(-1, 2)
     exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
-    return LocalEngine(every, settings, source, silent, None, exclusions)
+    return LocalEngine(every, settings, source, silent, cache, exclusions)
+
+
+def matched(texts, settings, rank=None, **options):
+    """What `match` finds among different texts without sketches."""
+    return engine_of(texts, settings, rank=rank, is_sketched=False, **options).groups()
 
 
 def narrow_to(reaches, monkeypatch):

@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 from simdup import Recipe, Settings, Store, scan
 from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
-from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import LEVELS, Collected, levels, of_each
+from simdup.fingerprint.sketch import Collected, levels, of_each
 from simdup.match import own_share
-from simdup.match.distinct_texts import Items, distinct_texts
-from simdup.match.engine import LocalEngine
 from simdup.match.own_share import (
     MOST_COUNTED,
     SHORT_LEAST,
@@ -34,8 +31,8 @@ from simdup.match.own_share import (
     shared_and_kept,
 )
 from simdup.match.verify import cosines
-from simdup.progress import silent
 from simdup.settings import OWN_SHARE, Limits
+from tests.match.test_match import engine_of
 
 each_way = pytest.mark.usefixtures("each_way")
 
@@ -497,38 +494,19 @@ def test_families_of_references_count_once(forms, tmp_path):
 def test_pairs_that_are_set_aside_are_told_once_with_both_numbers(linkage):
     texts = [*(form(number) for number in range(8)), version(2)]
     chosen = Settings(linkage=linkage)
-    made = fingerprint_texts(texts, chosen.recipe, levels=LEVELS)
-    n = len(texts)
-    items = Items(
-        made.rows, made.counts, made.digests, np.arange(n), np.zeros(n, bool), made.sketches
-    )
-    distinct = distinct_texts(items, chosen.recipe.bits)
 
-    found = LocalEngine(distinct, chosen, InMemory(texts, chosen.recipe), silent).groups()
+    found = engine_of(texts, chosen).groups()
 
     assert [group.tolist() for group in found.groups] == [[2, 8]]
     assert found.own_shares.tolist() == [1, pytest.approx(found.own_shares[1])]
     siblings = found.siblings
     # All pairs but the two versions, whose own share is high.
-    expected = [pair for pair in pairs_of(n).tolist() if pair != [2, 8]]
+    expected = [pair for pair in pairs_of(9).tolist() if pair != [2, 8]]
     assert siblings.pairs.tolist() == expected
     assert (siblings.own_shares < OWN_SHARE).all()
     assert found.own_shares[1] > OWN_SHARE
     features = all_features(texts, chosen.recipe)
     assert siblings.similarities == pytest.approx(cosines(features, *siblings.pairs.T))
-
-
-class InMemory:
-    """The features of texts that are held in memory."""
-
-    def __init__(self, texts, recipe):
-        self.texts, self.recipe = texts, recipe
-
-    def expect(self, texts):
-        """Nothing has to be prefetched."""
-
-    def features(self, texts):
-        return all_features([self.texts[i] for i in texts.tolist()], self.recipe)
 
 
 def distinct_words(prefix, count):
