@@ -162,7 +162,7 @@ def remember(found: dict[str, str], ignored: str | None) -> None:
         os.makedirs(os.path.dirname(path) or os.curdir, mode=0o700, exist_ok=True)
     with locked([os.path.dirname(path) or os.curdir], is_waiting=True):
         lines = lines_in(path) if os.path.exists(path) else []
-        if any(known.includes(found) for _, known in lines):
+        if any(found.keys() <= {*known.texts} for _, known in lines):
             tell(f"simdup: {_files(entry)} were ignored before")
             return
         _write(path, [*(line for line, _ in lines), line_of(entry)])
@@ -297,12 +297,12 @@ def _chosen(
                 f"{number!r} is not the number of an entry; the list has {_counted(known)}"
             )
         return [known[int(number) - 1]]
-    texts = [_digest(path, settings) for path in files]
-    chosen = [each for each in known if each.is_of(texts)]
+    texts = {_digest(path, settings) for path in files}
+    chosen = [each for each in known if {*each.texts} == texts]
     if chosen:
         return chosen
     named = " and ".join(map(repr, files))
-    larger = [place for place, each in enumerate(known, 1) if each.includes(texts)]
+    larger = [place for place, each in enumerate(known, 1) if texts <= {*each.texts}]
     if larger:
         raise InputError(f"{named} are ignored together with others: give the number {larger[0]}")
     what = "pair" if len(files) == 2 else "entry"

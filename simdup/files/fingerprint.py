@@ -149,11 +149,11 @@ def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
     return replace(made.keeping(~is_flat), found=found)
 
 
-def _characters(read: Text | _Streamed | Skipped) -> int:
-    """The size of a text that waits for its fingerprint; a streamed file is a batch of its own."""
-    if isinstance(read, Text):
-        return len(read.text)
-    return maxsize if isinstance(read, _Streamed) else 0
+def _characters(read: Text | _Streamed | Skipped | str | Features) -> int:
+    """The size of a text that waits for its features; a streamed file is a batch of its own."""
+    if isinstance(read, Text | Skipped):
+        return len(read.text) if isinstance(read, Text) else 0
+    return len(read) if isinstance(read, str) else maxsize
 
 
 def _read(
@@ -218,21 +218,14 @@ def features_of(
     The settings must be the ones that the fingerprints were made with. Also returns the documents
     that changed. A text whose documents all changed has no features.
     """
-    recipe = settings.recipe
-    parts, waiting, changed = [features([], recipe)], list[str](), list[Skipped]()
-    size = 0
+    recipe, changed = settings.recipe, list[Skipped]()
+    parts = [features([], recipe)]
     with closing(Readers(*settings.reading)) as readers:
-        for copies in texts:
-            text = _first_unchanged(copies, recipe, readers, changed)
-            if isinstance(text, str):
-                waiting.append(text)
-                size += len(text)
-            if size > settings.limits.text_characters or not isinstance(text, str):
-                parts.append(all_features(waiting, recipe))
-                waiting, size = [], 0
-            if not isinstance(text, str):
-                parts.append(text)
-    return concatenated([*parts, all_features(waiting, recipe)]), changed
+        read = (_first_unchanged(copies, recipe, readers, changed) for copies in texts)
+        for batch in batched(read, _characters, settings.limits.text_characters, maxsize):
+            parts += [each for each in batch if isinstance(each, Features)]
+            parts.append(all_features([each for each in batch if isinstance(each, str)], recipe))
+    return concatenated(parts), changed
 
 
 def _first_unchanged(

@@ -47,14 +47,6 @@ class IgnoredTexts(NamedTuple):
         """Every two of the digests in bytes, as `Document.text_digest`."""
         return list(combinations(map(bytes.fromhex, self.texts), 2))
 
-    def is_of(self, texts: Iterable[str]) -> bool:
-        """Whether the entry has exactly these texts."""
-        return {*self.texts} == {*texts}
-
-    def includes(self, texts: Iterable[str]) -> bool:
-        """Whether the entry has all of these texts."""
-        return {*self.texts} >= {*texts}
-
 
 def default_place() -> str:
     """The path of this user's list: SIMDUP_IGNORED, or in the system's folder for data.

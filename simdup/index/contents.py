@@ -1,4 +1,4 @@
-"""The contents of an index: segments of fingerprints, documents and places, read and changed.
+"""The contents of an index: segments of fingerprints and documents, read and changed.
 
 `problems` says whether they agree. A `ReaderPool` shares connections, and the segments read last,
 between threads.
@@ -40,11 +40,8 @@ SKETCH_VALUE = 4
 # More features than any text has.
 FEATURES = 1 << 48
 
-
-def disagreement(file: IndexFile) -> InputError:
-    """Return the error for a document without a fingerprint, or one without a document."""
-    told = "documents and fingerprints do not agree; build the index anew"
-    return InputError(f"{file.path!r}: {told}")
+#: The damage of a document without a fingerprint, or of a fingerprint without a document.
+DISAGREEMENT = "documents and fingerprints do not agree"
 
 
 def segments(file: IndexFile, known: dict[int, Segment]) -> dict[int, Segment]:
@@ -58,7 +55,7 @@ def segments(file: IndexFile, known: dict[int, Segment]) -> dict[int, Segment]:
         old = known.get(number)
         made[number] = old if old and old.batch == batch else segment_of(file, number)
     if sum(len(each.documents) for each in made.values()) != len(file):
-        raise disagreement(file)
+        raise damaged(file.path, DISAGREEMENT)
     return made
 
 
@@ -93,7 +90,7 @@ def sketched(file: IndexFile, numbers: Indices) -> Iterator[tuple[int, tuple[Doc
         asked = numbers[begin : begin + NUMBERS_AT_ONCE].tolist()
         rows = file.select(sql, json.dumps(asked), kinds=[(int, bytes, bytes, bytes, int)])
         if len(rows) < len(asked):
-            raise disagreement(file)
+            raise damaged(file.path, DISAGREEMENT)
         for row in rows:
             yield row[0], _document(file, row)
 
@@ -114,7 +111,7 @@ def everything(
     numbers = np.concatenate([np.empty(0, np.int64), *(each.documents for each in loaded)])
     order = np.argsort(numbers)
     if not np.array_equal(numbers[order], every_number(file)):
-        raise disagreement(file)
+        raise damaged(file.path, DISAGREEMENT)
     known, collected = list[Document](), Collected(is_sketched=is_sketched, limits=limits)
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = numbers[order[begin : begin + NUMBERS_AT_ONCE]]
@@ -176,18 +173,6 @@ def at_or_under(file: IndexFile, path: bytes) -> Indices:
     end = inside[:-1] + bytes([inside[-1] + 1])
     found = file.execute(sql, os.path.join(folder, b"") if folder else b"", name, inside, end)
     return np.array(found, np.int64).reshape(-1)
-
-
-def places(file: IndexFile) -> dict[bytes, str | None]:
-    """Return the paths that were added, with their filters as JSON; None for removed ones."""
-    found = dict(file.execute("SELECT path, filters FROM places ORDER BY path"))
-    for path, filters in found.items():
-        # An update walks these paths; a relative one would depend on the current folder.
-        if type(path) is not bytes or not os.path.isabs(path) or b"\0" in path:
-            raise damaged(file.path, f"place {path!r:.80}, which is not an absolute path")
-        if not isinstance(filters, str | None):
-            raise damaged(file.path, f"filters {filters!r:.80}")
-    return found
 
 
 def problems(file: IndexFile) -> Iterator[str]:
@@ -334,7 +319,7 @@ def take_out(file: IndexFile, numbers: Indices) -> None:
     delete = "DELETE FROM documents WHERE id = ?"
     gone = np.concatenate(taken)
     if file.execute_many(delete, ((each,) for each in numbers.tolist())) != len(gone):
-        raise disagreement(file)
+        raise damaged(file.path, DISAGREEMENT)
     if has_samples(file.about) and len(gone):
         samples.take_out_samples(file, gone)
     _count(file, -len(gone))
@@ -345,18 +330,6 @@ def forget_empty_folders(file: IndexFile) -> None:
     file.execute(
         "DELETE FROM folders WHERE NOT EXISTS (SELECT 1 FROM documents WHERE folder = folders.id)"
     )
-
-
-def set_places(file: IndexFile, places: dict[bytes, str | None]) -> None:
-    """Replace the paths that were added or removed, with their filters."""
-    file.execute("DELETE FROM places")
-    file.execute_many("INSERT INTO places VALUES (?, ?)", places.items())
-
-
-def set_about(file: IndexFile, about: dict[str, Any]) -> None:
-    """Replace the metadata of the index."""
-    file.execute("UPDATE about SET value = ? WHERE name = 'about'", json.dumps(about))
-    file.about = about
 
 
 class ReaderPool:

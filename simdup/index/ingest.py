@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from itertools import chain, compress, groupby
+from typing import Any
 
 import numpy as np
 
@@ -32,10 +33,7 @@ from simdup.index.contents import (
     every_number,
     forget_empty_folders,
     in_folder,
-    places,
     put,
-    set_about,
-    set_places,
     take_out,
 )
 from simdup.index.metadata import damaged, from_json, sketch_levels
@@ -62,15 +60,19 @@ class Places:
     @classmethod
     def of(cls, file: IndexFile) -> Places:
         """Read the places of an index. Raises InputError for filters that this simdup lacks."""
-        every = places(file).items()
-        return cls(
-            {path: None if told is None else _filters_in(file.path, told) for path, told in every}
-        )
+        known = dict[bytes, Filters | None]()
+        for path, told in file.execute("SELECT path, filters FROM places ORDER BY path"):
+            # An update walks these paths; a relative one would depend on the current folder.
+            if type(path) is not bytes or not os.path.isabs(path) or b"\0" in path:
+                raise damaged(file.path, f"place {path!r:.80}, which is not an absolute path")
+            known[path] = None if told is None else _filters_in(file.path, told)
+        return cls(known)
 
     def write(self, file: IndexFile) -> None:
         """Replace the places of an index by these."""
-        every = self.known.items()
-        set_places(file, {path: json.dumps(asdict(each)) if each else None for path, each in every})
+        told = ((path, each and json.dumps(asdict(each))) for path, each in self.known.items())
+        file.execute("DELETE FROM places")
+        file.execute_many("INSERT INTO places VALUES (?, ?)", told)
 
     def with_roots(self, roots: Sequence[str], filters: Filters) -> Places:
         """Add roots with their filters; places at or under a root become part of it."""
@@ -149,9 +151,9 @@ class Places:
                 yield each
 
 
-def _filters_in(index: str, written: str) -> Filters:
+def _filters_in(index: str, written: Any) -> Filters:  # noqa: ANN401
     """Return filters from their JSON. Raises InputError if this simdup has no such filters."""
-    with suppress(ValueError, TypeError):  # raised by Filters for a wrong value
+    with suppress(ValueError, TypeError):  # raised for what is no text, and for a wrong value
         values = from_json(written)
         if isinstance(values, dict) and values.keys() == asdict(DEFAULTS).keys():
             filters = Filters(**values)
@@ -190,7 +192,7 @@ def remove(file: IndexFile, paths: Sequence[str]) -> Changes:
     A name under which texts were added means these texts, whatever lies at that path. Raises
     InputError for a path of which the index has nothing.
     """
-    numbers, roots, known = [np.empty(0, np.int64)], list[str](), places(file)
+    numbers, roots, known = [np.empty(0, np.int64)], list[str](), Places.of(file)
     for name in paths:
         path = absolute_path(name)
         texts = at_or_under(file, b"" if name == path else os.fsencode(name))
@@ -198,7 +200,7 @@ def remove(file: IndexFile, paths: Sequence[str]) -> Changes:
             numbers.append(texts)
             continue
         under = at_or_under(file, os.fsencode(path))
-        if not len(under) and os.fsencode(path) not in known:
+        if not len(under) and os.fsencode(path) not in known.known:
             raise InputError(f"{name!r}: there is nothing of it in the index")
         numbers.append(under)
         roots.append(path)
@@ -255,11 +257,13 @@ class Ingestion:
 
     def _note_readers(self) -> None:
         """Note today's readers if they are new: other ones read all documents so far."""
-        about, own = self.file.about, edition(self.settings)
+        about, own = dict(self.file.about), edition(self.settings)
         if about.get("readers") != own:
             with self.file.writing():
-                read_from = self.file.number("next")
-                set_about(self.file, about | {"readers": own, "read_from": read_from})
+                about |= {"readers": own, "read_from": self.file.number("next")}
+                update = "UPDATE about SET value = ? WHERE name = 'about'"
+                self.file.execute(update, json.dumps(about))
+            self.file.about = about
 
     def _is_deleted_file(self, place: bytes) -> bool:
         """Whether a missing place was a single file; a missing folder may be an unmounted drive."""

@@ -60,14 +60,13 @@ def search_distance(similarity: float, bits: int) -> int:
     return min(bits, max(k + floor(error), min(k + floor(2 * error), few)))
 
 
-def sieve_distance(similarity: float, bits: int, errors: float = 2) -> int:
+def sieve_distance(similarity: float, bits: int) -> int:
     """The distance that wide fingerprints of a similar pair hardly ever exceed.
 
-    It is so many standard `errors` more than `threshold`. With two, 49 of 50 pairs that are just as
-    similar as asked pass, and nearly all that are more similar. Three would let in one unrelated
-    pair in 120.
+    It is two standard errors more than `threshold`: 49 of 50 pairs that are just as similar as
+    asked pass, and nearly all that are more similar. Three would let in one unrelated pair in 120.
     """
-    margin = ceil(errors * standard_error(similarity, bits))
+    margin = ceil(2 * standard_error(similarity, bits))
     return min(bits, threshold(similarity, bits) + margin)
 
 

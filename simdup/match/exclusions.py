@@ -22,11 +22,6 @@ class Exclusions:
         order = np.argsort(keys)
         self._pairs, self._ordered, self._entries = pairs[order], keys[order], entries[order]
 
-    @property
-    def entries(self) -> tuple[Indices, Indices]:
-        """The excluded pairs (m, 2), in ascending order, and the entry of each (m,)."""
-        return self._pairs, self._entries
-
     def _places(self, pairs: Indices) -> Indices:
         """Where each pair stands among the excluded ones; -1 for a pair that is allowed."""
         if not len(self._ordered):

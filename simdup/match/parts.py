@@ -11,7 +11,7 @@ A text is a part of a larger one if enough of its distinct shingles stand there,
    text that holds enough of these is a candidate.
 3. Sketches estimate the share of each candidate. A text that too many others hold as well, such
    as a licence, is no part: its own share decides, and how many texts hold it.
-4. The features of the texts that are left give exact shares. `place_of` finds where the shared
+4. The features of the texts that are left give exact shares. `_Hits` finds where the shared
    shingles stand; a text whose shingles are scattered all over a long text is no part of it.
 
 Sources: Irber et al., "Lightweight compositional analysis of metagenomes with FracMinHash and
@@ -91,14 +91,8 @@ PAIRS_AT_ONCE = 1 << 22
 TEXTS_AT_ONCE = 1 << 14
 
 
-class PlacedSource(Protocol):
+class PlacedSource(FeatureSource, Protocol):
     """Reads texts again, because the place of a part is found in the larger text itself."""
-
-    def expect(self, texts: Indices) -> None:
-        """Announce the texts (ascending) that will be asked for next."""
-
-    def features(self, texts: Indices) -> Features:
-        """Return the features of these texts, whose numbers ascend."""
 
     def chunks(self, text: int) -> Iterator[str]:
         """Yield a text in chunks of `text.chunking.chunks_of`; nothing if it has changed."""
@@ -395,16 +389,11 @@ def _places(pairs: Indices, recipe: Recipe, source: PlacedSource, progress: Prog
     return found
 
 
-def place_of(part: Features, whole: Iterable[str], recipe: Recipe) -> Place:
-    """Where a part stands in a larger text, which is given in chunks.
-
-    The place is found by shingles of the recipe's shortest length. See PER_TOKEN.
-    """
-    return _Hits(whole, part.ids, recipe).place_of(part.ids)
-
-
 class _Hits:
-    """Where some shingles occur in a text; arrays by occurrence, by shingle and then place."""
+    """Where some shingles occur in a text; arrays by occurrence, by shingle and then place.
+
+    The shingles have the recipe's shortest length. See PER_TOKEN.
+    """
 
     def __init__(self, chunks: Iterable[str], wanted: Hashes, recipe: Recipe) -> None:
         wanted, n = distinct_numbers(wanted), recipe.ngram[0]

@@ -32,8 +32,8 @@ _STATUS = struct.Struct("<Qqqq")
 STATUS_SIZE = _STATUS.size
 
 _DOCUMENT = struct.Struct("<dqq16s16s16s16s")
-# The fields of a document that are packed so, before the digest of its words.
-_PACKED = slice(Document._fields.index("confidence"), Document._fields.index("noise"))
+#: The fields of a document that are packed so, before the digest of its words.
+PACKED = slice(Document._fields.index("confidence"), Document._fields.index("noise"))
 _LENGTH = struct.Struct("<I")
 _IS_SKIPPED, _IS_WITHOUT_TEXT = b"s", b"t"
 _DOCUMENT_OF = {None: b"d", NUMBERS: b"n", REDIRECTION: b"r"}
@@ -71,7 +71,7 @@ def entry(source: Source, outcome: Outcome, row: bytes, sketch: bytes = b"") -> 
             return status(source) + _IS_SKIPPED + why.encode()
         named = f"{_encoding(outcome.file)}\n{why}".encode()
         return status(source) + _IS_WITHOUT_TEXT + outcome.file.bytes_digest + named
-    numbers = _DOCUMENT.pack(*tuple(outcome)[_PACKED], outcome.words_digest)
+    numbers = _DOCUMENT.pack(*tuple(outcome)[PACKED], outcome.words_digest)
     sketched = _LENGTH.pack(len(sketch)) + sketch
     unread = [f"{each.number} {each.digest} {each.kind}" for each in outcome.unread]
     written = "\n".join((_encoding(outcome), outcome.doubt or "", *unread)).rstrip("\n")

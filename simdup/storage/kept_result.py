@@ -41,7 +41,7 @@ from simdup.records import (
 )
 from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
-from simdup.storage.codec import Outcome, is_settled
+from simdup.storage.codec import PACKED, Outcome, is_settled
 
 # Makes a record in half the time of a call of its class.
 _new = tuple.__new__
@@ -54,11 +54,11 @@ _VOID = f"V{_DIGEST}"
 DOCUMENT = np.dtype(
     [
         ("about", "<i4"),  # the number of its encoding, noise, packing, doubt and unread content
-        ("text", "<i4"),  # the number of the digest of its text in a list; -1: as of its bytes
         ("confidence", "<f8"),
         ("damaged", "<i8"),
         ("features", "<i8"),
         ("bytes_digest", _VOID),
+        ("text_digest", _VOID),
         ("features_digest", _VOID),
         ("words_digest", _VOID),  # zeros if unknown
     ]
@@ -166,12 +166,11 @@ def is_lasting(
 def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     """A result as bytes: a line of JSON, then arrays. `outcomes` has one for each source.
 
-    The arrays are: the documents, the digests of texts that differ from their bytes, and the
-    fingerprints.
+    The arrays are the documents and the fingerprints.
     """
     files = (each if isinstance(each, Document) else each.file for each in outcomes)
     position_of = {id(each): position for position, each in enumerate(files)}
-    documents, texts, abouts = _told_documents(result.documents)
+    documents, abouts = _told_documents(result.documents)
     stats = result.stats
     told = {
         "abouts": abouts,
@@ -189,7 +188,7 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     }
     data = io.BytesIO()
     data.write(json.dumps(told).encode() + b"\n")
-    for array in (documents, texts, np.ascontiguousarray(result.rows)):
+    for array in (documents, np.ascontiguousarray(result.rows)):
         np.save(data, array)
     return data.getvalue()
 
@@ -198,10 +197,10 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     """The result that `whole_as_bytes` made these bytes from; it took no seconds."""
     file = io.BytesIO(data)
     told = json.loads(file.readline())
-    records, texts, rows = (np.load(file) for _ in range(3))
+    records, rows = np.load(file), np.load(file)
     skipped = {at: _skipped(walked.sources[at], *each) for at, *each in told["skipped"]}
     sources = (each for at, each in enumerate(walked.sources) if at not in skipped)
-    documents = tuple(_documents(sources, records, texts.tolist(), told["abouts"]))
+    documents = tuple(_documents(sources, records, told["abouts"]))
     width = rows.shape[1]
     of_documents = zip(documents, rows.view(f"V{width}").ravel().tolist(), strict=True)
     files = [
@@ -244,36 +243,29 @@ def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) 
 
 def _told_documents(
     documents: Sequence[Document],
-) -> tuple[NDArray[Any], NDArray[Any], list[tuple[object, ...]]]:
-    """The records of documents, and the lists that their numbers `text` and `about` count."""
+) -> tuple[NDArray[Any], list[tuple[object, ...]]]:
+    """The records of documents, and the list that their numbers `about` count."""
     abouts: dict[tuple[object, ...], int] = {}
-    texts: list[bytes] = []
     records = np.empty(len(documents), DOCUMENT)
     for number, each in enumerate(documents):
         said = each.encoding, each.noise, each.packing, each.doubt, each.unread
         about = abouts.setdefault(said, len(abouts))
-        text = -1
-        if each.text_digest != each.bytes_digest:
-            text = len(texts)
-            texts.append(each.text_digest)
-        numbers = each.confidence, each.damaged, each.features
-        digests = each.bytes_digest, each.features_digest, each.words_digest or bytes(_DIGEST)
-        records[number] = about, text, *numbers, *digests
-    return records, np.frombuffer(b"".join(texts), _VOID), list(abouts)
+        records[number] = about, *tuple(each)[PACKED], each.words_digest or bytes(_DIGEST)
+    return records, list(abouts)
 
 
 def _documents(
-    sources: Iterable[Source], records: NDArray[Any], texts: list[bytes], abouts: list[list[Any]]
+    sources: Iterable[Source], records: NDArray[Any], abouts: list[list[Any]]
 ) -> Iterator[Document]:
     """Yield the document of each source."""
     known = [[*each, tuple(Unread(*one) for one in unread)] for *each, unread in abouts]
     for source, record in zip(sources, records.tolist(), strict=True):
-        about, text, sure, damaged, features, of_bytes, of_features, of_words = record
+        about, sure, damaged, features, of_bytes, of_text, of_features, of_words = record
         encoding, noise, packing, doubt, unread = known[about]
-        of_text = of_bytes if text < 0 else texts[text]  # one object takes less memory
+        text = of_bytes if of_text == of_bytes else of_text  # one object takes less memory
         words = of_words if any(of_words) else b""
         numbers = encoding, sure, damaged, features
-        digests = of_bytes, of_text, of_features
+        digests = of_bytes, text, of_features
         yield _new(Document, (source, *numbers, *digests, noise, packing, doubt, words, unread))
 
 

@@ -21,7 +21,7 @@ from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.engine import LocalEngine, TextGroups
 from simdup.match.exclusions import Exclusions
 from simdup.match.own_share import OwnShares
-from simdup.match.parts import Place, find_parts, least_shared, place_of, shares_of, verified_parts
+from simdup.match.parts import Place, find_parts, least_shared, shares_of, verified_parts
 from simdup.match.siblings import Siblings
 from simdup.match.verify import cosines
 from simdup.progress import silent
@@ -232,6 +232,10 @@ def test_nothing_is_found_among_no_texts():
 
 
 # Places
+
+
+def place_of(part, whole, recipe):
+    return parts._Hits(whole, part.ids, recipe).place_of(part.ids)
 
 
 def placed(part, whole):
