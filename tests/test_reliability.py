@@ -1583,8 +1583,8 @@ CHANGES = {
     "build, two processes": ("build x in -j 2", "simdup.index.ingest:Ingestion._put:3", 3, 4),
     "add, in a batch": ("add all new", "simdup.index.contents:_write:2", 4, 10),
     "update, in a batch": ("update all", "simdup.index.contents:_write:1", 2, 8),
-    "update, at the end": ("update all", "simdup.index.ingest:take_out:1", 3, 9),
-    "remove": ("remove all in", "simdup.index.ingest:take_out:1", 2, 8),
+    "update, at the end": ("update all", "simdup.index.contents:take_out:1", 3, 9),
+    "remove": ("remove all in", "simdup.index.contents:take_out:1", 2, 8),
 }
 
 

@@ -13,9 +13,8 @@ from contextlib import closing
 
 from simdup.extract.archives import is_archive
 from simdup.files.read import HEAD, INSIDE, SkipError, archive_in, read_chunks
+from simdup.files.walk import Found
 from simdup.records import Reason, Skipped, Source
-
-Found = Source | Skipped
 
 
 def with_members(found: Iterable[Found], most: int) -> Iterator[Found]:

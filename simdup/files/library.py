@@ -6,14 +6,13 @@ fold_variants. An impossible value raises ValueError.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simdup.arguments import path_list, text_list
+from simdup.arguments import AnyPath, path_list, text_list
 from simdup.arrays import Indices, Rows
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InputError
@@ -63,7 +62,7 @@ def simhash(
 
 
 def fingerprint_files(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    paths: AnyPath | Iterable[AnyPath],
     bits: int | None = None,
     features: str = "shingles",
     *,

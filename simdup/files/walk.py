@@ -27,13 +27,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
-from simdup.arguments import check_truth, check_whole, tuple_of
+from simdup.arguments import AnyPath, check_truth, check_whole, tuple_of
 from simdup.errors import SHORTAGES, InputError
 from simdup.files.globs import Rules, is_ignored, matches_any, read_rules
 from simdup.records import Reason, Skipped, Source
 from simdup.storage.opening import reason_of
 
-AnyPath: TypeAlias = str | os.PathLike[str]
 Found: TypeAlias = Source | Skipped
 
 # Folders of programs, where nobody keeps documents: what lies there is a copy, deleted or made by
@@ -374,11 +373,9 @@ def _status(path: str, *, follow: bool) -> os.stat_result | Skipped:
     """The status of a path, or why it cannot be taken."""
     try:
         status = os.stat(path, follow_symlinks=follow)
-    except OSError as error:
-        if error.errno in _DANGLING and os.path.islink(path):
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in _DANGLING and os.path.islink(path):
             return Skipped(path, Reason.SYMLINK, "dangling")
-        return _trouble(path, error)
-    except ValueError as error:
         return _trouble(path, error)
     return Skipped(path, Reason.SYMLINK) if stat.S_ISLNK(status.st_mode) else status
 

@@ -16,18 +16,8 @@ from simdup.arrays import CodePoints, Digests, Hashes, Indices, Mask
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import WORD_STEP, blake2b_hashes, mix64, span_hashes, string_hashes
 from simdup.recipe import FeatureKind, HashKind, Recipe
+from simdup.text import unicode
 from simdup.text.jieba_words import cutter, read_stop_words
-from simdup.text.unicode import (
-    HAN,
-    MARK,
-    SEPARATOR,
-    SINGLE,
-    WORD,
-    code_points,
-    fold,
-    fold_with_places,
-    tables,
-)
 
 # Runs of Han are given to jieba in parts of at most this length: its memory grows with the run,
 # and no sentence is as long. Part of the recipe.
@@ -92,10 +82,10 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
 def _plain_tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
     """The result of `tokens`, computed by numpy."""
     if recipe.features is FeatureKind.TOKENS:
-        codes, documents = code_points(texts)
-        starts, ends = _runs(~tables(codes).space[codes])
+        codes, documents = unicode.code_points(texts)
+        starts, ends = _runs(~unicode.tables(codes).space[codes])
     else:
-        codes, documents = fold(texts, variants=recipe.fold_variants)
+        codes, documents = unicode.fold(texts, variants=recipe.fold_variants)
         starts, ends, is_han = _token_spans(codes)
         if recipe.features is FeatureKind.WORDS and is_han.any():
             starts, ends = _word_spans(codes, starts, ends, is_han, recipe)
@@ -135,7 +125,7 @@ def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Indices, Indices]:
 
     Places are in characters; `fold_with_places` says where they are estimates.
     """
-    codes, places = fold_with_places(text, variants=recipe.fold_variants)
+    codes, places = unicode.fold_with_places(text, variants=recipe.fold_variants)
     starts, ends, _ = _token_spans(codes)
     ids = span_hashes(codes, starts, ends)
     found = Tokens(ids, np.array([0, len(ids)]), has_few=_has_few(codes))
@@ -200,8 +190,8 @@ def _compiled_tokens(
     kernels: Any,  # noqa: ANN401
 ) -> Tokens:
     """Hash the tokens that shingles are made of by `kernels.token_hashes`."""
-    codes, offsets = code_points(texts)
-    table = tables(codes, variants=recipe.fold_variants)
+    codes, offsets = unicode.code_points(texts)
+    table = unicode.tables(codes, variants=recipe.fold_variants)
     ids, ends, joins = kernels.token_hashes(codes, offsets, table)
     found = Tokens(ids, ends, has_few=_has_few(codes))
     if not joins.any():
@@ -228,22 +218,22 @@ def _token_spans(codes: CodePoints) -> tuple[Indices, Indices, Mask]:
     A run of word characters is a token; a Han character, a kana or a character of a
     script without spaces is one by itself, with the marks that follow it.
     """
-    kind = tables(codes).kind[codes]
-    is_mark = kind == MARK
+    kind = unicode.tables(codes).kind[codes]
+    is_mark = kind == unicode.MARK
     if is_mark.any():
         # A mark has the kind of the character it stands on; without one it is a word character.
         base = np.maximum.accumulate(np.where(is_mark, 0, np.arange(len(kind))))
         under = kind[base]
-        under[(under == SEPARATOR) | (under == MARK)] = WORD
+        under[(under == unicode.SEPARATOR) | (under == unicode.MARK)] = unicode.WORD
         kind = np.where(is_mark, under, kind)
-    is_word, is_single = kind == WORD, kind >= SINGLE
+    is_word, is_single = kind == unicode.WORD, kind >= unicode.SINGLE
     begins = is_single & ~is_mark
     begins[:1] |= is_word[:1]
     begins[1:] |= is_word[1:] & ~is_word[:-1]
     # The last code point is a newline, so every token ends before another position.
-    ends = (kind[:-1] != SEPARATOR) & (begins[1:] | (kind[1:] == SEPARATOR))
+    ends = (kind[:-1] != unicode.SEPARATOR) & (begins[1:] | (kind[1:] == unicode.SEPARATOR))
     starts, stops = np.flatnonzero(begins), np.flatnonzero(ends) + 1
-    return starts, stops, (kind[starts] == HAN) & (stops - starts == 1)
+    return starts, stops, (kind[starts] == unicode.HAN) & (stops - starts == 1)
 
 
 def _word_spans(
@@ -301,5 +291,5 @@ def _left_aligned(high: Hashes, low: Hashes, bits: int) -> Hashes:
 
 def token_ids(texts: Sequence[str], *, variants: bool) -> Hashes:
     """The id of each text as one folded token."""
-    codes, offsets = fold(texts, variants=variants)
+    codes, offsets = unicode.fold(texts, variants=variants)
     return span_hashes(codes, offsets[:-1], offsets[1:] - 1)

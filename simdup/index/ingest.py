@@ -24,18 +24,10 @@ from simdup.arrays import Indices
 from simdup.errors import InputError
 from simdup.files.fingerprint import Fingerprinted, FingerprintOptions, without_degenerate
 from simdup.files.read import edition
-from simdup.files.walk import DEFAULTS, Filters, walk
+from simdup.files.walk import DEFAULTS, Filters, Found, walk
 from simdup.files.workers import fingerprint_all, tasks
+from simdup.index import contents
 from simdup.index.connection import IndexFile
-from simdup.index.contents import (
-    at_or_under,
-    documents,
-    every_number,
-    forget_empty_folders,
-    in_folder,
-    put,
-    take_out,
-)
 from simdup.index.metadata import damaged, from_json, sketch_levels
 from simdup.index.records import Changes
 from simdup.progress import Progress
@@ -44,7 +36,6 @@ from simdup.settings import Settings
 from simdup.storage.codec import is_settled, status
 from simdup.storage.sqlite import files_of
 
-Found = Source | Skipped
 Walking = Callable[[Iterable[Found]], Iterable[Found]]
 
 
@@ -195,19 +186,19 @@ def remove(file: IndexFile, paths: Sequence[str]) -> Changes:
     numbers, roots, known = [np.empty(0, np.int64)], list[str](), Places.of(file)
     for name in paths:
         path = absolute_path(name)
-        texts = at_or_under(file, b"" if name == path else os.fsencode(name))
+        texts = contents.at_or_under(file, b"" if name == path else os.fsencode(name))
         if len(texts):
             numbers.append(texts)
             continue
-        under = at_or_under(file, os.fsencode(path))
+        under = contents.at_or_under(file, os.fsencode(path))
         if not len(under) and os.fsencode(path) not in known.known:
             raise InputError(f"{name!r}: there is nothing of it in the index")
         numbers.append(under)
         roots.append(path)
     gone = np.unique(np.concatenate(numbers))
     with file.writing():
-        take_out(file, gone)
-        forget_empty_folders(file)
+        contents.take_out(file, gone)
+        contents.forget_empty_folders(file)
         Places.of(file).without(roots).write(file)
     return Changes(removed=len(gone))
 
@@ -245,7 +236,7 @@ class Ingestion:
         """
         self._note_readers()
         with self.file.reading():  # documents that another process adds meanwhile stay
-            places, before = Places.of(self.file), every_number(self.file)
+            places, before = Places.of(self.file), contents.every_number(self.file)
         walking = partial(self.progress, label="walk", total=None)
         self._ingest(places.found(walking, self._is_deleted_file))
         gone = self._gone(np.setdiff1d(before, np.array(self.present, np.int64)))
@@ -268,7 +259,7 @@ class Ingestion:
     def _is_deleted_file(self, place: bytes) -> bool:
         """Whether a missing place was a single file; a missing folder may be an unmounted drive."""
         has_folder = os.path.isdir(os.path.dirname(place))
-        return has_folder and not len(at_or_under(self.file, os.path.join(place, b"")))
+        return has_folder and not len(contents.at_or_under(self.file, os.path.join(place, b"")))
 
     def _ingest(self, found: Iterable[Found]) -> None:
         """Read the files that the index does not know, and write them in batches."""
@@ -305,7 +296,7 @@ class Ingestion:
         """Yield the sources that are new or have changed; note the others."""
         read_from = self.file.about.get("read_from", 0)
         for folder, in_it in groupby(found, lambda each: os.path.dirname(each.path)):
-            known = in_folder(self.file, os.path.join(os.fsencode(folder), b""))
+            known = contents.in_folder(self.file, os.path.join(os.fsencode(folder), b""))
             for each in in_it:
                 if isinstance(each, Skipped):
                     self.skipped.append(each)
@@ -329,9 +320,9 @@ class Ingestion:
     def _take_out(self, gone: Sequence[int], *, has_left_folders: bool = False) -> None:
         if gone:
             with self.file.writing():
-                take_out(self.file, np.array(gone, np.int64))
+                contents.take_out(self.file, np.array(gone, np.int64))
                 if has_left_folders:
-                    forget_empty_folders(self.file)
+                    contents.forget_empty_folders(self.file)
             self.counts["removed"] += len(gone)
 
     def _put(self, batch: Sequence[Fingerprinted]) -> None:
@@ -343,7 +334,7 @@ class Ingestion:
             are_kept = np.array([places.contains(each.path) for each in made.documents], bool)
             kept = np.flatnonzero(are_kept)
             documents = list(map(self._unless_settled, compress(made.documents, are_kept)))
-            replaced = put(self.file, documents, made.rows[kept], made.sketches.take(kept))
+            replaced = contents.put(self.file, documents, made.rows[kept], made.sketches.take(kept))
         self.counts.update(added=len(kept) - replaced, replaced=replaced)
 
     def _unless_settled(self, document: Document) -> Document:
@@ -357,8 +348,8 @@ class Ingestion:
         trouble = {each.path for each in self.skipped if each.reason.is_trouble}
         inside = tuple(os.path.join(path, "") for path in trouble)
         with self.file.reading():  # another process may have dropped some meanwhile
-            there = np.intersect1d(missed, every_number(self.file))
-            known = documents(self.file, there)
+            there = np.intersect1d(missed, contents.every_number(self.file))
+            known = contents.documents(self.file, there)
         return [
             number
             for number, document in known.items()

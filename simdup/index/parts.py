@@ -220,10 +220,7 @@ def _weights(others: Indices) -> Shares:
 
 
 def with_parts(
-    answers: Sequence[Answer],
-    queries: Queries,
-    asked: Sequence[Candidates],
-    settings: Settings,
+    answers: Sequence[Answer], queries: Queries, asked: Sequence[Candidates], settings: Settings
 ) -> tuple[Answer, ...]:
     """The answers, with the parts among the candidates of each query."""
     texts = queries.texts or [None] * len(answers)

@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 
 from simdup.arguments import AnyPath, path_list
 from simdup.arrays import Indices, Mask, Rows, Similarities
-from simdup.files.fingerprint import (
-    FingerprintOptions,
-    features_of,
-    fingerprint_read,
-    fingerprint_sources,
-    text_again,
-    without_degenerate,
-)
+from simdup.files import fingerprint
 from simdup.files.read import SkipError, Text, digest, digest_of
 from simdup.files.walk import listed
 from simdup.findings.identical import numbered
@@ -80,8 +73,9 @@ def of_files(
     found = [each for path in path_list(paths) for each in listed([path])]
     sources = [each for each in found if isinstance(each, Source)]
     skipped = [each for each in found if isinstance(each, Skipped)]
-    options = FingerprintOptions(settings, _levels(settings))
-    made = without_degenerate(fingerprint_sources(sources, options), settings.recipe.bits)
+    options = fingerprint.FingerprintOptions(settings, _levels(settings))
+    made = fingerprint.fingerprint_sources(sources, options)
+    made = fingerprint.without_degenerate(made, settings.recipe.bits)
     names = tuple(document.path for document in made.documents)
     queries = Queries(names, made.rows, made.documents, sketches=made.sketches)
     return queries, [*skipped, *made.skipped]
@@ -99,9 +93,9 @@ def of_texts(
 
     The queries have sketches of these `levels` (see `fingerprint.sketch`); None: as `settings` ask.
     """
-    options = FingerprintOptions(settings, levels or _levels(settings))
-    made = fingerprint_read(list(map(_as_if_read, names, texts)), options)
-    made = without_degenerate(made, settings.recipe.bits)
+    options = fingerprint.FingerprintOptions(settings, levels or _levels(settings))
+    made = fingerprint.fingerprint_read(list(map(_as_if_read, names, texts)), options)
+    made = fingerprint.without_degenerate(made, settings.recipe.bits)
     kept = [place for place, each in enumerate(made.found) if isinstance(each, Document)]
     own_names, own_texts = (tuple(each[place] for place in kept) for each in (names, texts))
     queries = Queries(own_names, made.rows, made.documents, own_texts, made.sketches)
@@ -310,7 +304,7 @@ class RereadDocuments:
     def _of_files(self, texts: Indices) -> Features:
         documents = {i: each for i in texts.tolist() if (each := self.documents[i]) is not None}
         copies = ([each] for each in documents.values())
-        found, changed = features_of(copies, self.settings)
+        found, changed = fingerprint.features_of(copies, self.settings)
         paths = {skipped.path for skipped in changed}
         self.is_lost[[i for i, each in documents.items() if each.path in paths]] = True
         return found
@@ -322,6 +316,6 @@ class RereadDocuments:
             yield from chunks_of(self.texts[text])
         elif document is not None:
             try:
-                yield from text_again(document, self.settings)
+                yield from fingerprint.text_again(document, self.settings)
             except SkipError:
                 self.is_lost[text] = True

@@ -13,18 +13,11 @@ from math import ceil, floor
 
 import numpy as np
 
+from simdup import theory
 from simdup.arrays import Distances, Indices
 from simdup.recipe import HashKind, Recipe
 from simdup.search.pairs import Reach
 from simdup.settings import USUAL, Limits, Settings
-from simdup.theory import (
-    UNRELATED,
-    bit_probability,
-    chance_distance,
-    standard_error,
-    threshold,
-    within_probabilities,
-)
 
 #: The bits that sieve chance candidates. (At 256 bits and similarity 0.35, 1 of 45 pairs of a
 #: similarity of .03 is within reach, and 1 of 530 also passes the sieve.)
@@ -55,8 +48,9 @@ def search_distance(similarity: float, bits: int) -> int:
     too many pairs by chance (CHANCE_CANDIDATES), but at least one standard error more, which
     finds four of five.
     """
-    error = standard_error(similarity, bits)
-    k, few = threshold(similarity, bits), chance_distance(UNRELATED, bits, CHANCE_CANDIDATES)
+    error = theory.standard_error(similarity, bits)
+    k = theory.threshold(similarity, bits)
+    few = theory.chance_distance(theory.UNRELATED, bits, CHANCE_CANDIDATES)
     return min(bits, max(k + floor(error), min(k + floor(2 * error), few)))
 
 
@@ -66,8 +60,8 @@ def sieve_distance(similarity: float, bits: int) -> int:
     It is two standard errors more than `threshold`: 49 of 50 pairs that are just as similar as
     asked pass, and nearly all that are more similar. Three would let in one unrelated pair in 120.
     """
-    margin = ceil(2 * standard_error(similarity, bits))
-    return min(bits, threshold(similarity, bits) + margin)
+    margin = ceil(2 * theory.standard_error(similarity, bits))
+    return min(bits, theory.threshold(similarity, bits) + margin)
 
 
 def reach_of(settings: Settings, k: int, wide: int) -> Reach:
@@ -132,10 +126,10 @@ def recall(similarity: float, bits: int, k: int, wide: int | None = None) -> flo
     >>> round(recall(0.0, 8, 4), 8)
     0.63671875
     """
-    p, k = np.array([bit_probability(similarity)]), min(k, bits)
-    within = within_probabilities(p, bits)[0, : k + 1]
+    p, k = np.array([theory.bit_probability(similarity)]), min(k, bits)
+    within = theory.within_probabilities(p, bits)[0, : k + 1]
     if wide is None or wide <= bits:
         return float(within[-1])
     left = sieve_distance(similarity, wide) - np.arange(k + 1)
-    further = within_probabilities(p, wide - bits)[0, np.clip(left, 0, wide - bits)]
+    further = theory.within_probabilities(p, wide - bits)[0, np.clip(left, 0, wide - bits)]
     return float(np.diff(within, prepend=0) @ np.where(left >= 0, further, 0))

@@ -11,16 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from simdup.arrays import Floats, Indices, Mask, Shares, Similarities
+from simdup.match import groups
 from simdup.match.distinct_texts import Texts
 from simdup.match.exclusions import Exclusions
-from simdup.match.groups import (
-    NEAR_COPY,
-    Precedence,
-    closest,
-    leaders,
-    lower_of_two,
-    with_near_copies,
-)
 from simdup.match.tiers import NEAR_SCORE, pair_scores
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import Settings
@@ -88,7 +81,7 @@ class Grouping:
         self._is_by_reference = is_two_sided and self._linkage == "star"
         self._is_star = self._linkage == "star" and not is_two_sided
         sizes = np.ones_like(texts.sizes) if is_two_sided else texts.sizes
-        self.order = Precedence(sizes, texts.content)
+        self.order = groups.Precedence(sizes, texts.content)
         self._excluded: list[Indices] = []
         # The pairs of each round that are near copies, or near by their score.
         self._close: list[Duplicates] = []
@@ -101,7 +94,7 @@ class Grouping:
 
     def leaders(self, active: Indices, found: Duplicates) -> Leaders:
         """Group the active texts by the near-duplicates found among them."""
-        is_close = (found.similarities >= NEAR_COPY) | (self._scores(found) >= NEAR_SCORE)
+        is_close = (found.similarities >= groups.NEAR_COPY) | (self._scores(found) >= NEAR_SCORE)
         self._close.append(found.take(is_close))
         return self._led(active, found)
 
@@ -127,9 +120,9 @@ class Grouping:
         position[active] = np.arange(len(active))
         local = position[pairs]
         if self._is_by_reference:
-            found = closest(local, closeness, order.content)
+            found = groups.closest(local, closeness, order.content)
         else:
-            found = leaders(local, closeness, self._linkage, order)
+            found = groups.leaders(local, closeness, self._linkage, order)
         leader[active] = active[found]
         return leader
 
@@ -161,11 +154,11 @@ class Grouping:
             return found
         led = np.flatnonzero(found.leader != self._every)
         spokes = np.column_stack((led, found.leader[led]))
-        copies = [each.take(each.similarities >= NEAR_COPY) for each in self._close]
+        copies = [each.take(each.similarities >= groups.NEAR_COPY) for each in self._close]
         pairs = np.sort(np.concatenate([spokes, *(each.pairs for each in copies)]), axis=1)
         closeness = np.concatenate([found.similarity[led], *(each.similarities for each in copies)])
         _, once = np.unique(pairs, axis=0, return_index=True)
-        leader = with_near_copies(pairs[once], closeness[once], found.leader, self.order)
+        leader = groups.with_near_copies(pairs[once], closeness[once], found.leader, self.order)
         is_known = leader == found.leader
         known = (np.where(is_known, each, np.nan) for each in (found.similarity, found.own_share))
         return Leaders(leader, *known)
@@ -211,7 +204,7 @@ class Grouping:
         """Let the lower rank lead each group of two; see `groups.lower_of_two`."""
         if self._is_by_reference:
             return found
-        leader = lower_of_two(found.leader, self._texts.rank, self.order.sizes)
+        leader = groups.lower_of_two(found.leader, self._texts.rank, self.order.sizes)
         # The similarity and the own share of the other text are those of the pair.
         known = np.where(leader == found.leader, self._every, leader)
         return Leaders(leader, found.similarity[known], found.own_share[known])

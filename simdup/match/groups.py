@@ -265,11 +265,7 @@ def _between_open(a: Indices, b: Indices, opens: Mask) -> Mask:
 
 
 def _joined(
-    edges: Edges,
-    covers: list[Mask],
-    label: Indices,
-    sums: Indices,
-    order: Precedence,
+    edges: Edges, covers: list[Mask], label: Indices, sums: Indices, order: Precedence
 ) -> Indices:
     """The group of each document after one round; (n,).
 
@@ -447,11 +443,7 @@ def members_of(leader: Indices, rank: Indices, sizes: Indices) -> list[Indices]:
     return np.split(order, begins[1:]) if len(order) else []
 
 
-def staying(
-    group: Indices,
-    is_centre: Mask,
-    alike: Callable[[Indices], Mask],
-) -> Indices:
+def staying(group: Indices, is_centre: Mask, alike: Callable[[Indices], Mask]) -> Indices:
     """For each text of some groups the text that stays for it: itself, or one that it is alike to.
 
     `group` (n,) is the group of each text, ascending; within a group the preferred texts come

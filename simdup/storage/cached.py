@@ -252,9 +252,7 @@ class RecipeCache:
     def _forget_folders(self, root: bytes) -> None:
         inside = os.path.join(root, b"")
         found = self.store.execute(
-            "SELECT id, path FROM folders WHERE path > ? AND path < ?",
-            inside,
-            inside[:-1] + b"0",
+            "SELECT id, path FROM folders WHERE path > ? AND path < ?", inside, inside[:-1] + b"0"
         )
         gone = [
             (number,)

@@ -241,9 +241,7 @@ def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) 
     return Skipped(source.path, Reason(reason), detail, file)
 
 
-def _told_documents(
-    documents: Sequence[Document],
-) -> tuple[NDArray[Any], list[tuple[object, ...]]]:
+def _told_documents(documents: Sequence[Document]) -> tuple[NDArray[Any], list[tuple[object, ...]]]:
     """The records of documents, and the list that their numbers `about` count."""
     abouts: dict[tuple[object, ...], int] = {}
     records = np.empty(len(documents), DOCUMENT)

@@ -125,13 +125,13 @@ class DatabaseKind(NamedTuple):
         Try this before reading the header ourselves: when a process closes a file, it loses all
         its locks on the file, also SQLite's, and other processes could write to it.
         """
-        try:
-            with closing(connect(path, "mode=ro&immutable=1", sqlite3.Connection)) as connection:
-                ((application,),) = connection.execute("PRAGMA application_id")
-                ((number,),) = connection.execute("PRAGMA user_version")
-        except sqlite3.Error:
-            return False
-        return bool(application == self.application and number == self.format)
+        asked = (
+            "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
+        )
+        options = "mode=ro&immutable=1"
+        with suppress(sqlite3.Error), closing(connect(path, options, sqlite3.Connection)) as opened:
+            return opened.execute(asked).fetchall() == [(self.application, self.format)]
+        return False
 
     def _is_ours(self, header: bytes) -> bool:
         is_sqlite = header.startswith(b"SQLite format 3\0")
@@ -335,15 +335,9 @@ def _super_journal_namer(path: str) -> str | None:
 
 def _read(path: str, size: int, *, from_end: bool = False) -> bytes:
     """Return the first or last bytes of a file; none if they cannot be read."""
-    try:
-        descriptor = open_to_read(path)  # does not wait for a FIFO that has just taken its place
-    except OSError:
-        return b""
-    try:
+    # It does not wait for a FIFO that has just taken the file's place.
+    with suppress(OSError), open(path, "rb", 0, opener=lambda *_: open_to_read(path)) as file:
         if from_end:
-            os.lseek(descriptor, -size, os.SEEK_END)
-        return os.read(descriptor, size)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
+            file.seek(-size, os.SEEK_END)
+        return file.read(size)
+    return b""

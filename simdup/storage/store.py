@@ -79,11 +79,7 @@ class Store(Database):
     """An open store; to be closed. `kept` counts the files that were added to it."""
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        warn: Callable[[str], None],
-        *,
-        is_named: bool = False,
+        self, path: str | os.PathLike[str], warn: Callable[[str], None], *, is_named: bool = False
     ) -> None:
         """Open the store or make it; if that fails, warn once and go on without it.
 

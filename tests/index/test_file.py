@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simdup.errors import InputError
+from simdup.files.walk import DEFAULTS
 from simdup.fingerprint.sketch import read_back
 from simdup.index import contents as changes
 from simdup.index import segments as blocks
@@ -32,14 +33,13 @@ from simdup.index.contents import (
     every_number,
     everything,
     forget_empty_folders,
-    places,
     problems,
     put,
     segments,
-    set_places,
     take_out,
 )
 from simdup.index.index import Index
+from simdup.index.ingest import Places
 from simdup.index.metadata import about, from_json, settings_of
 from simdup.index.segments import BLOCKED_K, looked_up, pieces, within
 from simdup.recipe import Recipe
@@ -117,10 +117,10 @@ def drop(connection, numbers):
 def held(connection):
     """Return the fingerprint of each path, from the segments; sketches must be theirs."""
     loaded = list(segments(connection, {}).values())
-    known, rows, sketches = everything(connection, loaded, USUAL, is_sketched=True)
-    values = [int.from_bytes(row.tobytes(), "big") for row in rows]
-    assert list(sketches.each()) == list(map(sketch_of, values))
-    return {each.path: value for each, value in zip(known, values, strict=True)}
+    made = everything(connection, loaded, USUAL, is_sketched=True)
+    values = [int.from_bytes(row.tobytes(), "big") for row in made.rows]
+    assert list(made.sketches.each()) == list(map(sketch_of, values))
+    return {each.path: value for each, value in zip(made.documents, values, strict=True)}
 
 
 def sizes(connection):
@@ -492,7 +492,7 @@ def test_a_document_that_cannot_be_taken_out_whole_is_left_as_it_was(filled, cha
 def test_a_value_of_a_wrong_type_is_an_error_that_names_the_file(filled, column, value):
     """A flipped bit in the header of a row does this."""
     with opened(filled) as connection, connection.writing():
-        set_places(connection, {b"/a": "{}"})
+        Places({b"/a": DEFAULTS}).write(connection)
     expected = asked_for_everything(filled)
     table, name = column.split(".")
     with suppress(sqlite3.IntegrityError):
@@ -502,7 +502,7 @@ def test_a_value_of_a_wrong_type_is_an_error_that_names_the_file(filled, column,
         found = asked_for_everything(filled)
         with opened(filled) as connection:
             list(problems(connection))
-            len(connection), places(connection), connection.number("batches")
+            len(connection), Places.of(connection), connection.number("batches")
             drop(connection, [4])
             keep(connection, ["/a/0", "/a/new"], [1, 2])
     except InputError as error:
@@ -791,7 +791,7 @@ def test_a_place_that_is_no_absolute_path_is_an_error(filled, path):
     by_sql(filled, "INSERT INTO places VALUES (?, '{}')", path)
 
     with opened(filled, to_write=False) as connection, pytest.raises(InputError) as refused:
-        places(connection)
+        Places.of(connection)
 
     damage = f"damaged (place {path!r}, which is not an absolute path)"
     assert str(refused.value) == f"{filled!r}: {damage}; build it anew"

@@ -650,8 +650,8 @@ def test_an_empty_path_is_not_the_current_folder(index, write):
 def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
     """Return `meanwhile`: once that function has returned, another process adds `other`."""
 
-    def arranging(name):
-        real, is_done = getattr(ingest, name), []
+    def arranging(owner, name):
+        real, is_done = getattr(owner, name), []
 
         def answering(file):
             found = real(file)
@@ -661,7 +661,7 @@ def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
                     another.add(["other"])
             return found
 
-        monkeypatch.setattr(ingest, name, answering)
+        monkeypatch.setattr(owner, name, answering)
 
     with closing(sqlite3.connect(place)) as log:  # while that is there, nobody waits for readers
         log.execute("PRAGMA journal_mode = WAL")
@@ -669,12 +669,12 @@ def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
         yield arranging
 
 
-@pytest.mark.parametrize("name", ["places", "every_number"])
-def test_documents_another_process_adds_meanwhile_stay(index, write, meanwhile, name):
+@pytest.mark.parametrize("asked", [(ingest.Places, "of"), (contents, "every_number")])
+def test_documents_another_process_adds_meanwhile_stay(index, write, meanwhile, asked):
     write("in/a", FIRST)
     write("other/b", words(2))
     index.add(["in"])
-    meanwhile(name)
+    meanwhile(*asked)
 
     write("in/c", words(3))
     index.update()
@@ -686,7 +686,7 @@ def test_documents_another_process_adds_meanwhile_stay(index, write, meanwhile, 
 def test_paths_that_two_processes_add_at_once_are_both_kept(index, write, meanwhile):
     write("in/a", FIRST)
     write("other/b", words(2))
-    meanwhile("places")
+    meanwhile(ingest.Places, "of")
 
     index.add(["in"])
 

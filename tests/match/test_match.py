@@ -15,7 +15,8 @@ from simdup.errors import TooManyPairsError
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS
-from simdup.match import candidate_search, candidates, grouping, siblings
+from simdup.match import candidate_search, candidates, siblings
+from simdup.match import groups as rules
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import LocalEngine
 from simdup.match.exclusions import Exclusions
@@ -702,7 +703,7 @@ def test_a_text_that_goes_with_a_near_copy_has_its_similarity_to_that(monkeypatc
         return matched(texts, Settings())
 
     before = found()
-    monkeypatch.setattr(grouping, "with_near_copies", lambda *_: np.array([0, 1, 0]))
+    monkeypatch.setattr(rules, "with_near_copies", lambda *_: np.array([0, 1, 0]))
     after = found()
 
     to_second, to_first = simdup.exact_similarities(texts, [1, 0], [2, 2])
