@@ -29,14 +29,7 @@ from simdup.files.read import (
     read_chunks,
     read_text,
 )
-from simdup.fingerprint.features import (
-    Features,
-    all_features,
-    concatenated,
-    features,
-    merged,
-    segments,
-)
+from simdup.fingerprint.features import Features, all_features, concatenated, merged, segments
 from simdup.fingerprint.simhash import (
     Fingerprints,
     are_degenerate,
@@ -219,7 +212,7 @@ def features_of(
     that changed. A text whose documents all changed has no features.
     """
     recipe, changed = settings.recipe, list[Skipped]()
-    parts = [features([], recipe)]
+    parts = [all_features([], recipe)]
     with closing(Readers(*settings.reading)) as readers:
         read = (_first_unchanged(copies, recipe, readers, changed) for copies in texts)
         for batch in batched(read, _characters, settings.limits.text_characters, maxsize):

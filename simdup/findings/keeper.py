@@ -25,16 +25,7 @@ import numpy as np
 from simdup.arrays import Indices
 from simdup.match.tiers import scores
 from simdup.recipe import Recipe
-from simdup.records import (
-    Document,
-    FolderPair,
-    Group,
-    Kind,
-    Member,
-    ScanResult,
-    format_of,
-    place_of,
-)
+from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult
 
 Key: TypeAlias = tuple[int | bytes, ...]
 Pairs: TypeAlias = Sequence[tuple[Document, Document]]
@@ -206,7 +197,7 @@ def _own_keys(documents: Iterable[Document]) -> Iterator[tuple[Key, Key]]:
 
     Equal first halves are one tuple, since few differ, and one tuple is soon compared with itself.
     """
-    of_folder, of_encoding, halves = cache(places), cache(_of_encoding), dict[Key, Key]()
+    of_folder, halves = cache(places), dict[Key, Key]()
     for each in documents:
         source = each.source
         folder, _, name = source.path.rpartition(os.sep)
@@ -216,14 +207,9 @@ def _own_keys(documents: Iterable[Document]) -> Iterator[tuple[Key, Key]]:
             bool(each.damaged or each.doubt),
         )
         age, path = source.mtime_ns // NS_OF_A_MINUTE, os.fsencode(source.path)
-        second = -each.features, *of_encoding(each.encoding), age, len(source.path), path
+        unusual = _UNICODE.get(each.encoding, 3) if each.format == "text" else 0
+        second = -each.features, each.format_place, unusual, age, len(source.path), path
         yield halves.setdefault(first, first), second
-
-
-def _of_encoding(encoding: str) -> tuple[int, int]:
-    """How little the format holds, and how unusual the encoding of plain text is."""
-    is_plain = format_of(encoding) == "text"
-    return place_of(encoding), _UNICODE.get(encoding, 3) if is_plain else 0
 
 
 def places(folder: str) -> tuple[int, ...]:

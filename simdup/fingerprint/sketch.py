@@ -162,12 +162,6 @@ def read_back(sketches: Iterable[bytes]) -> Sketches:
     return _laid_out(np.frombuffer(b"".join(parts), _STORED).astype(np.uint32), sizes)
 
 
-def of_each(values: Sequence[Values]) -> Sketches:
-    """The sketches with these values, one array for each text."""
-    sizes = np.array(list(map(len, values)), np.int64)
-    return _laid_out(np.concatenate([_NO_VALUES, *values]), sizes)
-
-
 def _laid_out(values: Values, sizes: Indices) -> Sketches:
     """The sketches whose values stand one after the other."""
     return Sketches(values, np.cumsum(sizes) - sizes, sizes)

@@ -33,16 +33,7 @@ from simdup.compute.compiled import (
 from simdup.compute.hashing import COUNTER_HASH
 from simdup.compute.memory import return_freed_memory
 from simdup.fingerprint.features import Features
-from simdup.fingerprint.sketch import (
-    KEPT,
-    LEAST,
-    LEVELS,
-    Sketches,
-    joined,
-    levels,
-    of_each,
-    thinned,
-)
+from simdup.fingerprint.sketch import KEPT, LEAST, LEVELS, Sketches, joined, levels, thinned
 from simdup.match.verify import decide, products
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import SIMILARITY
@@ -353,7 +344,7 @@ def count_families(counters: Counters, sketches: Sketches, family: Indices) -> N
     together = np.flatnonzero(~is_alone)
     parts = parts_of_texts(sketches.sizes, together[np.argsort(family[together])])
     for values in values_of_families((sketches.take(part), family[part]) for part in parts):
-        count(counters, of_each([values]))
+        count(counters, Sketches(values, np.zeros(1, np.int64), np.array([len(values)])))
 
 
 def new_counters(values: int = COUNTERS) -> Counters:

@@ -125,13 +125,13 @@ class DatabaseKind(NamedTuple):
         Try this before reading the header ourselves: when a process closes a file, it loses all
         its locks on the file, also SQLite's, and other processes could write to it.
         """
-        asked = (
-            "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
-        )
-        options = "mode=ro&immutable=1"
-        with suppress(sqlite3.Error), closing(connect(path, options, sqlite3.Connection)) as opened:
-            return opened.execute(asked).fetchall() == [(self.application, self.format)]
-        return False
+        try:
+            with closing(connect(path, "mode=ro&immutable=1", sqlite3.Connection)) as connection:
+                ((application,),) = connection.execute("PRAGMA application_id")
+                ((number,),) = connection.execute("PRAGMA user_version")
+        except sqlite3.Error:
+            return False
+        return bool(application == self.application and number == self.format)
 
     def _is_ours(self, header: bytes) -> bool:
         is_sqlite = header.startswith(b"SQLite format 3\0")

@@ -22,7 +22,6 @@ from simdup.fingerprint.sketch import (
     Sketches,
     is_dense,
     joined,
-    of_each,
     read_back,
     sketches,
     thinned,
@@ -36,6 +35,10 @@ def hashes(n, seed=0):
 
 def one(ids):
     return Features(ids, None, np.array([0, len(ids)]))
+
+
+def of_each(values):
+    return read_back(each.tobytes() for each in values)
 
 
 def expected(ids, least=KEPT):
