@@ -123,15 +123,13 @@ def fingerprint_tables(
     Raises InputError for a file that changes meanwhile, SimdupError when a worker dies.
     """
     size = sum(table.size for table in tables)
-    # The limit is meant for 128 bits; more bits take longer.
-    factor = max(1, recipe_of(settings).bits // 128)
     if jobs is None:
         jobs = jobs_worth(size)
     none = np.empty(0, np.int64)
     collected = new_prints(settings, none, none, none)
     flaws = Flaws(tables, settings.limits.faulty_rows)
     owners, sizes = list[int](), list[int]()
-    with closing(_fingerprinted(tables, settings, jobs, size * factor, progress)) as chunks:
+    with closing(_fingerprinted(tables, settings, jobs, size, progress)) as chunks:
         for made in progress(chunks, "rows", None, _rows_in):
             where = made.numbers, made.offsets, made.lengths
             collected.add(made.prints.sketches, *made.prints[:4], *where)

@@ -51,7 +51,7 @@ class RereadTexts:
         self.rows, self.first, self.digests, self.recipe = rows, first, digests, recipe
         kinds = np.array([table.is_seekable for table in rows.tables], bool)
         self.is_seekable = kinds[rows.tables_of(first)]
-        self.copied = _CopiedTexts()
+        self.copied = _CopiedTexts(len(first))
 
     def close(self) -> None:
         """Remove the temporary file."""
@@ -62,7 +62,7 @@ class RereadTexts:
 
         Earlier copies stay, so that no file is unpacked again for them.
         """
-        texts = self.copied.lacking(texts[~self.is_seekable[texts]])
+        texts = texts[~(self.is_seekable | self.copied.are_there)[texts]]
         self.copied.add(texts, values(self.rows, self.first[texts]))
 
     def features(self, texts: Indices) -> Features:
@@ -105,26 +105,20 @@ class RereadTexts:
 class _CopiedTexts:
     """Copies of texts in a temporary file."""
 
-    def __init__(self) -> None:
-        self.numbers = self.begins = self.ends = np.empty(0, np.int64)
+    def __init__(self, number: int) -> None:
+        """`number` is how many texts there are."""
+        self.begins, self.sizes = np.zeros((2, number), np.int64)
+        self.are_there = np.zeros(number, bool)
         self.file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (see `close`)
 
-    def lacking(self, numbers: Indices) -> Indices:
-        """Return the numbers (ascending) whose texts have not been copied."""
-        return np.setdiff1d(numbers, self.numbers, assume_unique=True)
-
     def add(self, numbers: Indices, texts: Iterator[Any]) -> None:
-        """Copy the texts with these numbers (ascending), all of them for the first time."""
-        begin = int(self.ends.max(initial=0))
+        """Copy the texts with these numbers, all of them for the first time."""
+        begin = int(self.sizes.sum())
         self._done(self.file.seek, begin)
         sizes = np.fromiter(map(self._written, texts), np.int64, len(numbers))
         self._done(self.file.flush)
-        ends = begin + np.cumsum(sizes)
-        every = np.append(self.numbers, numbers)
-        order = np.argsort(every)
-        self.numbers = every[order]
-        self.begins = np.append(self.begins, ends - sizes)[order]
-        self.ends = np.append(self.ends, ends)[order]
+        self.begins[numbers], self.sizes[numbers] = begin + np.cumsum(sizes) - sizes, sizes
+        self.are_there[numbers] = True
 
     def _written(self, text: object) -> int:
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else b""
@@ -140,10 +134,9 @@ class _CopiedTexts:
 
     def texts(self, numbers: Indices) -> Iterator[str]:
         """Yield the texts with these numbers."""
-        for index in np.searchsorted(self.numbers, numbers).tolist():
-            begin, end = int(self.begins[index]), int(self.ends[index])
-            self.file.seek(begin)
-            yield self.file.read(end - begin).decode("utf-8", "surrogatepass")
+        for number in numbers.tolist():
+            self.file.seek(self.begins[number])
+            yield self.file.read(self.sizes[number]).decode("utf-8", "surrogatepass")
 
     def close(self) -> None:
         """Remove the file."""

@@ -206,11 +206,7 @@ def rewritten(result: CorpusResult, keep: str, target: str = "") -> Iterator[byt
     check_type(target, "target", str)
     if result.rows.tables:
         check_target(result.rows.tables, target)
-    return _rewritten(result, keep, target)
-
-
-def _rewritten(result: CorpusResult, keep: str, target: str) -> Iterator[bytes]:
-    yield from without(result, dropped(result, keep), target)
+    return without(result, dropped(result, keep), target)
 
 
 def without(result: CorpusResult, goes: Indices, target: str = "") -> Iterator[bytes]:

@@ -58,8 +58,6 @@ def _records(lines: Lines) -> Iterator[Record]:
 
 def text_of(row: dict[str, Any], fields: tuple[str, ...]) -> str:
     """The text of a parsed row: the fields that it has. Raises RowError if it has none."""
-    if len(fields) == 1 and isinstance(text := row.get(fields[0]), str):  # nearly every row
-        return text
     found = [value_of(row, field) for field in fields]
     if found.count(LACKING) == len(found):
         raise RowError(Fault.NO_FIELD, listed_fields(list(row)))
@@ -90,7 +88,7 @@ def value_of(row: dict[str, Any], field: str) -> Any:  # noqa: ANN401
 def row_in(line: bytes) -> dict[str, Any]:
     """The object on a line. Raises RowError."""
     try:
-        row = _decoded(line.decode("utf-8"))
+        row = _decoder.decode(line.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise RowError(Fault.NOT_UTF8, f"byte {error.start + 1}") from None
     except RecursionError:
@@ -103,15 +101,6 @@ def row_in(line: bytes) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise RowError(Fault.BROKEN, f"{_KINDS.get(type(row), 'a string or null')}, not an object")
     return row
-
-
-def _decoded(line: str) -> Any:  # noqa: ANN401
-    """The value on a line; `decode` would look for white space around it, which takes longer."""
-    try:
-        value, end = _decoder.raw_decode(line)
-    except JSONDecodeError:
-        end = -1
-    return value if end == len(line) else _decoder.decode(line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +158,7 @@ class JsonLines(TextTable):
 def _is_array(table: JsonLines) -> bool:
     """Whether the file is one JSON array.
 
-    If so, "[" begins its only line, or a first line that by itself is not JSON.
+    If so, "[" begins its only line, or a first line that no "]" ends.
     """
     with suppress(CutShortError), closing(table.file.blocks()) as blocks:
         begins = (block.lstrip(_BLANK) for block in blocks)
@@ -177,15 +166,7 @@ def _is_array(table: JsonLines) -> bool:
             return False
     with closing(table.records()) as records:
         first, second = next(records, None), next(records, None)
-    return second is None or not _is_json(b"" if first is None else first.raw)
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        _decoded(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return False
-    return True
+    return first is None or second is None or not first.raw.rstrip().endswith(b"]")
 
 
 def _check_that_some_row_has(wanted: str, table: JsonLines, option: str) -> None:

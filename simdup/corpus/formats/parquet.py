@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import RawIOBase
+from io import BytesIO
 from typing import Any, ClassVar
 
 import numpy as np
@@ -104,51 +104,32 @@ class Parquet(Table):
                         raise InputError(f"{self.path!r}: {reason}") from None
 
     def written(self, batches: Iterable[pa.RecordBatch], packing: str) -> Iterator[bytes]:  # noqa: ARG002
-        """Yield the content of a new file, with the schema and the column packings of this one."""
+        """Yield the content of a new file, with the schema of this one, and packed like it."""
         sink = _Sink()
-        packings = self._column_packings() or "snappy"
-        with ParquetWriter(sink, self.columns, compression=packings) as writer:
+        with ParquetWriter(sink, self.columns, compression=self._packing()) as writer:
             for group in batched(batches, _weight, GROUP_BYTES, GROUP_ROWS):
                 rows = pa.Table.from_batches(group, self.columns)
                 writer.write_table(rows, row_group_size=GROUP_ROWS)
                 yield sink.taken()
         yield sink.taken()
 
-    def _column_packings(self) -> dict[str, str]:
-        """How each column is packed in the first row group, by the column's path."""
+    def _packing(self) -> str:
+        """How the first column is packed in the first row group."""
         with _opened(self.file) as file:
-            if not file.num_row_groups:
-                return {}
-            group = file.metadata.row_group(0)
-            columns = [group.column(index) for index in range(group.num_columns)]
-            packings = {each.path_in_schema: each.compression for each in columns}
-            return {path: _PACKING_NAMES.get(name, name) for path, name in packings.items()}
+            groups = file.num_row_groups
+            name = file.metadata.row_group(0).column(0).compression if groups else "SNAPPY"
+            return _PACKING_NAMES.get(name, name)
 
 
-class _Sink(RawIOBase):
-    """A file for pyarrow to write to; `taken` takes its bytes away as they come."""
-
-    def __init__(self) -> None:
-        self.pieces, self.position = list[bytes](), 0
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def write(self, data: Any) -> int:  # noqa: ANN401  (a buffer)
-        """Add bytes."""
-        self.pieces.append(bytes(data))
-        self.position += len(self.pieces[-1])
-        return len(self.pieces[-1])
-
-    def tell(self) -> int:
-        """Return how many bytes have been written."""
-        return self.position
+class _Sink(BytesIO):
+    """A file for pyarrow to write to, which counts for itself how many bytes it has written."""
 
     def taken(self) -> bytes:
         """Return the bytes written since the last call."""
-        pieces, self.pieces = self.pieces, []
-        return b"".join(pieces)
+        found = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        return found
 
 
 def _weight(batch: pa.RecordBatch) -> int:
