@@ -183,13 +183,8 @@ class _Evaluator:
         self, settings: Settings, features: Features, rows: Rows, similarities: Floats
     ) -> _Exact:
         """The exact similarities of all pairs, and own shares where these may matter."""
-        exact = _Exact(
-            similarities,
-            features.counts[self.labels.pairs],
-            np.ones(len(similarities)),
-            settings.own_share,
-            settings.recipe.has_equal_weights,
-        )
+        counts, ones = features.counts[self.labels.pairs], np.ones(len(similarities))
+        exact = _Exact(similarities, counts, ones, settings)
         if not settings.own_share:
             return exact
         least = settings.similarity if self.precision is None else STEPS[0]
@@ -253,17 +248,13 @@ class _Evaluator:
         """How well the groups that a scan finds in the labelled files match their clusters."""
         paths = self.labels.paths
         # Several paths may be one file, which a scan takes as one document.
-        same_file: dict[tuple[int, int], list[int]] = {}
-        for index, path in enumerate(paths):
-            status = os.stat(path)
-            same_file.setdefault((status.st_dev, status.st_ino), []).append(index)
-        groups = np.arange(len(paths))
-        for indices in same_file.values():
-            groups[indices] = indices[0]
+        first = dict[tuple[int, int], int]()
+        files = [(status.st_dev, status.st_ino) for status in map(os.stat, paths)]
+        groups = np.array([first.setdefault(each, at) for at, each in enumerate(files)])
         for group in scan(paths, settings, are_files=True, jobs=None).groups:
             sources = [member.document.source for member in group.members]
-            members = [i for each in sources for i in same_file.get((each.device, each.inode), ())]
-            groups[members] = members[:1]
+            members = [first[each.device, each.inode] for each in sources]
+            groups[np.isin(groups, members)] = members[0]
         return GroupScores(*metrics.clustering(clusters, groups))
 
     def _recommended(
@@ -295,26 +286,23 @@ class _Exact:
     """Exact similarities and own shares of labelled pairs; arrays by pair.
 
     counts: (m, 2): the numbers of features of both texts.
-    has_equal_weights: Whether all features weigh the same.
     own_shares: 1 where they are not asked for, and 0 where they cannot matter.
-    least: The least own share.
     """
 
     similarities: Floats
     counts: Indices
     own_shares: Shares
-    least: float
-    has_equal_weights: bool
+    settings: Settings
 
     @property
     def are_own(self) -> Mask:
         """Whether the own share of each pair is large enough."""
-        return has_enough(self.own_shares, self.similarities, self.least)
+        return has_enough(self.own_shares, self.similarities, self.settings.own_share)
 
     @property
     def are_near(self) -> Mask:
         """Whether pairs are near and not only related, if they belong together."""
-        counts = self.counts * self.has_equal_weights
+        counts = self.counts * self.settings.recipe.has_equal_weights
         return pair_scores(self.similarities, self.own_shares, counts) >= NEAR_SCORE
 
     def are_alike(self, similarity: float) -> Mask:
@@ -344,25 +332,15 @@ def own_shares(labels: Labels, features: Features, rows: Rows, asked: Mask) -> S
     shares, sketched, digest = np.zeros(len(asked)), sketches(features), digests(features)
     is_one = (digest[labels.pairs[:, 0]] == digest[labels.pairs[:, 1]]).all(axis=1)
     shares[asked & is_one] = 1
-    collections = [
-        (distinct_numbers(labels.pairs[is_of_it]), np.flatnonzero(is_of_it & asked & ~is_one))
-        for is_of_it in (labels.collection == each for each in np.unique(labels.collection))
-    ]
-    near = [_near(rows[texts], texts) for texts, _ in collections]
-    # All at once, since cosines of few pairs take nearly as long as cosines of many.
-    is_family = cosines(features, *np.concatenate(near).T) >= FAMILY
-    ends = np.cumsum(list(map(len, near)))
-    for (texts, chosen), pairs, of_them in zip(
-        collections, near, np.split(is_family, ends[:-1]), strict=True
-    ):
-        family = components(np.searchsorted(texts, pairs[of_them]), len(texts))
+    bits, none = 8 * rows.shape[1], np.empty((0, 2), np.int64)
+    reach = Reach(bits, search_distance(FAMILY, bits), None)
+    for number in np.unique(labels.collection):
+        is_of_it = labels.collection == number
+        texts, chosen = distinct_numbers(labels.pairs[is_of_it]), is_of_it & asked & ~is_one
+        chunks = (each[:, :2] for each in iter_near_pairs(rows[texts], reach))
+        near = np.concatenate([none, *chunks])
+        is_family = cosines(features, *texts[near].T) >= FAMILY
+        family = components(near[is_family], len(texts))
         among = OwnShares.of_all(sketched.take(texts), features.counts[texts], family)
         shares[chosen] = among.of(np.searchsorted(texts, labels.pairs[chosen]))
     return shares
-
-
-def _near(rows: Rows, texts: Indices) -> Indices:
-    """Pairs (m, 2) of these texts that may be one family, by their fingerprints (texts, bytes)."""
-    bits = 8 * rows.shape[1]
-    chunks = iter_near_pairs(rows, Reach(bits, search_distance(FAMILY, bits), None))
-    return texts[np.concatenate([np.empty((0, 2), np.int64), *(each[:, :2] for each in chunks)])]
