@@ -20,7 +20,7 @@ from functools import partial
 from io import BytesIO
 from lzma import LZMAError
 from typing import NamedTuple, TypeAlias
-from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_LZMA, ZipFile, ZipInfo
 
 from simdup.extract import packed
 from simdup.extract.cleanup import NotReadable
@@ -49,10 +49,6 @@ _NAME_SIZE_AT, _DICTIONARY_AT = 26, 5
 _IS_UTF8 = 0x800
 # Other names in a zip file are in code page 437 or, against the standard, in one of these.
 _OF_NAMES = {"utf-8", "gb18030", "big5", "big5hkscs", "shift_jis", "euc-kr", "euc-jp"}
-
-# Members of a zip file that are stored or deflated are read in pieces of this many bytes. Other
-# packings may unpack to more at once, so their pieces are smaller.
-_DEFLATED_PIECE = 1 << 16
 
 
 class Member(NamedTuple):
@@ -137,10 +133,8 @@ def _read_zipped(data: bytes, file: ZipFile, info: ZipInfo) -> bytes:
     """The bytes of a member, read in pieces, to unpack little more than its stated size."""
     if info.compress_type == ZIP_LZMA:
         _check_dictionary(data, info)
-    is_simple = info.compress_type in {ZIP_STORED, ZIP_DEFLATED}
     with file.open(info) as member:
-        pieces = iter(partial(member.read, _DEFLATED_PIECE if is_simple else packed.PIECE), b"")
-        return b"".join(pieces)
+        return b"".join(iter(partial(member.read, packed.PIECE), b""))
 
 
 def _check_dictionary(data: bytes, info: ZipInfo) -> None:

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from html import escape, unescape
 from typing import NamedTuple
 
-from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, unwrapped, with_unread
+from simdup.extract.cleanup import TextBuilder, unless_empty, unwrapped, with_unread
 from simdup.extract.frames import Frames
-from simdup.extract.text_formats import by_word, tables
-from simdup.text.encodings import NotText, declared_or_detected, decode, xml_label
+from simdup.extract.text_formats import by_word, characters, tables
+from simdup.text.encodings import xml_label
 
 # The most names and values in a tag; anything further is taken for text, since `re` keeps some
 # hundred bytes for each.
@@ -162,10 +162,7 @@ def words_of_styles(css: str) -> str:
 
 def decoded(data: bytes) -> str:
     """The markup as characters. Raises NotReadable for bytes other than text."""
-    encoding = declared_or_detected(data, _label(data))
-    if isinstance(encoding, NotText):
-        raise NotReadable(f"not text: {encoding.detail}")
-    markup = decode(data, encoding)
+    markup = characters(data, _label(data))
     return _of_xml(markup) if _IS_XML.search(markup, 0, _DECLARED_WITHIN) else markup
 
 

@@ -16,7 +16,7 @@ from simdup.extract.cleanup import NotReadable, TextBuilder, others_of, unless_e
 from simdup.extract.readers import kind
 from simdup.extract.sniff import TEXTS
 from simdup.extract.text_formats import by_word, tables
-from simdup.extract.zip_xml import Handler, Package, elements, inside
+from simdup.extract.zip_xml import Package, elements, inside
 
 _MANIFEST, _CIPHERED = "META-INF/manifest.xml", "META-INF/encryption.xml"
 _CONTAINER = "META-INF/container.xml"
@@ -43,7 +43,7 @@ def _docx(data: bytes, readers: Mapping[str | None, Callable[[bytes], str]]) -> 
     flow = _Flow(_WORD, cache(lambda name: _chunk(package, name, readers)))
     for name in names:
         flow.targets = _targets(package, name)
-        package.parse(name, flow)
+        flow.parse(package, name)
     drawn = _flow(package, _drawn(package, main), _DRAWING)
     return _document(package, f"{flow}\n{drawn}", [*flow.others, *drawn.others])
 
@@ -92,10 +92,10 @@ def xlsx(data: bytes) -> str:
     package = Package(data)
     shared = _SharedStrings()
     for name in _related(package, _main_part(package), "sharedStrings"):
-        package.parse(name, shared)
+        shared.parse(package, name)
     cells = _Cells(shared.strings)
     for name in _listed(package, "sheet"):
-        package.parse(name, cells)
+        cells.parse(package, name)
     return _document(package, str(cells.text), [*shared.others, *cells.others])
 
 
@@ -105,7 +105,7 @@ def odt(data: bytes) -> str:
     if "encrypted-package" in package or elements(package, _MANIFEST, "encryption-data"):
         raise NotReadable("encrypted")
     flow = _Document(_OPEN_DOCUMENT)
-    package.parse("content.xml", flow)
+    flow.parse(package, "content.xml")
     return _document(package, str(flow), flow.others)
 
 
@@ -117,7 +117,7 @@ def epub(data: bytes) -> str:
     package = Package(data)
     chapters = _chapters(package)
     ciphered = elements(package, _CIPHERED, "CipherReference")
-    if {unquote(each.get("URI", "")) for _, each in ciphered}.intersection(chapters):
+    if {unquote(each.get("URI", "")) for each in ciphered}.intersection(chapters):
         raise NotReadable("encrypted")
     text, others = TextBuilder(), list[tuple[str, bytes]]()
     for name in chapters:
@@ -206,7 +206,7 @@ _FORMULAS = ("f", "formula", "formula1", "formula2")
 def _flow(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> _Flow:
     flow = _Flow(vocabulary)
     for name in names:
-        package.parse(name, flow)
+        flow.parse(package, name)
     return flow
 
 
@@ -216,13 +216,13 @@ def _document(package: Package, text: str, others: Sequence[tuple[str, bytes]]) 
         ("links", each["Target"].encode())
         for name in package
         if name.endswith(".rels")
-        for _, each in elements(package, name, "Relationship")
+        for each in elements(package, name, "Relationship")
         if each.get("TargetMode") == "External" and "Target" in each
     )
     return with_unread(unless_empty(text), [*package.unread(), *links, *others])
 
 
-class _Flow(Handler):
+class _Flow:
     """Collects the text that a vocabulary shows, and counts the open elements of each sort."""
 
     def __init__(self, vocabulary: Vocabulary, chunk: Callable[[str], str] | None = None) -> None:
@@ -238,6 +238,10 @@ class _Flow(Handler):
     def __str__(self) -> str:
         """The running text, and after it the asides."""
         return f"{self.main}\n{self.aside}"
+
+    def parse(self, package: Package, name: str) -> None:
+        """Add the text of a member. Raises NotReadable."""
+        package.parse(name, self.start, self.characters, self.end)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Enter an element."""
@@ -394,7 +398,7 @@ def _relations(package: Package, part: str) -> list[tuple[str | None, str, str]]
     """The relationships of a part of an Office file: identifier, kind, and a member's name."""
     folder, name = posixpath.split(part)
     member = posixpath.join(folder, "_rels", f"{name}.rels")
-    found = (each for _, each in elements(package, member, "Relationship"))
+    found = elements(package, member, "Relationship")
     return [(e.get("Id"), e.get("Type", ""), inside(part, e.get("Target", ""))) for e in found]
 
 
@@ -426,7 +430,7 @@ def _listed(package: Package, element: str) -> list[str]:
     """The existing members that the main part lists in these elements, in order."""
     main = _main_part(package)
     targets = _targets(package, main)
-    listed = (_identifier(each) for _, each in elements(package, main, element))
+    listed = map(_identifier, elements(package, main, element))
     names = (targets[each] for each in listed if each in targets)
     return [name for name in dict.fromkeys(names) if name in package]
 
@@ -438,7 +442,7 @@ def _identifier(attributes: dict[str, str]) -> str | None:
 
 def _chapters(package: Package) -> list[str]:
     """The chapters of a book in reading order; if it gives none, in the order of the zip file."""
-    for _, root in elements(package, _CONTAINER, "rootfile"):
+    for root in elements(package, _CONTAINER, "rootfile"):
         chapters = _spine(package, unquote(root.get("full-path", "")))
         if chapters:
             return chapters
@@ -447,11 +451,9 @@ def _chapters(package: Package) -> list[str]:
 
 def _spine(package: Package, outline: str) -> list[str]:
     """The members in the spine of a book's outline (OPF), each once."""
-    found = elements(package, outline, "item", "itemref")
     items = {
         each.get("id"): inside(outline, unquote(each.get("href", "")))
-        for name, each in found
-        if name == "item"
+        for each in elements(package, outline, "item")
     }
-    order = (items.get(each.get("idref"), "") for name, each in found if name == "itemref")
+    order = (items.get(each.get("idref"), "") for each in elements(package, outline, "itemref"))
     return [name for name in dict.fromkeys(order) if name in package]

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, check_length, unless_empty, with_unread
-from simdup.text.encodings import NotText, decode, detect
+from simdup.text.encodings import NotText, declared_or_detected, decode
 
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".rmd", ".qmd")
 _TEX = (".tex", ".latex", ".ltx")
@@ -111,9 +111,9 @@ def _is_manual(head: str) -> bool:
     return title is not None and _MAN_SECTION.search(head, title.end()) is not None
 
 
-def characters(data: bytes) -> str:
-    """The characters of a text file, whatever its encoding. Raises NotReadable."""
-    found = detect(data)
+def characters(data: bytes, label: str | None = None) -> str:
+    """The characters of a text, in the encoding that it declares or has. Raises NotReadable."""
+    found = declared_or_detected(data, label)
     if isinstance(found, NotText):
         raise NotReadable(f"not text: {found.detail}")
     return decode(data, found)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import posixpath
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import BytesIO
+from typing import TypeAlias
 from xml.parsers import expat
 from xml.parsers.expat import errors
 from zipfile import BadZipFile, ZipFile
@@ -39,17 +40,10 @@ TROUBLE = (
 )
 
 
-class Handler:
-    """Receives the XML events of a member; names come without prefix."""
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Handle the beginning of an element."""
-
-    def end(self, name: str) -> None:
-        """Handle the end of an element."""
-
-    def characters(self, data: str) -> None:
-        """Handle characters within the innermost element."""
+#: Takes the name and the attributes of an element that begins.
+Start: TypeAlias = "Callable[[str, dict[str, str]], None]"
+#: Takes the name of an element that ends, or characters.
+Take: TypeAlias = "Callable[[str], None]"
 
 
 def check_members(number: int) -> None:
@@ -87,14 +81,16 @@ class Package:
         """The names of the members, in the order of the zip file."""
         return iter(self._members)
 
-    def parse(self, name: str, handler: Handler, *, is_text: bool = True) -> None:
-        """Send the XML events of a member to a handler. Raises NotReadable."""
+    def parse(
+        self, name: str, start: Start, characters: Take, end: Take, *, is_text: bool = True
+    ) -> None:
+        """Send the XML events of a member to functions. Raises NotReadable."""
         data, parser = self.read(name, is_text=is_text), expat.ParserCreate()
         # All characters between two tags come at once.
         parser.buffer_text, parser.buffer_size = True, len(data) + 1
-        parser.StartElementHandler = lambda tag, found: handler.start(_local(tag), found)
-        parser.EndElementHandler = lambda tag: handler.end(_local(tag))
-        parser.CharacterDataHandler = handler.characters
+        parser.StartElementHandler = lambda tag, found: start(_local(tag), found)
+        parser.EndElementHandler = lambda tag: end(_local(tag))
+        parser.CharacterDataHandler = characters
         parser.EntityDeclHandler = _refuse_entity
         try:
             parser.Parse(data, True)  # noqa: FBT003  (takes no keywords)
@@ -142,50 +138,38 @@ class Package:
         """The words of a member that is otherwise formatting. Raises NotReadable."""
         if name.lower().endswith(".css"):
             return words_of_styles(self.read(name, is_text=False).decode("latin-1")).encode()
-        found = _Words()
-        self.parse(name, found, is_text=False)
-        return "\n".join(found.words).encode("utf-8", "surrogatepass")
+        words = list[str]()
+
+        def start(tag: str, attributes: dict[str, str]) -> None:
+            named = {f"{tag}@{_local(key)}": each for key, each in attributes.items()}
+            words.extend(each for key, each in named.items() if key in _ATTRIBUTES)
+
+        def characters(data: str) -> None:
+            if not data.isspace():
+                words.append(data)
+
+        self.parse(name, start, characters, _nothing, is_text=False)
+        return "\n".join(words).encode("utf-8", "surrogatepass")
 
 
-class _Words(Handler):
-    """Collects the characters of a member, and the attributes that are words."""
-
-    def __init__(self) -> None:
-        self.words: list[str] = []
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Keep the attributes that are words."""
-        named = {f"{name}@{_local(key)}": each for key, each in attributes.items()}
-        self.words += [each for key, each in named.items() if key in _ATTRIBUTES]
-
-    def characters(self, data: str) -> None:
-        """Keep characters other than blanks."""
-        if not data.isspace():
-            self.words.append(data)
-
-
-class _Elements(Handler):
-    """Collects the attributes of some elements, in order."""
-
-    def __init__(self, wanted: tuple[str, ...]) -> None:
-        self.found: list[tuple[str, dict[str, str]]] = []
-        self._wanted = wanted
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Keep a wanted element."""
-        if name in self._wanted:
-            self.found.append((name, attributes))
-
-
-def elements(package: Package, name: str, *wanted: str) -> list[tuple[str, dict[str, str]]]:
-    """Name and attributes of each wanted element of a member; none if the member is missing.
+def elements(package: Package, name: str, wanted: str) -> list[dict[str, str]]:
+    """The attributes of each wanted element of a member; none if the member is missing.
 
     The member does not count as read. Raises NotReadable.
     """
-    found = _Elements(wanted)
+    found = list[dict[str, str]]()
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if tag == wanted:
+            found.append(attributes)
+
     if name in package:
-        package.parse(name, found, is_text=False)
-    return found.found
+        package.parse(name, start, _nothing, _nothing, is_text=False)
+    return found
+
+
+def _nothing(_: str) -> None:
+    """Take nothing of a member."""
 
 
 def inside(part: str, reference: str) -> str:
