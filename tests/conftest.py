@@ -24,6 +24,7 @@ from hypothesis import settings
 from patience import LONG, patient
 
 from simdup.cli import main
+from simdup.cli.configuration import user_file
 from simdup.compute import compiled
 from simdup.compute.compiled import cores, load_kernels
 from simdup.findings.keeper import NS_OF_A_MINUTE
@@ -217,6 +218,19 @@ def _own_store(new_folder, monkeypatch):
     monkeypatch.setenv("SIMDUP_CACHE", str(place / "cache" / "store.sqlite3"))
     monkeypatch.setenv("SIMDUP_JOURNALS", str(place / "data" / "journals"))
     monkeypatch.setenv("SIMDUP_IGNORED", str(place / "data" / "ignored.jsonl"))
+
+
+@pytest.fixture
+def own():
+    """`own(text)`: the user's own configuration file."""
+
+    def writing(text):
+        place = Path(user_file())
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+        return place
+
+    return writing
 
 
 def by_sql(place, sql, *parameters):

@@ -197,14 +197,10 @@ def test_the_newest_version_goes_for_an_older_one_only_with_a_word_of_its_own(ru
     assert len(os.listdir("docs")) == 3
 
 
-def test_folders_to_keep_and_to_let_go_are_set_in_the_users_own_configuration(
-    run, write, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
+def test_folders_to_keep_and_to_let_go_are_set_in_the_users_own_configuration(run, write, own):
     for name in ("docs/inbox/a.txt", "docs/work/projects/a.txt", "docs/zz/b.txt", "docs/b.txt"):
         write(name, text_of(name[-5], 1, is_chinese=False))
-    (tmp_path / "own" / "simdup").mkdir(parents=True)
-    (tmp_path / "own" / "simdup" / "config.toml").write_text(
+    own(
         f"keep-under = ['{Path('docs/zz').resolve()}']\n"
         f"let-go-under = ['{Path('docs/inbox').resolve()}', '/a folder of another day']\n"
     )

@@ -159,29 +159,21 @@ def test_rules_are_asked_in_the_order_in_which_they_are_typed(run, found, write,
         assert plan.header.rules[::2] == order[::2] or "under=other" in order
 
 
-def test_a_tree_and_a_configuration_can_let_nothing_go(run, found, tmp_path, monkeypatch):
+def test_a_tree_and_a_configuration_can_let_nothing_go(run, found, own):
     Path("docs/.simdup.toml").write_text("[clean]\napply = true\npermanently = true\n", "utf-8")
     Path(".simdup.toml").write_text("[clean]\napply = true\n", "utf-8")
     assert run("clean", found).code == 0
-    own = tmp_path / "config" / "simdup" / "config.toml"
-    own.parent.mkdir(parents=True)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for line in ("apply = true", "near = 0.8", "text = true", "formats-too = true", "link = true"):
-        own.write_text(f"[clean]\n{line}\n", "utf-8")
+        own(f"[clean]\n{line}\n")
         ended = run("clean", found)
         assert ended.code == 2
         assert b"belongs on the command line" in ended.err
-    own.write_text('[clean]\nprefer = ["newest"]\nprotect-name = ["*"]\n', "utf-8")
+    own('[clean]\nprefer = ["newest"]\nprotect-name = ["*"]\n')
     assert b"left: 4 files: protected by its name" in run("clean", found).err
 
 
-def test_the_rules_of_a_configuration_are_no_hindrance_to_a_plan(
-    run, found, tmp_path, monkeypatch, trash
-):
-    own = tmp_path / "config" / "simdup" / "config.toml"
-    own.parent.mkdir(parents=True)
-    own.write_text(f'[clean]\nprefer = ["newest"]\nprefer-under = ["{tmp_path}"]\n', "utf-8")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+def test_the_rules_of_a_configuration_are_no_hindrance_to_a_plan(run, found, folder, own, trash):
+    own(f'[clean]\nprefer = ["newest"]\nprefer-under = ["{folder}"]\n')
     assert run("clean", found, "-o", "plan.jsonl", "-q").code == 0
 
     ended = run("clean", "plan.jsonl", "--apply", "--journal", "journal")

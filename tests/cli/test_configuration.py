@@ -28,19 +28,6 @@ def texts(write, english):
 
 
 @pytest.fixture
-def own(folder):  # noqa: ARG001  (whose environment it is)
-    """`own(text)`: the user's own configuration file."""
-
-    def writing(text):
-        place = Path(user_file())
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, "utf-8")
-        return place
-
-    return writing
-
-
-@pytest.fixture
 def scanned(run):
     """`scanned(*arguments)`: the JSON of a scan of docs."""
 

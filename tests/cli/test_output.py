@@ -43,19 +43,6 @@ def never(monkeypatch):
     monkeypatch.setattr("simdup.files.scan.scan", beginning)
 
 
-@pytest.fixture
-def failing(monkeypatch):
-    """`failing(error)`: a scan that ends with this."""
-
-    def fail_with(error):
-        def ending(*_, **__):
-            raise error
-
-        monkeypatch.setattr("simdup.files.workers.fingerprint_sources", ending)
-
-    return fail_with
-
-
 # --output
 
 
@@ -74,9 +61,13 @@ def test_a_file_is_written_whole(run, tree, write, old):  # noqa: ARG001
 @pytest.mark.parametrize(
     "error", [ValueError("no"), OSError("no"), MemoryError(), KeyboardInterrupt]
 )
-def test_the_old_file_is_kept_when_the_scan_fails(run, tree, write, failing, error):  # noqa: ARG001
+@pytest.mark.usefixtures("tree")
+def test_the_old_file_is_kept_when_the_scan_fails(run, write, monkeypatch, error):
+    def ending(*_, **__):
+        raise error
+
     write("out", OLD)
-    failing(error)
+    monkeypatch.setattr("simdup.files.workers.fingerprint_sources", ending)
 
     assert run(*SCAN, "--output", "out").code in {2, 70, 130}
     assert Path("out").read_bytes() == OLD

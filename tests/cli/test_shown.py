@@ -85,15 +85,12 @@ def groups_in(form, out):
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "fdupes"])
-def test_only_a_limit_on_the_command_line_cuts_what_programs_read(run, form):
+def test_only_a_limit_on_the_command_line_cuts_what_programs_read(run, own, form):
     arguments = "scan", "in", "--format", form
 
     assert groups_in(form, run(*arguments).out) == PAIRS
     assert groups_in(form, run(*arguments, "--limit", "4").out) == 4
-    configuration = os.path.join(os.environ["XDG_CONFIG_HOME"], "simdup")
-    os.makedirs(configuration)
-    with open(os.path.join(configuration, "config.toml"), "w") as file:
-        file.write("limit = 4\n")
+    own("limit = 4\n")
     assert len(headings(run("scan", "in"))) == 4
     assert len(headings(run("scan", "in", "--all"))) == PAIRS
     assert groups_in(form, run(*arguments).out) == PAIRS

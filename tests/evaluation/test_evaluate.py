@@ -733,17 +733,6 @@ def test_a_pair_exactly_at_the_recommended_similarity_counts(table):
     assert row.recommended.similarity == 0.91  # 0.9 would let the other pair in
 
 
-def test_no_threshold_is_recommended_where_none_keeps_the_precision(table, english, simplified):
-    for name, text in (("a", english), ("b", english), ("c", simplified), ("d", simplified)):
-        table.text(name, text)
-    table.pair("a", "b", "1")
-    table.pair("c", "d", "0")
-
-    (row,) = evaluate(table.saved(), sizes=(64,), precision=0.6).rows
-
-    assert (row.recommended.k, row.recommended.similarity) == (None, None)
-
-
 def test_nothing_is_recommended_unless_asked(mixed):
     assert evaluate(Path(mixed.saved()), sizes=(64,)).rows[0].recommended is None
 

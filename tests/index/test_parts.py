@@ -80,14 +80,6 @@ def test_copies_of_a_question_take_the_place_of_no_larger_text(library, write):
 # Both ways
 
 
-def test_a_page_is_found_in_its_book_with_its_place(library):
-    page = " ".join(CHAPTERS[3].split()[70:120])
-    (part,) = parts_of(library, page)
-
-    assert named([part]) == [("in/book.txt", True, 1)]
-    assert (part.is_exact, BOOK[part.start : part.end]) == (True, page)
-
-
 def test_texts_of_the_index_are_found_in_a_larger_question(library, write):
     write("in/first.txt", CHAPTERS[4])
     write("in/second.txt", CHAPTERS[1])
