@@ -28,6 +28,7 @@ from simdup.cli.configuration import user_file
 from simdup.compute import compiled
 from simdup.compute.compiled import cores, load_kernels
 from simdup.findings.keeper import NS_OF_A_MINUTE
+from simdup.fingerprint.sketch import read_back
 from simdup.settings import Limits, Settings
 
 # A shell that starts tests in the background has them ignore Ctrl-C, and all that they start.
@@ -237,6 +238,11 @@ def by_sql(place, sql, *parameters):
     """The rows that a statement gives in a database, which it may change."""
     with closing(sqlite3.connect(place, isolation_level=None)) as connection:
         return connection.execute(sql, parameters).fetchall()
+
+
+def of_each(values):
+    """Sketches with these values, one array for each text."""
+    return read_back(each.tobytes() for each in values)
 
 
 def is_gone(pid):

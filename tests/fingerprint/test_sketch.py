@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conftest import of_each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,10 +36,6 @@ def hashes(n, seed=0):
 
 def one(ids):
     return Features(ids, None, np.array([0, len(ids)]))
-
-
-def of_each(values):
-    return read_back(each.tobytes() for each in values)
 
 
 def expected(ids, least=KEPT):

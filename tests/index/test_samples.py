@@ -10,10 +10,9 @@ from contextlib import closing, suppress
 
 import numpy as np
 import pytest
-from conftest import by_sql
+from conftest import by_sql, of_each
 
 from simdup.errors import InputError
-from simdup.fingerprint.sketch import of_each
 from simdup.index import samples
 from simdup.index.connection import IndexFile, checksum_of, create_file
 from simdup.index.contents import problems, put, take_out

@@ -7,13 +7,14 @@ from math import log2, sqrt
 
 import numpy as np
 import pytest
+from conftest import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simdup import Recipe, Settings, Store, scan
 from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
-from simdup.fingerprint.sketch import Collected, levels, of_each
+from simdup.fingerprint.sketch import Collected, levels
 from simdup.match import own_share
 from simdup.match.own_share import (
     MOST_COUNTED,

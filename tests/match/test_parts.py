@@ -11,11 +11,12 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from conftest import of_each
 
 from simdup import Recipe, Settings
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import DENSE_LEVELS, LEAST, of_each, thinned
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEAST, thinned
 from simdup.match import own_share, parts
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.engine import LocalEngine, TextGroups

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import of_each
 from hypothesis import given
 from hypothesis import strategies as st
 
 import simdup
 from simdup import Settings
 from simdup.evaluation.labels import own_table
-from simdup.fingerprint.sketch import of_each
 from simdup.match import postings, similarities
 from simdup.match.postings import (
     LEAST_SHARED,

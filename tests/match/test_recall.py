@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import of_each
 
 from simdup import Settings
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import of_each, sketches
+from simdup.fingerprint.sketch import sketches
 from simdup.match import candidates, postings, recall
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.engine import LocalEngine

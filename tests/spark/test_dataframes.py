@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from conftest import of_each
 
 from simdup import InputError, Recipe, Settings, fingerprint_texts, pairs_within, scan_rows
 from simdup.corpus.rewrite import dropped
@@ -324,7 +325,7 @@ def random_sketches(seed, n=700):
             values = draw.integers(0, 1 << 28, 200)
         made.append(np.unique(values).astype(np.uint32))
     counts = np.array([len(each) if max(each) >= 1 << 28 else 3000 for each in made])
-    return sketch.of_each(made), counts
+    return of_each(made), counts
 
 
 @pytest.mark.parametrize("seed", [0, 1])
