@@ -43,14 +43,6 @@ PACK = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress, "zst": zs
 ALL = [pytest.param(each, marks=[needs_zstd] if each == "zst" else []) for each in PACKINGS]
 
 
-@pytest.fixture
-def scanned(run):
-    def of(*options):
-        return json.loads(run("scan", "in", "--format", "json", *options).out)
-
-    return of
-
-
 def content(data, packing, size=None):
     return b"".join(unpacked(iter([data]), packing, len(data) if size is None else size))
 
@@ -210,14 +202,14 @@ def test_the_name_of_what_is_packed_lacks_the_ending(path, inner):
 # --- files ---
 
 
-def test_a_packed_copy_is_identical_text_in_every_packing(scanned, write, simplified):
+def test_a_packed_copy_is_identical_text_in_every_packing(report, write, simplified):
     write("in/a.txt", simplified)
     write("in/gbk.txt.gz", gzip.compress(simplified.encode("gb18030")))
     names = [each for each in PACKINGS if packed.can_unpack(each)]
     for name in names:
         write(f"in/named-otherwise-{name}", PACK[name](simplified.encode()))
 
-    found = scanned()
+    found = report("in")
 
     (group,) = found["groups"]
     assert group["kind"] == "identical text"
@@ -243,7 +235,7 @@ def test_reports_name_the_packing_and_what_is_inside(run, write, english):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["docx", "html", "pdf", "eml"])
-def test_a_packed_document_has_the_text_of_the_document(scanned, write, english, kind):
+def test_a_packed_document_has_the_text_of_the_document(report, write, english, kind):
     if kind == "pdf" and not find_spec("pypdfium2"):
         pytest.skip("needs the extra 'docs'")
     make = {"docx": makers.docx, "html": makers.html_page, "eml": makers.eml}
@@ -251,7 +243,7 @@ def test_a_packed_document_has_the_text_of_the_document(scanned, write, english,
     write(f"in/a.{kind}", data)
     write(f"in/a.{kind}.gz", gzip.compress(data))
 
-    ((one, other),) = [group["members"] for group in scanned()["groups"]]
+    ((one, other),) = [group["members"] for group in report("in")["groups"]]
 
     assert {one["packing"], other["packing"]} == {"gz", None}
     assert one["format"] == other["format"] == kind
@@ -259,12 +251,12 @@ def test_a_packed_document_has_the_text_of_the_document(scanned, write, english,
     assert one["byte_digest"] != other["byte_digest"]
 
 
-def test_what_is_packed_twice_or_is_no_text_is_binary_with_both_names(scanned, write):
+def test_what_is_packed_twice_or_is_no_text_is_binary_with_both_names(report, write):
     write("in/twice.gz", gzip.compress(gzip.compress(b"tea at four")))
     write("in/picture.gz", gzip.compress(b"\x89PNG\r\n\x1a\n" + bytes(99)))
     write("in/tape.tar.gz", gzip.compress(makers.tar({"a.txt": "tea at four"})))
 
-    assert {(each["reason"], each["detail"]) for each in scanned()["skipped"]} == {
+    assert {(each["reason"], each["detail"]) for each in report("in")["skipped"]} == {
         ("binary", "gz, gzip"),
         ("binary", "gz, PNG"),
         ("binary", "gz, tar"),
@@ -285,7 +277,7 @@ def test_a_binary_file_is_not_unpacked_to_its_end(write, monkeypatch):
     assert sum(map(len, parts)) < 5_000_000
 
 
-def test_hostile_files_cost_themselves_only(scanned, write, english, monkeypatch):
+def test_hostile_files_cost_themselves_only(report, write, english, monkeypatch):
     monkeypatch.setattr(packed, "LITTLE", 1 << 20)
     write("in/a.txt", english)
     write("in/b.txt.gz", gzip.compress(english.encode()))
@@ -295,7 +287,7 @@ def test_hostile_files_cost_themselves_only(scanned, write, english, monkeypatch
     write("in/empty.gz", gzip.compress(b""))
     write("in/nothing.gz", b"")
 
-    found = scanned()
+    found = report("in")
 
     assert [len(group["members"]) for group in found["groups"]] == [2]
     assert {each["path"].removeprefix("in/"): each["detail"] for each in found["skipped"]} == {
@@ -307,19 +299,19 @@ def test_hostile_files_cost_themselves_only(scanned, write, english, monkeypatch
     }
 
 
-def test_packed_files_are_within_the_bounds_of_documents(scanned, write, limited, monkeypatch):
+def test_packed_files_are_within_the_bounds_of_documents(report, write, limited, monkeypatch):
     limited(document_bytes=50)
     monkeypatch.setattr("simdup.extract.cleanup.LONGEST_TEXT", 2000)
     write("in/large.gz", gzip.compress(bytes(range(33, 127)) * 2))
     write("in/long.gz", gzip.compress(b"tea " * 600))
 
-    assert {each["detail"] for each in scanned()["skipped"]} == {
+    assert {each["detail"] for each in report("in")["skipped"]} == {
         "larger than 50 bytes",
         "more than 2,000 characters of text",
     }
 
 
-def test_copies_of_a_packed_file_that_cannot_be_read_are_identical_bytes(scanned, write):
+def test_copies_of_a_packed_file_that_cannot_be_read_are_identical_bytes(report, write):
     cut = gzip.compress(b"tea at four")[:-5]
     write("in/a.gz", cut)
     write("in/b.gz", cut)
@@ -327,20 +319,20 @@ def test_copies_of_a_packed_file_that_cannot_be_read_are_identical_bytes(scanned
     write("in/a.docx.gz", secret)
     write("in/b.docx.gz", secret)
 
-    groups = scanned()["groups"]
+    groups = report("in")["groups"]
 
     assert [group["kind"] for group in groups] == ["identical bytes"] * 2
     about = {(m["format"], m["packing"]) for group in groups for m in group["members"]}
     assert about == {("gz", None), ("docx", "gz")}
 
 
-def test_formats_chooses_packings_too(scanned, write, english):
+def test_formats_chooses_packings_too(report, write, english):
     write("in/a.gz", gzip.compress(english.encode()))
     write("in/b.xz", lzma.compress(english.encode()))
     write("in/c.txt", english)
 
-    assert scanned("--formats", "text")["stats"]["skipped"] == {"binary": 2}
-    found = scanned("--formats", "gz")
+    assert report("in", "--formats", "text")["stats"]["skipped"] == {"binary": 2}
+    found = report("in", "--formats", "gz")
     assert found["stats"]["skipped"] == {"binary": 1}
     assert {each["packing"] for each in found["groups"][0]["members"]} == {"gz", None}
 
@@ -357,37 +349,37 @@ def test_without_a_decoder_the_reader_is_not_installed(run, write, monkeypatch):
     assert b"1 file left out: pip install 'simdup[docs]' reads them\n" in ended.err
 
 
-def test_the_forced_encoding_is_that_of_the_packed_text(scanned, write, simplified):
+def test_the_forced_encoding_is_that_of_the_packed_text(report, write, simplified):
     write("in/a.gz", gzip.compress(simplified.encode("gb18030")))
     write("in/b", simplified.encode("gb18030"))
 
-    (group,) = scanned("--encoding", "gbk")["groups"]
+    (group,) = report("in", "--encoding", "gbk")["groups"]
 
     assert {each["encoding"] for each in group["members"]} == {"gb18030"}
 
 
-def test_a_converter_for_the_packed_file_comes_first(scanned, write, english):
+def test_a_converter_for_the_packed_file_comes_first(report, write, english):
     write("in/a.gz", gzip.compress(english.encode()))
     write("in/b.txt", english)
 
     unpack = "import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.argv[1]).read())"
     command = shlex.join([sys.executable, "-c", unpack])
-    (group,) = scanned("--convert", f"gz={command} {{}}")["groups"]
+    (group,) = report("in", "--convert", f"gz={command} {{}}")["groups"]
 
     assert {each["format"] for each in group["members"]} == {"gz", "text"}
     assert {each["packing"] for each in group["members"]} == {None}
 
 
-def test_a_converter_reads_what_is_packed_on_its_standard_input_only(scanned, write, english):
+def test_a_converter_reads_what_is_packed_on_its_standard_input_only(report, write, english):
     write("in/a.odd.gz", gzip.compress(english.upper().encode()))
     write("in/b.txt", english)
 
-    (group,) = scanned("--convert", "odd=tr A-Z a-z")["groups"]
+    (group,) = report("in", "--convert", "odd=tr A-Z a-z")["groups"]
     assert {(each["format"], each["packing"]) for each in group["members"]} == {
         ("odd", "gz"),
         ("text", None),
     }
-    (group,) = scanned("--convert", "odd=false {}", "--no-cache")["groups"]
+    (group,) = report("in", "--convert", "odd=false {}", "--no-cache")["groups"]
     assert {(each["format"], each["packing"]) for each in group["members"]} == {
         ("text", "gz"),
         ("text", None),

@@ -22,13 +22,19 @@ FORMS = 10
 
 
 @pytest.fixture
-def forms(write):
-    """Ten forms of one template, one of them twice, and a later version of another one."""
+def plain(write):
+    """Ten forms of one template."""
     for number in range(FORMS):
         write(f"in/{number}", filled_form(number))
+    return "in"
+
+
+@pytest.fixture
+def forms(write, plain):
+    """The same, one of them twice, and a later version of another one."""
     write("in/copy of 4", filled_form(4))
     write("in/version of 3", filled_form(3, edits=20))
-    return "in"
+    return plain
 
 
 def families(result):
@@ -94,39 +100,33 @@ def test_families_are_numbered_after_the_groups(write, forms):
     assert len(result.patterns) == 2
 
 
-def test_the_stats_count_pairs_of_texts_that_no_group_holds(write):
-    for number in range(FORMS):
-        write(f"in/{number}", filled_form(number))
-    assert scan(["in"]).stats.siblings == FORMS * (FORMS - 1) // 2
+def test_the_stats_count_pairs_of_texts_that_no_group_holds(write, plain):
+    assert scan([plain]).stats.siblings == FORMS * (FORMS - 1) // 2
 
     write("in/copy", filled_form(0))
-    assert scan(["in"]).stats.siblings == FORMS * (FORMS - 1) // 2
+    assert scan([plain]).stats.siblings == FORMS * (FORMS - 1) // 2
 
 
-def test_texts_that_a_third_one_brought_into_one_group_are_no_siblings(write):
-    for number in range(FORMS):
-        write(f"in/{number}", filled_form(number))
+def test_texts_that_a_third_one_brought_into_one_group_are_no_siblings(write, plain):
     template = filled_form(0).partition(" w0x0")[0]
     left, right = (" ".join(f"{side}{place}" for place in range(100)) for side in "pq")
     write("in/both", f"{template} {left} {right}")
     write("in/left", f"{template} {left}")
     write("in/right", f"{template} {right}")
 
-    result = scan(["in"])
+    result = scan([plain])
 
     assert grouped(result) == [["in/both", "in/left", "in/right"]]
     # Pairs of two forms, and of a form and one of the three; not the one of left and right.
     assert result.stats.siblings == FORMS * (FORMS - 1) // 2 + 3 * FORMS
 
 
-def test_an_ignored_pair_is_in_no_family(write):
-    for number in range(FORMS):
-        write(f"in/{number}", filled_form(number))
-    whole = scan(["in"])
+def test_an_ignored_pair_is_in_no_family(plain):
+    whole = scan([plain])
     first, other = (member.document for member in whole.patterns[0].members[:2])
     ignored = [(first.text_digest, other.text_digest)]
 
-    result = scan(["in"], ignored=ignored)
+    result = scan([plain], ignored=ignored)
 
     assert result.stats.siblings == whole.stats.siblings - 1
     for pattern in (*result.patterns, *without_ignored(whole, ignored).patterns):
@@ -135,27 +135,23 @@ def test_an_ignored_pair_is_in_no_family(write):
         assert (head, others.count(first.path)) != (other.path, 1)
 
 
-def test_a_file_that_vanished_is_in_no_family(write):
-    for number in range(FORMS):
-        write(f"in/{number}", filled_form(number))
-    scanned = scan(["in"])
+def test_a_file_that_vanished_is_in_no_family(plain):
+    scanned = scan([plain])
     gone = scanned.patterns[0].members[-1].document.path
-    result = scan(["in"], progress=when("search", Path(gone).unlink))
+    result = scan([plain], progress=when("search", Path(gone).unlink))
 
     (family,) = families(result)
     assert family == families(scanned)[0] - {gone}
     assert [(each.path, each.reason) for each in result.skipped] == [(gone, Reason.VANISHED)]
 
 
-def test_a_family_whose_first_file_vanished_is_left_out(write, monkeypatch):
-    for number in range(FORMS):
-        write(f"in/{number}", filled_form(number))
-    first = scan(["in"]).patterns[0].members[0].document.path
+def test_a_family_whose_first_file_vanished_is_left_out(plain, monkeypatch):
+    first = scan([plain]).patterns[0].members[0].document.path
     real = group_files.Grouping
     without_first = lambda *about: real(*about[:2], {first}, *about[3:])  # noqa: E731
     monkeypatch.setattr(group_files, "Grouping", without_first)
 
-    assert scan(["in"]).patterns == ()
+    assert scan([plain]).patterns == ()
 
 
 # Two files among others

@@ -171,16 +171,6 @@ def test_connected_documents_that_do_not_fit_are_split():
 
 def test_only_the_candidates_of_another_block_are_loaded():
     # Two large sets that hang together by a single pair.
-    i = np.array([0, 0, 3, 3, 2])
-    j = np.array([1, 2, 4, 5, 3])
-    counts = np.full(6, 10)
-    loaded = []
-
-    def load(documents):
-        loaded.append(documents.tolist())
-        ids = np.arange(10 * len(documents), dtype=np.uint64)
-        return Features(ids, None, np.arange(0, len(ids) + 1, 10))
-
-    list(decide(np.column_stack((i, j)), counts, load, at_once=60))
+    loaded = loads([(0, 1), (0, 2), (3, 4), (3, 5), (2, 3)], 6, at_once=60)
 
     assert sorted(map(len, loaded)) == [1, 3, 3]

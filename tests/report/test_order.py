@@ -347,13 +347,6 @@ def test_the_end_says_what_can_go_and_what_needs_a_look():
     assert text.what_to_do(result()) == []
 
 
-def test_the_heading_of_a_group_says_how_much_can_go():
-    mixed = group(1, of("a", "one", "x"), of("b", "one", "x", 2100), of("c", "two", size=9999))
-    exact = mixed._replace(members=(mixed.members[0]._replace(kind=FIRST), *mixed.members[1:]))
-
-    assert next(text.render(result(exact))) == "Group 1: score 90 %, 3 files, 2.1 kB can go"
-
-
 @pytest.mark.parametrize(
     ("alike", "words"),
     [
