@@ -469,3 +469,21 @@ def test_an_error_of_spark_is_one_line_even_if_a_column_name_has_two(on_spark):
     said = session.reason(raised.value)
     assert "`of two lines`" in said
     assert re.search(r" SQLSTATE: \w{5}$", said)
+
+
+@pytest.mark.parametrize(
+    ("conf", "expected"),
+    [({}, "-XX:TieredStopAtLevel=1"), ({"spark.driver.extraJavaOptions": "-Xss2m"}, "-Xss2m")],
+)
+def test_java_compiles_once_on_one_machine_unless_told_otherwise(monkeypatch, conf, expected):
+    asked = []
+    monkeypatch.setattr(session, "java_problem", lambda: None)
+    monkeypatch.setattr(session, "_restore_interrupts", lambda: None)
+    monkeypatch.setattr(session, "DEFAULTS", {})
+    monkeypatch.setattr(
+        session, "_started", lambda builder, _: asked.append(vars(builder)["_options"])
+    )
+
+    session.start("local[2]", conf)
+
+    assert asked[0]["spark.driver.extraJavaOptions"] == expected
