@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from simdup.arrays import Indices
 from simdup.compute.compiled import in_threads, loaded_kernels
 from simdup.corpus.fingerprint import text_digests
-from simdup.corpus.formats.streams import changed
+from simdup.corpus.formats.streams import changed, no_room
 from simdup.corpus.records import ComparedRows
-from simdup.errors import SimdupError
 from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.recipe import FeatureKind, Recipe
 from simdup.text.chunking import chunks_of
@@ -129,8 +128,7 @@ class _CopiedTexts:
         try:
             return work(*what) or 0
         except OSError as error:
-            where = "in the folder of temporary files (TMPDIR names another)"
-            raise SimdupError(f"texts cannot be put aside {where}: {error.strerror}") from None
+            raise no_room("texts", error) from None
 
     def texts(self, numbers: Indices) -> Iterator[str]:
         """Yield the texts with these numbers."""

@@ -117,11 +117,14 @@ def copy_of(stream: BinaryIO) -> Iterator[str]:
             copyfileobj(stream, file, BLOCK)
             file.flush()
         except OSError as error:
-            where = "in the folder of temporary files (TMPDIR names another)"
-            raise SimdupError(
-                f"standard input cannot be put aside {where}: {error.strerror}"
-            ) from None
+            raise no_room("standard input", error) from None
         yield file.name
+
+
+def no_room(what: str, error: OSError) -> SimdupError:
+    """The error for data that find no room in a temporary file."""
+    where = "in the folder of temporary files (TMPDIR names another)"
+    return SimdupError(f"{what} cannot be put aside {where}: {error.strerror}")
 
 
 def check_packing(path: str, packing: str) -> None:
