@@ -14,7 +14,7 @@ from simdup.match.tiers import NEAR_SCORE
 from simdup.recipe import Recipe
 from simdup.records import Interval
 from simdup.report.json_csv import Report, as_json, csv_table
-from simdup.report.page.frame import ACCURACY, page_lines
+from simdup.report.page.frame import page_lines
 from simdup.report.terminal import padded, width
 from simdup.report.wording import count, path_fields, percent, printable
 
@@ -199,7 +199,7 @@ def render_page(
         "kinds": [[printable(each.kind), each.duplicate, each.pairs] for each in evaluation.kinds],
         "rows": list(map(_page_row, evaluation.rows)),
     }
-    yield from page_lines(ACCURACY, data, {}, language)
+    yield from page_lines(data, {}, language)
 
 
 def _page_row(row: Evaluated) -> dict[str, Any]:

@@ -227,21 +227,17 @@ def contained_lines(shares: tuple[float, float], names: Sequence[str]) -> list[s
     return [f"{head}{percent(share)} of {name} is in {other}" for head, share, name, other in pairs]
 
 
-def contained_in(document: Document, other: Document, similarity: float | None) -> float | None:
-    """The share of the distinct shingles of a document that another one has; None if unknown."""
-    if similarity is None or not document.features or not other.features:
-        return None
-    return contained(similarity, document.features, other.features)
-
-
 def containments(group: Group, place: int, settings: Settings) -> tuple[float | None, float | None]:
     """How much of a member is in the first of its group, and of the first in the member.
 
-    None where nothing was verified, or features weigh differently.
+    The share is of the distinct shingles. None where nothing was verified, a text has no shingle,
+    or features weigh differently.
     """
-    first, member = group.members[0].document, group.members[place]
-    alike = member.similarity if settings.recipe.has_equal_weights else None
-    return contained_in(member.document, first, alike), contained_in(first, member.document, alike)
+    alike, features = group.members[place].similarity, group.members[place].document.features
+    of_first = group.members[0].document.features
+    if alike is None or not (settings.recipe.has_equal_weights and features and of_first):
+        return None, None
+    return contained(alike, features, of_first), contained(alike, of_first, features)
 
 
 def _shown(

@@ -10,52 +10,34 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from simdup.report.page import LANGUAGES
 from simdup.versions import version
 
-
-class Page(NamedTuple):
-    """A kind of page: its main part and its scripts.
-
-    main: The name of the HTML file with its main part.
-    target: The id of the element to which the skip link, for keyboard users, leads.
-    scripts: Names in running order: a script that another one needs at once comes before it.
-    """
-
-    main: str
-    target: str
-    scripts: tuple[str, ...]
-
-
-#: The scripts of a page of groups.
-SCRIPTS = (
-    *("words", "elements", "shell", "diff", "texts", "data", "histogram", "summary"),
+# The scripts of every page of groups, after its words.
+_GROUPS = (
+    *("elements", "shell", "diff", "texts", "data", "histogram", "summary"),
     *("comparison", "rules", "files", "decisions", "ruling", "export"),
     *("members", "folders", "list", "pane", "views", "filters", "address", "keys"),
 )
 
-#: The groups of a scan of files.
-FILES = Page("groups.html", "list", SCRIPTS)
-
-#: The answers of an index; words_answers replaces some words of the other scripts.
-ANSWERS = Page("groups.html", "list", (SCRIPTS[0], "words_answers", *SCRIPTS[1:]))
-
-#: The groups of a corpus; words_rows replaces some words of the other scripts.
-ROWS = Page("groups.html", "list", (SCRIPTS[0], "words_rows", *SCRIPTS[1:]))
-
-#: An evaluation.
-ACCURACY = Page(
-    "accuracy.html", "k", ("words", "words_accuracy", "elements", "shell", "chart", "accuracy")
-)
+#: The scripts of each kind of page, by the field "page" of its data, in running order: a script
+#: that another one needs at once comes before it. `words_answers` and `words_rows` replace some
+#: words of the other scripts.
+PAGES = {
+    "files": ("words", *_GROUPS),
+    "answers": ("words", "words_answers", *_GROUPS),
+    "rows": ("words", "words_rows", *_GROUPS),
+    "accuracy": ("words", "words_accuracy", "elements", "shell", "chart", "accuracy"),
+}
 
 #: Bytes reserved for template, style and scripts, which take somewhat less.
 FRAME = 500_000
 
 
 def page_lines(
-    page: Page, data: dict[str, Any], blocks: Mapping[int, str], language: str | None
+    data: dict[str, Any], blocks: Mapping[int, str], language: str | None
 ) -> Iterator[str]:
     """Yield the lines of a page with its data and its blocks of texts, by id.
 
@@ -63,7 +45,7 @@ def page_lines(
     """
     data |= {"version": version("simdup"), "language": language}
     # Line by line and not joined: the texts may have many megabytes.
-    before, after = _frame(page, language or LANGUAGES[0]).split("<!-- texts -->\n")
+    before, after = _frame(data["page"], language or LANGUAGES[0]).split("<!-- texts -->\n")
     yield before.rstrip("\n")
     for number, block in blocks.items():
         yield f'<script type="text/plain" id="texts-{number}">{block}</script>'
@@ -82,12 +64,13 @@ def page_bytes(value: Any) -> int:  # noqa: ANN401
     return len(page_json(value).encode("utf-8", "backslashreplace"))
 
 
-def _frame(page: Page, language: str) -> str:
-    """The page without its data."""
+def _frame(page: str, language: str) -> str:
+    """A page of PAGES without its data; its skip link, for keyboard users, leads to `target`."""
     from string import Template  # noqa: PLC0415  slow to import
 
     style = _part("page.css")
-    script = "'use strict';\n" + "\n".join(_part(f"{name}.js") for name in page.scripts)
+    script = "'use strict';\n" + "\n".join(_part(f"{name}.js") for name in PAGES[page])
+    main, target = ("accuracy.html", "k") if page == "accuracy" else ("groups.html", "list")
     policy = (
         f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)};"
         " base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
@@ -96,8 +79,8 @@ def _frame(page: Page, language: str) -> str:
         language=language,
         policy=policy,
         style=style,
-        target=page.target,
-        main=_part(page.main),
+        target=target,
+        main=_part(main),
         script=script,
     )
 

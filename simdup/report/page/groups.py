@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from simdup.findings.identical import AnyFound, Found, entries, identity_of
 from simdup.records import Candidates, Part, Skipped
 from simdup.report.page import LARGEST_PAGE
-from simdup.report.page.frame import FRAME, Page, page_bytes, page_json, page_lines
+from simdup.report.page.frame import FRAME, page_bytes, page_json, page_lines
 from simdup.report.text import missing_extras, skips
 from simdup.report.wording import printable
 
@@ -42,8 +42,7 @@ AROUND = 70
 TOO_LITTLE = 1_000
 
 
-def group_page(  # noqa: PLR0913  (the data, its form, and its texts)
-    page: Page,
+def group_page(
     data: dict[str, Any],
     language: str | None,
     day: float | None,
@@ -66,7 +65,7 @@ def group_page(  # noqa: PLR0913  (the data, its form, and its texts)
         "longestText": LONGEST_TEXT,
         "largestPage": LARGEST_PAGE,
     }
-    yield from page_lines(page, data, blocks, language)
+    yield from page_lines(data, blocks, language)
 
 
 class Names:

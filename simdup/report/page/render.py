@@ -24,7 +24,7 @@ from simdup.records import FolderPair, Group, Kind, Member, ScanResult
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import by_tier, repeated
 from simdup.report.page import groups as pages
-from simdup.report.page.frame import FILES, page_json
+from simdup.report.page.frame import page_json
 from simdup.report.page.groups import MOST_SKIPPED, Names
 from simdup.report.text import chain_parts, estimate, family_figures, newer_name
 from simdup.report.wording import printable, sharing
@@ -45,7 +45,7 @@ def render(
     data = _data(result)
     whole = page_json(data).encode("utf-8", "backslashreplace")
     data["plan"] = _plan(result, digest(whole).hex())
-    return pages.group_page(FILES, data, language, day, texts)
+    return pages.group_page(data, language, day, texts)
 
 
 def _data(result: ScanResult) -> dict[str, Any]:
@@ -166,14 +166,8 @@ def _plan(result: ScanResult, digest: str) -> dict[str, Any] | None:
     except InputError:
         return None
     roots, folders = roots_of(result), dict[str, int]()
-    header = Header(
-        datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "",
-        digest,
-        (),
-        roots,
-        result.stats.found,
-    )
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    header = Header(now, "", digest, (), roots, result.stats.found)
     files = [[_file(each, folders) for each in group] for group in placed(result, roots)]
     about = {"header": header_fields(header), "folders": list(folders), "sep": os.sep}
     return about | {"files": files, "reasons": WORDS[:-1]}

@@ -15,7 +15,7 @@ from simdup.progress import Progress
 from simdup.records import SHORT
 from simdup.report.json_csv import settings_fields
 from simdup.report.page import LARGEST_PAGE
-from simdup.report.page.frame import ROWS, page_bytes
+from simdup.report.page.frame import page_bytes
 from simdup.report.page.groups import MOST_SKIPPED, Names, found_fields, group_page
 from simdup.report.rows import id_as_text, named_parts
 from simdup.report.text import estimate
@@ -53,7 +53,7 @@ def render_rows(  # noqa: PLR0913  (the result, and its form)
     if read is not None:
         reads = ((number, listed.reads(number, read)) for number in listed.places)
         texts = progress(reads, "texts", len(listed.places))
-    return group_page(ROWS, data, language, day, texts, spare=BEGINNINGS)
+    return group_page(data, language, day, texts, spare=BEGINNINGS)
 
 
 class _Listed:
