@@ -60,11 +60,10 @@ def apply(
     with locked(journal, plan.header.roots):
         # Acting, the journal and its undo know files by their present inodes.
         actions = [replace(a, file=as_it_is(a.file), keep=as_it_is(a.keep)) for a in plan.actions]
-        opened = begun(journal, plan.header, actions, to=folder)
-        with closing(opened):
+        with closing(begun(journal, plan.header, actions, to=folder)) as opened:
             outcome = Outcome(len(actions), journal=opened.path)
-            with closing(Run(actions, plan.header.roots, consents, outcome, opened, folder)) as run:
-                run.take(actions, progress)
+            run = Run(actions, plan.header.roots, consents, outcome, opened, folder)
+            run.take(actions, progress)
     return outcome
 
 
@@ -158,7 +157,7 @@ class Run:
     def take(self, actions: Sequence[Action], progress: Progress) -> None:
         """Act on these actions, a batch at a time; ends early on a signal or without a journal."""
         waiting = progress(actions, "Cleaning", len(actions))
-        with closing(self.acting):
+        with closing(self._reading), closing(self.acting):
             in_batches(waiting, self._batch, self.outcome)
 
     def _batch(self, batch: Sequence[Action], stop: Stop) -> None:
@@ -256,11 +255,6 @@ class Run:
         why = str(refused_by(error))
         self.outcome.refused.append((action, why))
         self.journal.refuse(action.line, why)
-
-    def close(self) -> None:
-        """Close the kept file, and end the process that reads documents."""
-        self._let_go()
-        self._reading.close()
 
 
 def _check_unlocked(kept: Held) -> None:

@@ -96,9 +96,7 @@ class Held:
     def check_unchanged(self) -> None:
         """Raise RefusedError if the file or its name changed since it was opened."""
         now = os.fstat(self.descriptor)
-        if _state(now) != _state(self.status):
-            raise self.refused(Refusal.CHANGING)
-        if not self.is_at(self.place):
+        if _state(now) != _state(self.status) or not self.is_at(self.place):
             raise self.refused(Refusal.CHANGING)
 
     @property

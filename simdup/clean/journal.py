@@ -13,7 +13,7 @@ import re
 from binascii import crc32
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import count
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from simdup.clean.plan import Action, Header, action_fields, action_of, header_fields, parsed_plan
-from simdup.clean.system import sync_folder, write_all
+from simdup.clean.system import Place, sync_folder, write_all
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
 from simdup.storage import opening
@@ -117,11 +117,6 @@ class Story:
             return {}
         return {self.intent.there: self.done.there_ns} | {self.folder: self.done.folder_ns}
 
-    @property
-    def is_open(self) -> bool:
-        """Whether a run ended before it said what became of the intent."""
-        return self.intent is not None and self.done is None and self.refused is None
-
 
 @dataclass(slots=True)
 class History:
@@ -207,7 +202,8 @@ class Journal:
 
     def _add(self, event: str, fields: dict[str, Any]) -> None:
         whole = json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False)
-        self._waiting.append(_line(whole[1:]))
+        rest = whole[1:].encode("utf-8")  # the CRC comes before it
+        self._waiting.append(b'{"crc": "%08x", %s\n' % (crc32(rest[:-1]), rest))
 
     def sync(self, *, at_once: bool = True) -> None:
         """Write everything added so far; `at_once` to the disk. Raises JournalFailedError."""
@@ -290,21 +286,13 @@ def _created(place: str | os.PathLike[str] | None, tail: str) -> Journal:
         paths = (os.path.join(folder, f"{name}{tail}.jsonl") for name in names)
         path = os.fspath(place or next(each for each in paths if not os.path.lexists(each)))
         descriptor = os.open(path, flags, 0o600)
-        _sync_path(folder)
+        with closing(Place.of(os.path.realpath(path))) as made:
+            sync_folder(made.folder)
     except (OSError, ValueError) as error:
         raise InputError(
             f"cannot make the journal {os.fspath(place or folder)!r}: {reason_of(error)}"
         ) from None
     return Journal(os.path.abspath(path), descriptor)
-
-
-def _sync_path(folder: str) -> None:
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            sync_folder(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @contextmanager
@@ -330,12 +318,6 @@ def locked(journal: str | os.PathLike[str] | None, roots: Iterable[str]) -> Iter
 
 def _user() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
-
-
-def _line(rest: str) -> bytes:
-    """Return a line of a journal: its CRC, and the rest of an object of JSON."""
-    data = rest.encode("utf-8")
-    return b'{"crc": "%08x", %s\n' % (crc32(data[:-1]), data)
 
 
 def read_journal(path: str) -> History:

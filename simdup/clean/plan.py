@@ -357,13 +357,12 @@ def _header(fields: Fields) -> Header:
         *("roots", "protected", "only_under", "protected_names", "found", "actions"),
         "settings",  # of earlier plans; ignored
     )
-    roots = tuple(map(_path, fields.each("roots")))
     return Header(
         fields.text("made"),
         fields.path("of"),
         fields.digest("of_digest").hex(),
         fields.texts("rules"),
-        roots,
+        tuple(map(_path, fields.each("roots"))),
         fields.count("found"),
         tuple(map(_path, fields.each("protected"))),
         tuple(map(_path, fields.each_if_any("only_under"))),

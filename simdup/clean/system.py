@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -154,13 +154,9 @@ def make_folder(path: str, mode: int = 0o777) -> None:
 
     Do nothing if the name is taken already.
     """
-    above = open_folder(os.path.dirname(path))
-    try:
-        with suppress(FileExistsError):
-            os.mkdir(os.path.basename(path), mode, dir_fd=above)
-            sync_folder(above)
-    finally:
-        os.close(above)
+    with suppress(FileExistsError), closing(Place.of(path)) as place:
+        os.mkdir(place.name, mode, dir_fd=place.folder)
+        sync_folder(place.folder)
 
 
 def rename_new(source: Place, target: Place) -> None:

@@ -175,9 +175,8 @@ def resume(
             every = [each.action for each in history.stories.values()]
             rest = [each.action for each in history.waiting]
             consents = replace(consents, to=folder is not None)
-            roots = history.header.roots
-            with closing(Run(every, roots, consents, outcome, journal, folder)) as run:
-                run.take(rest, progress)
+            run = Run(every, history.header.roots, consents, outcome, journal, folder)
+            run.take(rest, progress)
     return outcome
 
 
@@ -185,7 +184,7 @@ def _settle(history: History, stories: Iterable[Story], journal: Journal, outcom
     """Find out how intents ended where the journal does not say; undo half-done steps."""
     with closing(Settler(history)) as settler:
         for story in stories:
-            if not story.is_open or story.intent is None:
+            if story.intent is None:
                 continue
             action = story.action
             if (done := settler.done_there(story)) is not None:

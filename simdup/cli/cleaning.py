@@ -86,8 +86,8 @@ def _next_step(asked: Clean, plan: Plan, whole: Plan) -> list[str]:
 
 def _carries_out(plan: Plan, target: str, asked: Clean) -> list[str]:
     """Return the lines that name the command by which all of a plan in a file is done."""
-    words = target, *_options(plan, asked), *_yes(plan, asked), "--apply"
-    return _done_by(plan, _command(words))
+    more = *_options(plan, asked), *_yes(plan, asked), "--apply"
+    return _done_by(plan, as_typed(["simdup", "clean", target, *more]))
 
 
 def _done_by(plan: Plan, command: str) -> list[str]:
@@ -95,16 +95,12 @@ def _done_by(plan: Plan, command: str) -> list[str]:
     return [f"{nothing}; all of it is done by", f"  {command}"] if plan.actions else [nothing]
 
 
-def _command(words: Iterable[str]) -> str:
-    return as_typed(["simdup", "clean", *words])
-
-
 def _again(more: Iterable[str]) -> str:
     """Return the command that was typed with more options, as one that acts."""
     typed = [each for each in click.get_current_context().meta[TYPED] if each != "--check"]
     end = typed.index("--") if "--" in typed else len(typed)
     act = [] if "--apply" in typed else ["--apply"]
-    return _command([*typed[:end], *more, *act, *typed[end:]])
+    return as_typed(["simdup", "clean", *typed[:end], *more, *act, *typed[end:]])
 
 
 def _options(plan: Plan, asked: Clean) -> list[str]:

@@ -52,12 +52,8 @@ def help_command(topic: str | None) -> None:
     if topic is None:
         click.echo("\n".join(_contents()))
         return
-    page = "\n".join(wrapped(manual_page(topic), _width())) + "\n"
-    if sys.stdout.isatty():
-        raise_again()  # the pager answers Ctrl-C, and this program waits for its end
-        click.echo_via_pager(page)
-    else:
-        click.echo(page, nl=False)
+    raise_again()  # a pager answers Ctrl-C, and this program waits for its end
+    click.echo_via_pager("\n".join(wrapped(manual_page(topic), _width())))
 
 
 def manual_page(topic: str) -> str:

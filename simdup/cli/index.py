@@ -23,7 +23,6 @@ DAMAGED = 1
 _WORK = "simdup.index.index"
 
 _file = options.argument("FILE", options.PATH)
-_paths = options.argument("PATH...", options.PATH, nargs=-1, required=True)
 _trees = options.argument("PATH...", options.PATH, nargs=-1, required=True, is_tree=True)
 
 
@@ -59,7 +58,7 @@ class Remove(NamedTuple):
     """The options of `simdup index remove`."""
 
     file: str = _file
-    paths: tuple[str, ...] = _paths
+    paths: tuple[str, ...] = options.argument("PATH...", options.PATH, nargs=-1, required=True)
     companions: options.Companions = options.part(options.Companions)
     quiet: bool = options.quiet
 

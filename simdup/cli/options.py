@@ -29,7 +29,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 from functools import partial
 from inspect import getdoc
@@ -639,13 +639,10 @@ def stdin_for(option: str) -> BinaryIO:
     return sys.stdin.buffer
 
 
-@contextmanager
-def stdin_copied(paths: Collection[str]) -> Iterator[str | None]:
+def stdin_copied(paths: Collection[str]) -> AbstractContextManager[str | None]:
     """Give the path of a copy of standard input, if - is among the paths, else None."""
     if "-" not in paths:
-        yield None
-        return
+        return nullcontext()
     from simdup.corpus.formats.streams import copy_of
 
-    with copy_of(stdin_for("-")) as copy:
-        yield copy
+    return copy_of(stdin_for("-"))
