@@ -589,9 +589,17 @@ def near_pairs(left, right, columns, begin, is_half, k, found):
 @_njit
 def _fill_distances(left, i, right, first, distances):
     """Fill in the distances of row i of left to rows of right from `first` on."""
-    distances[:] = 0
-    for word in range(len(left)):
-        a, column = left[word, i], right[word, first : first + len(distances)]
+    end = first + len(distances)
+    a, column = left[0, i], right[0, first:end]
+    if len(left) > 1:
+        b, other = left[1, i], right[1, first:end]
+        for j in range(len(distances)):
+            distances[j] = _popcount(a ^ column[j]) + _popcount(b ^ other[j])
+    else:
+        for j in range(len(distances)):
+            distances[j] = _popcount(a ^ column[j])
+    for word in range(2, len(left)):
+        a, column = left[word, i], right[word, first:end]
         for j in range(len(distances)):
             distances[j] += _popcount(a ^ column[j])
 
