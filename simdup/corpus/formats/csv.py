@@ -17,13 +17,7 @@ from typing import IO, ClassVar
 
 from simdup.corpus.flaws import Fault, Flaw, RowError
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, Packed, lines_of
-from simdup.corpus.formats.table import (
-    Chunk,
-    Record,
-    TextTable,
-    check_columns,
-    with_line_end,
-)
+from simdup.corpus.formats.table import Chunk, Record, TextTable, check_columns, with_line_end
 from simdup.errors import InputError
 from simdup.text.chunking import batched
 from simdup.text.fields import joined
