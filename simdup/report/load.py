@@ -24,8 +24,7 @@ from simdup.text.encodings import encoding_named
 from simdup.text.noise import DOUBTS
 
 # Seconds from 1970; no file system goes further.
-_END_OF_TIME = 2.0**40
-_END_OF_TIME_NS = 2**40 * 10**9
+_END_OF_TIME = 2**40
 
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 
@@ -248,12 +247,12 @@ def _document(fields: Fields) -> records.Document:
     form = fields.text("format")
     if not form or "/" in form:
         raise fields.wrong("format", f"is unknown: {form!r}")
-    archive = fields.maybe("archive", fields.path)
+    archive, last = fields.maybe("archive", fields.path), _END_OF_TIME * 10**9
     source = records.Source(
         fields.path(),
         fields.count("size"),
-        fields.known("mtime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS),
-        fields.known("ctime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS),
+        fields.known("mtime_ns", -last, last),
+        fields.known("ctime_ns", -last, last),
         fields.known("device"),
         fields.known("inode"),
         is_reference=fields.truth("reference"),

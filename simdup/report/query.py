@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 from simdup.findings.identical import entries
 from simdup.index.records import Answer, FoundPart, IndexInfo, Searched
-from simdup.records import Document, Kind, Part, Skipped
+from simdup.records import Kind, Match, Part, Skipped
 from simdup.report import json_csv as data
 from simdup.report.terminal import HEADING, PLAIN, TerminalStyle
 from simdup.report.text import beside, entry_lines, null_names, other_content
@@ -103,17 +103,10 @@ def render_null(outcomes: Sequence[Answer | Skipped]) -> Iterator[bytes]:
     in it. A question without an answer has the one NUL too, so the n-th list belongs to the n-th
     question.
     """
-    return null_names(
-        dict.fromkeys(document.path for document in _documents(each)) for each in outcomes
+    found: Iterable[list[Match | FoundPart]] = (
+        [*each.matches, *each.parts] if isinstance(each, Answer) else [] for each in outcomes
     )
-
-
-def _documents(outcome: Answer | Skipped) -> list[Document]:
-    """All documents that were found for a question."""
-    if not isinstance(outcome, Answer):
-        return []
-    matches, parts = outcome.matches, outcome.parts
-    return [each.document for each in matches] + [each.document for each in parts]
+    return null_names(dict.fromkeys(each.document.path for each in one) for one in found)
 
 
 def report(found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]) -> data.Report:

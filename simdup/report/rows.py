@@ -18,7 +18,7 @@ from simdup.corpus.rewrite import Dropped
 from simdup.corpus.scan import identities
 from simdup.records import Kind, Part
 from simdup.report import json_csv as data
-from simdup.report.text import closeness, likeness, narrowed, part_lines, recall
+from simdup.report.text import closeness, likeness, part_lines, searched
 from simdup.report.wording import count, path_fields, percent, printable, set_aside
 
 COLUMNS = (
@@ -148,7 +148,7 @@ def _text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
         if not each["representative"]:
             alike = likeness(each["similarity"], each["distance"], bits)
             close = closeness(kind, each["distance"], is_verbose=True)
-        name, place = _as_text(each["id"]), f"{printable(each['path'])}:{each['row']}"
+        name, place = id_as_text(each["id"]), f"{printable(each['path'])}:{each['row']}"
         said = name if name == place else f"{name}  ({place})"
         yield f"  {alike:>7}  {close:<8} {said}  {text}"
     yield ""
@@ -183,7 +183,7 @@ def _member_cells(named: NamedGroup) -> Iterator[dict[str, object]]:
     about = {"group": named.group.id, "kind": named.group.kind.value}
     for each in _member_fields(named):
         first = int(each["representative"])
-        name = {"id": _as_text(each["id"]), "path": printable(each["path"])}
+        name = {"id": id_as_text(each["id"]), "path": printable(each["path"])}
         yield each | about | name | {"representative": first}
 
 
@@ -264,10 +264,7 @@ def id_as_json(value: Any) -> Any:  # noqa: ANN401
 
 def id_as_text(name: Any) -> str:  # noqa: ANN401
     """The id of a row in text and CSV: a string as it is, anything else as JSON."""
-    return _as_text(id_as_json(name))
-
-
-def _as_text(value: Any) -> str:  # noqa: ANN401
+    value = id_as_json(name)
     return printable(value if isinstance(value, str) else data.to_json(value))
 
 
@@ -280,9 +277,7 @@ def report(
         "settings": data.settings_fields(balance.settings),
         "stats": {
             "rows": balance.rows_in,
-            "compared": balance.compared,
-            "kept": balance.kept,
-            "dropped": balance.dropped,
+            **{name: getattr(balance, name) for name in ("compared", "kept", "dropped")},
             "refused": balance.refused_rows,
             "siblings": balance.siblings,
             "not_compared": {fault.value: number for fault, number in balance.faults.items()},
@@ -352,8 +347,7 @@ def summary(balance: Balance) -> list[str]:
         f"{count(balance.rows_in, 'row')} in = {balance.kept:,} kept{kept}"
         f" + {balance.dropped:,} dropped + {balance.refused_rows:,} refused{refused}",
         *([set_aside(balance.siblings)] if balance.siblings else []),
-        *recall(balance.candidates),
-        *narrowed(balance.candidates, balance.settings),
+        *searched(balance.candidates, balance.settings),
     ]
 
 

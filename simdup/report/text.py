@@ -683,7 +683,7 @@ def summary(everything: ScanResult, *, siblings: bool = False, related: bool = F
         lines.append(
             f"{count(stats.ignored, 'pair')} {verb} left out, as `simdup ignore list` says"
         )
-    return [*lines, *recall(result.candidates), *narrowed(result.candidates, result.settings)]
+    return [*lines, *searched(result.candidates, result.settings)]
 
 
 def closing(result: ScanResult, *, siblings: bool = False, related: bool = False) -> list[str]:
@@ -764,26 +764,24 @@ def _some(names: Sequence[str], more: int, noun: str) -> str:
     return f"{shown} and {count(more, noun)}" if more > 0 else shown
 
 
-def recall(candidates: Candidates | None) -> list[str]:
-    """A line with the share of near-duplicates that was found, if a sample measured it."""
-    if candidates is None or (found := candidates.recall) is None:
-        return []
-    return [
-        f"finds {percent(found.value)} of the near-duplicates (95 % interval: {percent(found.low)}"
-        f" to {percent(found.high)}), measured on {count(candidates.sampled, 'text')}"
-    ]
+def searched(candidates: Candidates | None, settings: Settings) -> Iterator[str]:
+    """A line with the share of near-duplicates that was found, if a sample measured it.
 
-
-def narrowed(candidates: Candidates | None, settings: Settings) -> list[str]:
-    """A warning if the search for candidates was narrower than the similarity asks for."""
-    if candidates is None or candidates.narrowed is None:
-        return []
-    wanted, k, chance = candidates.narrowed
-    return [
-        f"candidates were narrowed from {wanted} to {k} bits, since there would have been too many:"
-        f" a pair just {percent(settings.similarity)} alike is found with probability"
-        f" {chance:.0%}; more --bits avoid this"
-    ]
+    Then a warning if the search for candidates was narrower than the similarity asks for.
+    """
+    if candidates and (found := candidates.recall):
+        yield (
+            f"finds {percent(found.value)} of the near-duplicates (95 % interval:"
+            f" {percent(found.low)} to {percent(found.high)}), measured on"
+            f" {count(candidates.sampled, 'text')}"
+        )
+    if candidates and (narrowed := candidates.narrowed):
+        wanted, k, chance = narrowed
+        yield (
+            f"candidates were narrowed from {wanted} to {k} bits, since there would have been too"
+            f" many: a pair just {percent(settings.similarity)} alike is found with probability"
+            f" {chance:.0%}; more --bits avoid this"
+        )
 
 
 def render_comparison(

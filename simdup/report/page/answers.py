@@ -33,6 +33,8 @@ def render_answers(  # noqa: PLR0913  (the questions, the answers, and their for
     asked = [(short_question(each.question), each.parts) for each in answers]
     parts = [as_part(question, part) for question, found in asked for part in found]
     search = Candidates(0, searched.k, searched.wanted, searched.recall)
+    unused = {"own_share": None, "linkage": None}
+    most = {"nearest" if searched.k is None else "most": searched.top}
     data = {
         "page": "answers",
         "places": [printable(index)],
@@ -43,19 +45,13 @@ def render_answers(  # noqa: PLR0913  (the questions, the answers, and their for
             ["searched", searched.documents, None],
             ["skipped", len(skipped), None],
         ],
-        "settings": _settings(searched),
+        "settings": settings_fields(searched.settings) | unused | most,
         "read": searched.documents,
         **found_fields(names, search, parts, skipped),
         "unread": sum(answer.unread for answer in answers),
-        **names.fields(),
         "groups": groups,
     }
     return group_page(data, language, day, None if texts is None else enumerate(texts, 1))
-
-
-def _settings(searched: Searched) -> dict[str, Any]:
-    most = {"nearest" if searched.k is None else "most": searched.top}
-    return settings_fields(searched.settings) | {"own_share": None, "linkage": None} | most
 
 
 def _group(number: int, answer: Answer, names: Names) -> list[Any]:

@@ -90,10 +90,6 @@ class Names:
         """Return the index of an encoding."""
         return self.codings.setdefault(printable(name), len(self.codings))
 
-    def fields(self) -> dict[str, list[str]]:
-        """Return the names as the page reads them."""
-        return {"folders": list(self.folders), "codings": list(self.codings)}
-
 
 def member_fields(  # noqa: PLR0913  (the document, and what is known of it)
     member: Found,
@@ -151,7 +147,8 @@ def found_fields(
 ) -> dict[str, Any]:
     """How many near-duplicates the search finds, the parts of larger texts, and skipped files.
 
-    Of skipped files the first are listed, beginning with the unreadable ones.
+    Of skipped files the first are listed, beginning with the unreadable ones. The names must have
+    the folders and encodings of all members already.
     """
     recall = candidates and candidates.recall
     listed = sorted(skipped, key=lambda each: not each.reason.is_trouble)[:MOST_SKIPPED]
@@ -168,6 +165,8 @@ def found_fields(
             for each in parts[:MOST_PARTS]
         ],
         "allParts": len(parts),
+        "folders": list(names.folders),
+        "codings": list(names.codings),
     }
 
 

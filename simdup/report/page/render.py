@@ -71,7 +71,6 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "seconds": round(stats.seconds, 1),
         **pages.found_fields(names, result.candidates, result.parts, result.skipped),
         "folderPairs": [_folder_pair(pair, names) for pair in result.folders],
-        **names.fields(),
         "groups": groups,
         "patterns": patterns,
         "siblings": stats.siblings,

@@ -99,7 +99,6 @@ class _Listed:
             **found_fields(self.names, result.candidates, named_parts(result)),
             "skips": {fault.value: number for fault, number in result.faults.items()},
             "skipped": _faulty(result),
-            **self.names.fields(),
             "groups": self.groups,
             "moreGroups": balance.groups - len(self.groups),
             "siblings": result.siblings,
