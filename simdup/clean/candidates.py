@@ -108,11 +108,10 @@ def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:
             path = os.path.normpath(os.path.join(real(folder), name))
             inside = (place for place, root in enumerate(roots) if is_under(path, root))
             root = next(inside, len(roots))
-            unfit = Refusal.NOISE.value if is_noisy(real(folder)) else ""
-            unfit = unfit or Refusal.OUTSIDE.value * (root == len(roots))
             source = member.document.source._replace(path=path)
             document = member.document._replace(source=source)
-            unfit = document.untouchable or unfit
+            unfit = document.untouchable or Refusal.NOISE.value * is_noisy(real(folder))
+            unfit = unfit or Refusal.OUTSIDE.value * (root == len(roots))
             found.append(Placed(scanned, document, not found, reasons, root, unfit))
         yield found
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from simdup.clean.plan import Action, Header, action_fields, action_of, header_fields, parsed_plan
-from simdup.clean.system import Place, sync_folder, write_all
+from simdup.clean.system import NO_LINK, Place, sync_folder, write_all
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
 from simdup.storage import opening
@@ -266,19 +266,16 @@ def continued(history: History) -> Journal:
     A line that was cut off when the run was killed is cut away.
     """
     try:
-        descriptor = os.open(history.path, os.O_WRONLY | os.O_APPEND | _NO_LINK)
+        descriptor = os.open(history.path, os.O_WRONLY | os.O_APPEND | NO_LINK)
         os.ftruncate(descriptor, history.whole)
     except OSError as error:
         raise InputError(f"{history.path!r}: {reason_of(error)}") from None
     return Journal(history.path, descriptor)
 
 
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-
-
 def _created(place: str | os.PathLike[str] | None, tail: str) -> Journal:
     """Return an empty journal. Raises InputError."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | _NO_LINK
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | NO_LINK
     try:
         folder = os.path.dirname(os.path.abspath(place)) if place else str(default_folder())
         stem = f"{datetime.now().astimezone():%Y-%m-%dT%H%M%S}-{os.getpid()}"

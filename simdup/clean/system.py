@@ -20,7 +20,7 @@ from simdup.storage.opening import identity_of, open_to_read
 _Rename = Callable[[int, bytes, int, bytes, int], int]
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 #: Whether folders can be opened, so that a file is named within one that nobody can swap.
 HAS_FOLDERS = os.open in os.supports_dir_fd
@@ -79,7 +79,7 @@ class Place:
     def create(self, mode: int = 0o600) -> int:
         """Return a descriptor to write and read a new file. Raises FileExistsError."""
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        return os.open(self.name, flags | _NO_LINK, mode, dir_fd=self.folder)
+        return os.open(self.name, flags | NO_LINK, mode, dir_fd=self.folder)
 
     def identity(self) -> tuple[int, int]:
         """Return the device and inode of what has the name. Raises OSError."""
@@ -140,7 +140,7 @@ def open_folder(path: str) -> int:
         try:
             # Folders on the way need not be readable.
             passed = getattr(os, "O_PATH", 0) if place < len(parts) else 0
-            here = os.open(part, _FOLDER | _NO_LINK | passed, dir_fd=above)
+            here = os.open(part, _FOLDER | NO_LINK | passed, dir_fd=above)
         except OSError as error:
             error.filename = path
             raise

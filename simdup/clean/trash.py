@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from errno import EEXIST, ENOENT
+from functools import cache
 from urllib.parse import quote_from_bytes
 
 from simdup.clean.checks import Held
@@ -31,7 +32,7 @@ _LONGEST = 255
 
 @dataclass(slots=True)
 class Trash:
-    """One trash folder, with the descriptors of its two folders; `close` it.
+    """One trash folder, with the descriptors of its two folders; `Trashes` closes it.
 
     top: The folder that paths in the trash are relative to; None: they are absolute.
     made: Its folders if they were missing at the top of a mount, the highest first.
@@ -111,11 +112,6 @@ class Trash:
         wanted = self.text_for(path).rpartition(b"=")[0]
         return noted.startswith(wanted) or wanted.startswith(noted)
 
-    def close(self) -> None:
-        """Close its folders."""
-        os.close(self.files)
-        os.close(self.info)
-
 
 class Trashes:
     """The trash folders that a run uses, each opened once; `close` them."""
@@ -124,6 +120,9 @@ class Trashes:
         """Open nothing yet."""
         self._of_mount: dict[tuple[int, int], Trash] = {}
         self._of_path: dict[str, Trash] = {}
+        self._folder = cache(self._opened)  # once, even if the other one cannot be opened
+        self._open = ExitStack()
+        self.close = self._open.close
 
     def trash_for(self, path: str) -> Trash:
         """Return the trash of the mount that a file is in, made if missing.
@@ -138,8 +137,16 @@ class Trashes:
     def trash_at(self, path: str, top: str | None) -> Trash:
         """Return the trash at this path, where a folder must be. Raises OSError."""
         if path not in self._of_path:
-            self._of_path[path] = _opened(path, top)
+            files, info = map(self._folder, folders_of(path)[1:])
+            self._of_path[path] = Trash(path, top, files, info)
         return self._of_path[path]
+
+    def _opened(self, path: str) -> int:
+        """Return the descriptor of a folder of a trash, made if missing. Raises OSError."""
+        make_folder(path, 0o700)
+        descriptor = open_folder(path)
+        self._open.callback(os.close, descriptor)
+        return descriptor
 
     def _found(self, path: str, mount: tuple[int, int]) -> Trash:
         """Return the trash for a file in this mount, made if missing. Raises RefusedError."""
@@ -181,11 +188,6 @@ class Trashes:
         trash.made, trash.above_ns = made, above_ns
         return trash
 
-    def close(self) -> None:
-        """Close all of them."""
-        for trash in self._of_path.values():
-            trash.close()
-
 
 def is_trash(path: str, top: str | None) -> bool:
     """Whether a path is this user's trash: at home, or in `top`, the top of a file system."""
@@ -214,19 +216,6 @@ def top_folder(path: str, mount: tuple[int, int]) -> str:
 def folders_of(path: str) -> tuple[str, ...]:
     """Return the folders of which a trash consists, the highest first."""
     return path, os.path.join(path, "files"), os.path.join(path, "info")
-
-
-def _opened(path: str, top: str | None) -> Trash:
-    """Return the trash with this path; its folders are made if missing. Raises OSError."""
-    _, *folders = folders_of(path)
-    for each in folders:
-        make_folder(each, 0o700)
-    files = open_folder(folders[0])
-    try:
-        return Trash(path, top, files, open_folder(folders[1]))
-    except OSError:
-        os.close(files)
-        raise
 
 
 def _mount_above(path: str) -> tuple[int, int]:

@@ -17,7 +17,7 @@ import click
 from simdup.clean.apply import apply
 from simdup.clean.decide import needed
 from simdup.clean.journal import last_runs
-from simdup.clean.plan import Act, Action, Consents, FileId, Plan, parsed_plan, plan_lines
+from simdup.clean.plan import Act, Action, Consents, Plan, parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, excess, make_plan, narrowed, reason_with
 from simdup.clean.protection import Protection
 from simdup.clean.rules import Rule, Rules
@@ -25,7 +25,6 @@ from simdup.clean.undo import remaining, resume, undo
 from simdup.cli import options
 from simdup.cli.clean import LEAST_FLOOR, WIDER, Clean, Undo
 from simdup.cli.command import ORDER, TYPED
-from simdup.cli.ignore import remember
 from simdup.cli.output import look, progress, refuse, tell, writer
 from simdup.errors import InputError
 from simdup.files.ignored import without_ignored
@@ -33,9 +32,6 @@ from simdup.files.read import digest
 from simdup.report import clean as text
 from simdup.report.load import load
 from simdup.report.wording import as_typed, count, printable
-
-#: The exit code of --check if there is something to do.
-FOUND = 1
 
 #: The most runs that `simdup undo` lists.
 MOST_RUNS = 5
@@ -73,7 +69,7 @@ def cleaned(asked: Clean) -> int:
         shape = look(asked.color, verbose=asked.verbose)
         writer(None, as_utf8=False)(text.render(plan, shape))
         tell(*text.closing(plan), *_next_step(asked, plan, whole))
-    return FOUND if asked.check and plan.actions else 0
+    return options.FOUND if asked.check and plan.actions else 0
 
 
 def _next_step(asked: Clean, plan: Plan, whole: Plan) -> list[str]:
@@ -196,17 +192,8 @@ def _reviewed(source: str, asked: Clean) -> int:
     if target is None or source == "-":
         raise click.UsageError("--review reads a file and writes a plan: -o plan.jsonl")
     plan = _plan(source, asked)
-
-    def ignore(keep: FileId, file: FileId) -> None:
-        texts = {keep.text_digest.hex(): keep.path, file.text_digest.hex(): file.path}
-        if len(texts) == 2:
-            remember(texts, asked.ignored.ignored)
-        else:
-            click.echo("both hold the very same text, which cannot be ignored; both stay")
-
-    stays, act = reason_with(_protection(asked), plan.header), _act(asked) or Act.TRASH
-    shape, coding = look(asked.color), asked.encoding
-    made = review(plan, target, stays=stays, act=act, ignore=ignore, look=shape, encoding=coding)
+    stays = reason_with(_protection(asked), plan.header)
+    made = review(plan, target, asked, stays, _act(asked) or Act.TRASH)
     if made is not None:
         tell(*text.closing(made), *_carries_out(made, target, asked))
     return 0

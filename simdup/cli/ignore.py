@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -35,12 +36,9 @@ class Ignored(NamedTuple):
 
     def path(self) -> str | None:
         """Return the path of the list to leave out, None for no list."""
-        from simdup.files.ignored import default_place
         from simdup.storage.home import if_there_is_one
 
-        if self.no_ignored:
-            return None
-        return if_there_is_one(default_place) if self.ignored is None else self.ignored
+        return None if self.no_ignored else if_there_is_one(partial(_path, self.ignored))
 
     def named(self) -> tuple[str, str | None]:
         """Return the path of the list with its name for the user, see `refuse_overwriting`."""

@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import click
@@ -18,12 +17,13 @@ import click
 from simdup.clean.plan import Act, FileId, Plan, plan_lines, read_plan
 from simdup.clean.protection import changed_since
 from simdup.clean.review import Answer, Question, Review
-from simdup.cli.output import Write, tell, writer
+from simdup.cli.clean import Clean
+from simdup.cli.ignore import remember
+from simdup.cli.output import Write, look, tell, writer
 from simdup.errors import InputError
 from simdup.files.compare import compare
 from simdup.records import Comparison, Kind
 from simdup.report import diff
-from simdup.report.terminal import TerminalStyle
 from simdup.report.wording import count, date, percent, printable, size
 from simdup.settings import Settings
 
@@ -49,14 +49,7 @@ q   stop without a plan; the answers are kept for the next review
 
 
 def review(
-    plan: Plan,
-    target: str,
-    *,
-    stays: Callable[[str], str],
-    act: Act,
-    ignore: Callable[[FileId, FileId], None],
-    look: TerminalStyle,
-    encoding: str | None = None,
+    plan: Plan, target: str, asked: Clean, stays: Callable[[str], str], act: Act
 ) -> Plan | None:
     """Ask about the files of a plan, and write the plan to `target`; None if it was not written.
 
@@ -67,7 +60,7 @@ def review(
         raise InputError("--review asks at a terminal, and this is none")
     part = f"{target}.part"
     begun, save = _begun(plan, part), writer(part, as_utf8=True)
-    session = _Session(Settings(encoding=encoding), ignore, look, save)
+    session = _Session(asked, save)
     answers = Review(begun, session.alike, stays, act)
     if not session.run(answers):
         kept = f"; the answers are in {printable(part)}, and the same command goes on"
@@ -91,17 +84,13 @@ def _begun(plan: Plan, part: str) -> Plan:
     return found
 
 
-@dataclass
 class _Session:
     """The questions at the terminal; no pair of files is read twice."""
 
-    settings: Settings
-    ignore: Callable[[FileId, FileId], None]
-    look: TerminalStyle
-    save: Write
-
-    def __post_init__(self) -> None:
-        """Keep what was compared."""
+    def __init__(self, asked: Clean, save: Write) -> None:
+        """Ask as these options of `simdup clean` say; `save` writes the plan so far."""
+        self.settings, self.ignored = Settings(encoding=asked.encoding), asked.ignored.ignored
+        self.look, self.save = look(asked.color), save
         self.comparison = lru_cache(1)(self._comparison)  # it has both texts
         self.alike = cache(self._alike)
 
@@ -146,8 +135,16 @@ class _Session:
             click.echo(trouble)
             return
         if answer is Answer.IGNORE:
-            self.ignore(question.keep, question.file)
+            self._ignore(question.keep, question.file)
         self.save(plan_lines(answers.plan()))
+
+    def _ignore(self, keep: FileId, file: FileId) -> None:
+        """Remember that two files are not duplicates, unless they hold the very same text."""
+        texts = {keep.text_digest.hex(): keep.path, file.text_digest.hex(): file.path}
+        if len(texts) == 2:
+            remember(texts, self.ignored)
+        else:
+            click.echo("both hold the very same text, which cannot be ignored; both stay")
 
     def _help(self, letter: str, question: Question) -> None:
         """Show the difference, open both files, or show the help, as the letter asks."""
