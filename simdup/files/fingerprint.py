@@ -23,7 +23,6 @@ from simdup.files.read import (
     SkipError,
     StreamedText,
     Text,
-    digest,
     is_streamed,
     read_again,
     read_chunks,
@@ -41,7 +40,7 @@ from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import Settings
 from simdup.text.chunking import batched, chunks_of
-from simdup.text.encodings import Encoding, decode, decode_chunks
+from simdup.text.encodings import Encoding, decode_chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,22 +253,14 @@ def _is_large(document: Document, readers: Readers) -> bool:
 
 def _chunks_again(document: Document) -> Iterator[str]:
     """Yield the text of a large file in chunks. Raises SkipError if it changed."""
-    for piece in decode_chunks(read_chunks(document.source), _encoding_of(document)):
+    encoding = Encoding(document.encoding, document.confidence)
+    for piece in decode_chunks(read_chunks(document.source), encoding):
         yield from chunks_of(piece)
 
 
 def _unchanged(document: Document, readers: Readers) -> str:
     """The text of a document. Raises SkipError if it changed."""
-    if document.format == "text" and not document.packing:
-        data = b"".join(read_chunks(document.source))
-        text, of_bytes = decode(data, _encoding_of(document)), digest(data)
-    else:
-        read = read_again(document, readers)
-        text, of_bytes = read.text, read.document.bytes_digest
-    if of_bytes != document.bytes_digest:
+    read = read_again(document, readers)
+    if read.document.bytes_digest != document.bytes_digest:
         raise SkipError(Reason.CHANGED, "between reading it and comparing it")
-    return text
-
-
-def _encoding_of(document: Document) -> Encoding:
-    return Encoding(document.encoding, document.confidence)
+    return read.text
