@@ -303,6 +303,11 @@ class Member(NamedTuple):
     set_id: int | None = None
     set_kind: Kind | None = None
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the similarity was computed from the texts."""
+        return self.similarity is not None
+
 
 class Match(NamedTuple):
     """A document of an index that is like a query.
@@ -325,6 +330,10 @@ class Match(NamedTuple):
     @property
     def own_share(self) -> None:
         """Unknown: a query looks at no other documents."""
+
+    @property
+    def fingerprint(self) -> None:
+        """Unknown: an answer does not tell it."""
 
 
 class Part(NamedTuple):

@@ -119,8 +119,7 @@ def _draw_intervals(
 ) -> None:
     values = np.array([[each.value, each.low, each.high] for each in intervals]).T
     # A bootstrap interval need not hold the value itself.
-    below, above = np.maximum(values[0] - values[1], 0), np.maximum(values[2] - values[0], 0)
-    errors = np.array([below, above])
+    errors = np.maximum([values[0] - values[1], values[2] - values[0]], 0)
     axis.errorbar(sizes, values[0], yerr=errors, capsize=3, lw=1.4, label=label, **style)
 
 

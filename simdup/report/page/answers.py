@@ -28,8 +28,8 @@ def render_answers(  # noqa: PLR0913  (the questions, the answers, and their for
     `index` is the name of the index. `texts` has for each answer functions that read the question
     and the documents found; None makes a page without texts. `day` is in seconds since 1970.
     """
-    names = Names()
-    groups = [_group(number, answer, names) for number, answer in enumerate(answers, 1)]
+    names, bits = Names(), searched.settings.recipe.bits
+    groups = [_group(number, answer, bits, names) for number, answer in enumerate(answers, 1)]
     asked = [(short_question(each.question), each.parts) for each in answers]
     parts = [as_part(question, part) for question, found in asked for part in found]
     search = Candidates(0, searched.k, searched.wanted, searched.recall)
@@ -54,12 +54,9 @@ def render_answers(  # noqa: PLR0913  (the questions, the answers, and their for
     return group_page(data, language, day, None if texts is None else enumerate(texts, 1))
 
 
-def _group(number: int, answer: Answer, names: Names) -> list[Any]:
+def _group(number: int, answer: Answer, bits: int, names: Names) -> list[Any]:
     """A question and its answers, as data.js reads a group and its members."""
-    matches = [
-        member_fields(match, match.similarity, names, is_exact=match.is_exact, fingerprint=None)
-        for match in answer.matches
-    ]
+    matches = [member_fields(match, bits, names) for match in answer.matches]
     kind = answer.matches[0].kind.value if answer.matches else ""
     members, sets = [_question(answer, names), *matches], [[1], *sets_of(answer.matches)]
     return [number, kind, members, sets, None]

@@ -15,7 +15,7 @@ from simdup.findings.identical import AnyFound, Found, entries, identity_of
 from simdup.records import Candidates, Part, Skipped
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, page_bytes, page_json, page_lines
-from simdup.report.text import missing_extras, skips
+from simdup.report.text import estimate, missing_extras, skips
 from simdup.report.wording import printable
 
 #: The most parts of larger files that a page lists; all are counted.
@@ -91,15 +91,7 @@ class Names:
         return self.codings.setdefault(printable(name), len(self.codings))
 
 
-def member_fields(  # noqa: PLR0913  (the document, and what is known of it)
-    member: Found,
-    alike: float,
-    names: Names,
-    *,
-    is_exact: bool,
-    fingerprint: bytes | None,
-    kind: str | None = None,
-) -> list[Any]:
+def member_fields(member: Found, bits: int, names: Names, kind: str | None = None) -> list[Any]:
     """A member of a group or a document of an answer, as the page reads it in data.js.
 
     `kind` replaces its kind, unless it is None.
@@ -118,10 +110,10 @@ def member_fields(  # noqa: PLR0913  (the document, and what is known of it)
         document.doubt,
         kind or member.kind.value,
         member.distance,
-        round(alike, 6),
-        int(is_exact),
+        round(estimate(member.similarity, member.distance, bits), 6),
+        int(member.is_exact),
         None if member.own_share is None else round(member.own_share, 6),
-        fingerprint and b64encode(fingerprint).decode(),
+        member.fingerprint and b64encode(member.fingerprint).decode(),
     ]
 
 

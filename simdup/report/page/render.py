@@ -20,13 +20,13 @@ from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
 from simdup.match.tiers import NEAR_SCORE, RELATED, are_related, scores, tier
 from simdup.recipe import Recipe
-from simdup.records import FolderPair, Group, Kind, Member, ScanResult
+from simdup.records import FolderPair, Group, Kind, ScanResult
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import by_tier, repeated
 from simdup.report.page import groups as pages
 from simdup.report.page.frame import page_json
 from simdup.report.page.groups import MOST_SKIPPED, Names
-from simdup.report.text import chain_parts, estimate, family_figures, newer_name
+from simdup.report.text import chain_parts, family_figures, newer_name
 from simdup.report.wording import printable, sharing
 
 
@@ -91,7 +91,8 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     found = scores(group.members, recipe)
     pairs = zip(group.members, are_related(group, found), strict=True)
     members = [
-        _member(each, recipe.bits, names, RELATED if aside else None) for each, aside in pairs
+        pages.member_fields(each, recipe.bits, names, RELATED if aside else None)
+        for each, aside in pairs
     ]
     sets = pages.sets_of(group.members)
     versions = [each._replace(path=each.path.removeprefix(names.root)) for each in group.versions]
@@ -116,14 +117,6 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     rounded = [score and round(score, 6) for score in found]
     about = family, None, remarks or None, group.why, different, held or None, rounded
     return [group.id, kind, members, sets, chain, *about]
-
-
-def _member(member: Member, bits: int, names: Names, kind: str | None) -> list[Any]:
-    alike, is_exact = member.similarity, member.similarity is not None
-    known = estimate(alike, member.distance, bits)
-    return pages.member_fields(
-        member, known, names, is_exact=is_exact, fingerprint=member.fingerprint, kind=kind
-    )
 
 
 def _folder_pair(pair: FolderPair, names: Names) -> list[Any]:

@@ -127,17 +127,13 @@ class _Listed:
     def _member(
         self, group: RowGroup, place: int, begin: int, named: tuple[str, int], *, has_print: bool
     ) -> list[Any]:
-        path, row = named
-        result = self.result
+        result, (path, row) = self.result, named
         known, distance = group.similarities[place], group.distances[place]
         alike = estimate(known, distance, result.settings.recipe.bits)
         own, count = group.own_shares[place], int(result.prints.counts[begin + place])
+        folder = self.names.folder(path.removeprefix(self.names.root))
         fields = [
-            *(
-                self.names.folder(path.removeprefix(self.names.root)),
-                str(row),
-                int(result.rows.lengths[group.rows[place]]),
-            ),
+            *(folder, str(row), int(result.rows.lengths[group.rows[place]])),
             *(None, None, count, int(count < SHORT), 0, None),
             *(group.kinds[place].value, distance, round(alike, 6), int(known is not None)),
             None if own is None else round(own, 6),
