@@ -221,16 +221,15 @@ def losses(result: CorpusResult, gone: Dropped) -> list[str]:
     worst = np.sort(np.argsort(alike, kind="stable")[:SHOWN_LOSSES])
     dropped, stays = gone.rows[worst], gone.like[worst]
     texts = values(result.rows, dropped)
-    places = zip(result.rows.places(dropped), result.rows.places(stays), strict=True)
+    places = result.rows.places(dropped), result.rows.places(stays)
+    shown = zip(alike[worst].tolist(), *places, texts, strict=True)
     return [
         f"rows at least {threshold} like a row that stays were dropped; the least similar one is"
         f" {least} like it",
         *(
             f"  {percent(similarity)}  {printable(path)}:{row} (like {printable(other)}:{at})"
             f"  {beginning(text)}"
-            for similarity, ((path, row), (other, at)), text in zip(
-                alike[worst].tolist(), places, texts, strict=True
-            )
+            for similarity, (path, row), (other, at), text in shown
         ),
     ]
 
