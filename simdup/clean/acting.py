@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 
 from simdup.clean.checks import Held
-from simdup.clean.copying import attributes, copy_to, digest_of_open, share_blocks
+from simdup.clean.copying import attributes, copy_to, digest_of_open, owner_of, share_blocks
 from simdup.clean.journal import Done, Intent
 from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.plan import Act, Action
@@ -436,11 +436,8 @@ def check_linkable(file: Held, kept: Held, names: int) -> None:
         raise RefusedError(Refusal.OTHER_DEVICE)
     if file.status.st_nlink > names:
         raise RefusedError(Refusal.OTHER_NAMES, "which are not in the plan")
-    states = [
-        (each.status.st_uid, each.status.st_gid, stat.S_IMODE(each.status.st_mode))
-        for each in (file, kept)
-    ]
-    if states[0] != states[1] or attributes(file.descriptor) != attributes(kept.descriptor):
+    states = {(*owner_of(each.status), stat.S_IMODE(each.status.st_mode)) for each in (file, kept)}
+    if len(states) > 1 or attributes(file.descriptor) != attributes(kept.descriptor):
         raise RefusedError(Refusal.OTHER_OWNER)
 
 

@@ -40,9 +40,8 @@ def copy_to(
         status = os.fstat(source)
         wanted = stat.S_IMODE(status.st_mode) if mode is None else mode
         copy_metadata(source, made, wanted)
-        os.utime(
-            made, ns=(status.st_atime_ns, status.st_mtime_ns if mtime_ns is None else mtime_ns)
-        )
+        mtime_ns = status.st_mtime_ns if mtime_ns is None else mtime_ns
+        os.utime(made, ns=(status.st_atime_ns, mtime_ns))
         os.fsync(made)
         _check_copy(made, digest)
         _check_metadata(source, made, wanted)
@@ -66,8 +65,8 @@ def copy_metadata(source: int, target: int, mode: int) -> None:
 
     What a file system forbids or lacks is left out: `_check_metadata` finds it.
     """
-    owner, given = _owner(os.fstat(source)), _given(source)
-    is_own = _owner(os.fstat(target)) == owner
+    owner, given = owner_of(os.fstat(source)), _given(source)
+    is_own = owner_of(os.fstat(target)) == owner
     steps = [] if is_own else [partial(os.fchown, target, *owner)]
     from_folder = _given(target).keys() - given.keys()
     steps += [partial(os.removexattr, target, name) for name in from_folder]
@@ -88,7 +87,7 @@ def _check_metadata(source: int, made: int, mode: int) -> None:
     """
     before, now = os.fstat(source), os.fstat(made)
     lost = []
-    if _owner(now) != _owner(before):
+    if owner_of(now) != owner_of(before):
         lost.append("owner")
     if _given(made) != _given(source):
         lost.append("attributes")
@@ -104,7 +103,8 @@ _OF_OTHERS = 0o066
 _NOT_TO_LOSE = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | stat.S_IRUSR | stat.S_IXUSR
 
 
-def _owner(status: os.stat_result) -> tuple[int, int]:
+def owner_of(status: os.stat_result) -> tuple[int, int]:
+    """Return the user and the group that own a file."""
     return status.st_uid, status.st_gid
 
 

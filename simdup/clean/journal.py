@@ -12,7 +12,7 @@ import os
 import re
 from binascii import crc32
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -223,7 +223,7 @@ class Journal:
 def begun(
     place: str | os.PathLike[str] | None,
     header: Header,
-    actions: Iterable[Action],
+    actions: Sequence[Action],
     *,
     to: str | None = None,
     undoes: str | None = None,
@@ -233,7 +233,6 @@ def begun(
     `place` names the file, which must not be there; None: a new one in the usual folder, which
     `locked` makes.
     """
-    actions = list(actions)
     journal = _created(place, "-undo" if undoes else "")
     journal._add(  # noqa: SLF001  (the functions that make one)
         "begin",

@@ -85,11 +85,8 @@ def _header(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Head
 
 def numbered(actions: Iterable[Action], left: Iterable[Left], header: Header) -> Plan:
     """A plan whose lines are in the order of groups, each with its number in a plan file."""
-    both: list[Action | Left] = [*actions, *left]
-    lines = [
-        replace(each, line=line)
-        for line, each in enumerate(sorted(both, key=lambda each: each.group), 2)
-    ]
+    both: list[Action | Left] = sorted([*actions, *left], key=lambda each: each.group)
+    lines = [replace(each, line=line) for line, each in enumerate(both, 2)]
     return Plan(
         tuple(each for each in lines if isinstance(each, Action)),
         tuple(each for each in lines if isinstance(each, Left)),

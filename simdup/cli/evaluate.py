@@ -139,9 +139,8 @@ def _recipes(asked: Evaluate) -> tuple[list[int], list[Recipe], list[str]]:
             left_out.append(f"{kind} with hash {name!r} beyond {most} bits")
         if most >= min(sizes):
             details = asked.details.of(kind)
-            recipes.append(
-                Recipe(FeatureKind(kind), hash=HashKind(name), bits=min(sizes), **details)
-            )
+            made = Recipe(FeatureKind(kind), hash=HashKind(name), bits=min(sizes), **details)
+            recipes.append(made)
     if not recipes:
         raise BadValueError(f"nothing is left: {left_out[0]}")
     for recipe in recipes:

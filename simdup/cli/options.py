@@ -403,12 +403,8 @@ class Fingerprint(NamedTuple):
     def recipe(self) -> Recipe:
         """Return the recipe. Raises ValueError, and InputError for an unreadable dictionary."""
         bits = default_bits(self.hash) if self.bits is None else self.bits
-        made = Recipe(
-            features=FeatureKind(self.features),
-            hash=HashKind(self.hash),
-            bits=bits,
-            **self.details.of(self.features),
-        )
+        kind, hashing = FeatureKind(self.features), HashKind(self.hash)
+        made = Recipe(kind, hash=hashing, bits=bits, **self.details.of(self.features))
         made.key()  # reads the dictionary and the stop words: better now than after the walk
         return made
 
@@ -494,16 +490,10 @@ class Matching(NamedTuple):
 
     def settings(self, reading: Reading | None = None, **others: Any) -> Settings:
         """Return the settings. Raises ValueError for wrong values."""
-        thresholds = self.thresholds
-        return Settings(
-            self.fingerprint.recipe(),
-            thresholds.similarity,
-            thresholds.k,
-            not thresholds.no_verify,
-            own_share=self.own_share,
-            **({} if reading is None else reading._asdict()),
-            **others,
-        )
+        (similarity, k, no_verify), own_share = self.thresholds, self.own_share
+        others |= {} if reading is None else reading._asdict()
+        recipe = self.fingerprint.recipe()
+        return Settings(recipe, similarity, k, not no_verify, own_share=own_share, **others)
 
 
 class Companions(NamedTuple):

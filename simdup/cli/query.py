@@ -134,9 +134,8 @@ def _rendered(run: _Run, asked: Query) -> Lines:
     if asked.null:
         return reports.render_null(run.outcomes)
     if asked.form == "text":
-        return reports.render(
-            run.answers, look=look(asked.color, asked.target, verbose=asked.verbose)
-        )
+        shape = look(asked.color, asked.target, verbose=asked.verbose)
+        return reports.render(run.answers, look=shape)
     if asked.form == "csv":
         return reports.render_csv(run.answers, has_parts=asked.parts is not None)
     render = data.as_json if asked.form == "json" else data.as_jsonl
@@ -150,10 +149,7 @@ def _page(run: _Run, asked: Query) -> Iterator[str]:
 
     found, lang = (asked.file, run.answers, run.searched, run.skipped), asked.page.lang
     with closing(Readers(*run.searched.settings.reading)) as readers:
-        texts = (
-            _reads(readers, answer, typed)
-            for answer, typed in zip(run.answers, run.typed, strict=True)
-        )
+        texts = map(partial(_reads, readers), run.answers, run.typed)
         shown = None if asked.html_texts == "none" else texts
         yield from render_answers(*found, language=lang, texts=shown, day=time.time())
 
@@ -220,14 +216,9 @@ def _settings(index: Index, asked: Query) -> Settings:
     """Return the settings of an index with what was asked on the command line."""
     if asked.parts is not None:
         index.check_for_parts()
-    thresholds = asked.thresholds
-    return replace(
-        index.at(index.settings.recipe.bits if asked.bits is None else asked.bits),
-        similarity=thresholds.similarity,
-        k=thresholds.k,
-        verified=not thresholds.no_verify,
-        parts=asked.parts,
-    )
+    own = index.at(index.settings.recipe.bits if asked.bits is None else asked.bits)
+    similarity, k, no_verify = asked.thresholds
+    return replace(own, similarity=similarity, k=k, verified=not no_verify, parts=asked.parts)
 
 
 def _searched(settings: Settings, documents: int, top: int | None) -> Searched:

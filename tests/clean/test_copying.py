@@ -136,7 +136,7 @@ def test_a_file_of_an_owner_that_a_copy_cannot_have_stays(monkeypatch):
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
     monkeypatch.setattr(os, "fchown", refusing)
-    monkeypatch.setattr(copying, "_owner", lambda status: (status.st_uid, status.st_ino))
+    monkeypatch.setattr(copying, "owner_of", lambda status: (status.st_uid, status.st_ino))
 
     assert reasons(moved()) == [f"{LOSES} (owner)"]
 
