@@ -28,13 +28,8 @@ from simdup.files.read import (
     read_chunks,
     read_text,
 )
+from simdup.fingerprint import simhash
 from simdup.fingerprint.features import Features, all_features, concatenated, merged, segments
-from simdup.fingerprint.simhash import (
-    Fingerprints,
-    are_degenerate,
-    fingerprint_chunks,
-    fingerprint_texts,
-)
 from simdup.fingerprint.sketch import Sketches, joined
 from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
@@ -94,7 +89,7 @@ class _Streamed(NamedTuple):
     """The document of a file that was read in chunks, and its fingerprint."""
 
     document: Document
-    prints: Fingerprints
+    prints: simhash.Fingerprints
 
 
 class FingerprintOptions(NamedTuple):
@@ -128,7 +123,7 @@ def fingerprint_sources(sources: Sequence[Source], options: FingerprintOptions) 
 
 def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
     """Skip documents whose first `bits` bits are all equal, if these are at least 32."""
-    is_flat = are_degenerate(made.rows, bits)
+    is_flat = simhash.are_degenerate(made.rows, bits)
     if not is_flat.any():
         return made
     flags = iter(is_flat.tolist())
@@ -156,7 +151,7 @@ def _read(
         if not is_streamed(source, readers):
             return read_text(source, readers)
         streamed = StreamedText(source, readers)
-        prints = fingerprint_chunks(streamed.pieces(), options.recipe, options.levels)
+        prints = simhash.fingerprint_chunks(streamed.pieces(), options.recipe, options.levels)
         return _Streamed(streamed.document(), prints)
     except SkipError as skip:
         return skip.at(source.path)
@@ -168,7 +163,11 @@ def fingerprint_read(
     """Fingerprint texts that are in memory; or return what is known of one streamed file."""
     streamed = [each.prints for each in batch if isinstance(each, _Streamed)]
     texts = [each.text for each in batch if isinstance(each, Text)]
-    prints = streamed[0] if streamed else fingerprint_texts(texts, options.recipe, options.levels)
+    prints = (
+        streamed[0]
+        if streamed
+        else simhash.fingerprint_texts(texts, options.recipe, options.levels)
+    )
     words = repeat(b"") if prints.words is None else _bytes_of_each(prints.words)
     about = zip(prints.counts.tolist(), _bytes_of_each(prints.digests), words, strict=False)
     found = tuple(

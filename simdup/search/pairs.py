@@ -23,13 +23,7 @@ import numpy as np
 
 from simdup.arguments import check_whole
 from simdup.arrays import Distances, Indices, Keys, Mask, Pairs, Rows
-from simdup.compute.compiled import (
-    kernels_pay,
-    load_kernels,
-    load_kernels_if_worth,
-    loaded_kernels,
-    threads,
-)
+from simdup.compute import compiled
 from simdup.errors import BadValueError, TooManyPairsError
 from simdup.progress import Progress, silent
 from simdup.search.distinct import DistinctRows, distinct_rows, joint_rows
@@ -166,7 +160,7 @@ def _is_fused(rows: Rows, k: int) -> bool:
 
 def _loaded_for(n: int, m: int, bits: int) -> bool:
     """Whether kernels are loaded, after loading them if comparing n with m rows is worth it."""
-    return is_compiled_for(n, m, bits) and load_kernels() is not None
+    return is_compiled_for(n, m, bits) and compiled.load_kernels() is not None
 
 
 def _within_reach(k: int, rows: Rows, name: str = "rows") -> int:
@@ -282,7 +276,9 @@ def method(rows: Rows, k: int, sides: tuple[int, int] | None = None) -> int:
 
 def is_compiled_for(n: int, m: int, bits: int) -> bool:
     """Whether compiled kernels would compare n rows with m rows."""
-    return loaded_kernels() is not None or kernels_pay(words=n * m * -(-bits // 64))
+    return compiled.loaded_kernels() is not None or compiled.kernels_pay(
+        words=n * m * -(-bits // 64)
+    )
 
 
 def _all_pairs_cost(
@@ -331,8 +327,8 @@ def _all_pairs(
     left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
 ) -> Iterator[Pairs]:
     """Yield the pairs of a left and a right row within k; `is_half`: one collection, and i < j."""
-    load_kernels_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
-    if loaded_kernels() is not None:
+    compiled.load_kernels_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
+    if compiled.loaded_kernels() is not None:
         reach = Reach(8 * left.shape[1], k)
         yield from compiled_pairs(left, right, reach, progress, is_half=is_half)
         return
@@ -351,7 +347,7 @@ def compiled_pairs(
     """
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import
 
-    n, m, workers = len(left), len(right), threads()
+    n, m, workers = len(left), len(right), compiled.threads()
     parts = deque((begin, min(begin + COLUMNS, m), 0) for begin in range(0, m, COLUMNS))
     size = max(CHUNK // workers, COLUMNS), 3
     buffers = [np.empty(size, np.int64) for _ in range(workers)]
@@ -374,7 +370,7 @@ def _kernel(
 
     It returns the left row before which it stopped, and the number of pairs.
     """
-    kernels, k = loaded_kernels(), min(reach.k, reach.bits)
+    kernels, k = compiled.loaded_kernels(), min(reach.k, reach.bits)
     # Always copied: for read-only arrays numba would compile the kernel again.
     a, b = (np.array(words(reach.compared(rows)).T, order="C") for rows in (left, right))
     kernel = kernels.near_pairs

@@ -98,9 +98,9 @@ def test_a_fingerprint_does_not_depend_on_other_files_of_the_batch(source, engli
 @pytest.mark.parametrize("bits", [8, 16, 32])
 def test_fingerprints_of_equal_bits_are_refused_only_from_32_bits(source, monkeypatch, bits):
     recipe = Recipe(bits=bits)
-    real = fingerprint.fingerprint_texts
+    real = fingerprint.simhash.fingerprint_texts
     monkeypatch.setattr(
-        fingerprint,
+        fingerprint.simhash,
         "fingerprint_texts",
         lambda *arguments, **options: real(*arguments, **options)._replace(
             rows=np.full((1, bits // 8), 255, np.uint8)
