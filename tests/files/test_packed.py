@@ -409,9 +409,9 @@ def test_an_index_knows_packed_files(run, write, english):
 
 def test_many_small_files_that_unpack_to_much_are_fingerprinted_in_parts(write, monkeypatch):
     sizes = []
-    whole = fingerprint.fingerprint_texts
+    whole = fingerprint.simhash.fingerprint_texts
     monkeypatch.setattr(
-        fingerprint,
+        fingerprint.simhash,
         "fingerprint_texts",
         lambda texts, *args, **more: (
             sizes.append(sum(map(len, texts))) or whole(texts, *args, **more)

@@ -258,17 +258,21 @@ def test_pairs_are_found_by_the_method_that_was_chosen(monkeypatch, blocks, unus
 
 @pytest.mark.parametrize("pays", [False, True])
 def test_kernels_are_reckoned_with_once_the_words_to_compare_pay_for_them(monkeypatch, pays):
-    monkeypatch.setattr(search, "kernels_pay", lambda *, words: pays and words == 3 * 5 * 2)
+    monkeypatch.setattr(
+        search.compiled, "kernels_pay", lambda *, words: pays and words == 3 * 5 * 2
+    )
 
-    monkeypatch.setattr(search, "loaded_kernels", lambda: None)
+    monkeypatch.setattr(search.compiled, "loaded_kernels", lambda: None)
     assert search.is_compiled_for(3, 5, 65) == search.is_compiled_for(3, 5, 128) == pays
-    monkeypatch.setattr(search, "loaded_kernels", lambda: fast)
+    monkeypatch.setattr(search.compiled, "loaded_kernels", lambda: fast)
     assert search.is_compiled_for(3, 5, 65)
 
 
 def test_every_comparison_counts_towards_what_pays_for_kernels(monkeypatch):
     counted = []
-    monkeypatch.setattr(search, "load_kernels_if_worth", lambda *, words: counted.append(words))
+    monkeypatch.setattr(
+        search.compiled, "load_kernels_if_worth", lambda *, words: counted.append(words)
+    )
 
     list(all_pairs(np.zeros((5, 9), np.uint8), 1))
     list(all_pairs(np.zeros((5, 16), np.uint8), 1))
@@ -287,12 +291,12 @@ def test_compiled_code_sieves_where_it_compares_all_of_mostly_distinct_rows(
     monkeypatch.setattr(
         search, "is_compiled_for", lambda *given: sizes.append(given) or is_compiled
     )
-    monkeypatch.setattr(search, "load_kernels", lambda: fast)
+    monkeypatch.setattr(search.compiled, "load_kernels", lambda: fast)
     monkeypatch.setattr(search, "method", lambda *_: blocks)
 
     assert search._is_fused(rows, 3) == (is_compiled and distinct == 18 and not blocks)  # noqa: SLF001
     assert sizes == [(n, n, 24)]
-    monkeypatch.setattr(search, "load_kernels", lambda: None)
+    monkeypatch.setattr(search.compiled, "load_kernels", lambda: None)
     assert not search._is_fused(rows, 3)  # noqa: SLF001
 
 
