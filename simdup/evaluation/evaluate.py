@@ -98,10 +98,10 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     )
 
 
-def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
-    """The given sizes, or by default all SIZES of at least k bits."""
-    if given is not None:
-        return number_list(given, "sizes")
+def _sizes(asked: Iterable[int] | None, k: int | None) -> list[int]:
+    """The sizes asked for, or by default all SIZES of at least k bits."""
+    if asked is not None:
+        return number_list(asked, "sizes")
     if k is None:
         return [*SIZES]
     check_whole(k, "k")

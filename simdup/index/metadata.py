@@ -101,6 +101,7 @@ def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings
 
     Raises InputError, naming the difference, if this simdup would make other fingerprints.
     """
+    check(path, written)
     recipe = _with_dictionaries(path, _recipe_of(path, written), given.recipe)
     now = json.loads(recipe.key())
     # Differences the user can mend come first: a dictionary may decide which package cuts words.

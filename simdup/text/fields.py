@@ -35,9 +35,9 @@ def named_fields(text: str) -> tuple[tuple[str, int], ...]:
     return tuple(fields)
 
 
-def _weight(name: str, given: str) -> int:
+def _weight(name: str, typed: str) -> int:
     """The weight that was typed after the name of a field. Raises ValueError."""
-    weight = int(given) if re.fullmatch(r"\d{1,9}", given) else given
+    weight = int(typed) if re.fullmatch(r"\d{1,9}", typed) else typed
     return check_field_weight(name, weight)
 
 

@@ -104,21 +104,22 @@ class Parquet(Table):
                         raise InputError(f"{self.path!r}: {reason}") from None
 
     def written(self, batches: Iterable[pa.RecordBatch], packing: str) -> Iterator[bytes]:  # noqa: ARG002
-        """Yield the content of a new file, with the schema of this one, and packed like it."""
+        """Yield the content of a new file, with the schema and the column packings of this one."""
         sink = _Sink()
-        with ParquetWriter(sink, self.columns, compression=self._packing()) as writer:
+        with ParquetWriter(sink, self.columns, compression=self._packings() or "snappy") as writer:
             for group in batched(batches, _weight, GROUP_BYTES, GROUP_ROWS):
                 rows = pa.Table.from_batches(group, self.columns)
                 writer.write_table(rows, row_group_size=GROUP_ROWS)
                 yield sink.taken()
         yield sink.taken()
 
-    def _packing(self) -> str:
-        """How the first column is packed in the first row group."""
+    def _packings(self) -> dict[str, str]:
+        """How each column is packed in the first row group, by the column's path."""
         with _opened(self.file) as file:
-            groups = file.num_row_groups
-            name = file.metadata.row_group(0).column(0).compression if groups else "SNAPPY"
-            return _PACKING_NAMES.get(name, name)
+            groups = [file.metadata.row_group(0)] if file.num_row_groups else []
+            columns = (each.column(index) for each in groups for index in range(each.num_columns))
+            packings = {each.path_in_schema: each.compression for each in columns}
+            return {path: _PACKING_NAMES.get(name, name) for path, name in packings.items()}
 
 
 class _Sink(BytesIO):
