@@ -38,6 +38,9 @@ _LONGEST_REDIRECTION = 2048
 # So many characters are enough to see that most texts are not numbers.
 _HEAD = 1024
 
+# The share of a long text, one in so many characters, that mostly shows that it is no table.
+_BEGINNING = 16
+
 # Every _STEP-th of these characters is looked at first: in prose many are letters, in numbers many
 # are digits.
 _STEP = 16
@@ -101,6 +104,10 @@ def is_numbers(text: str) -> bool:
         return False
     letters, digits = _letters_and_digits(head)
     if letters > digits:
+        return False
+    # A beginning may have more letters than all characters outweigh, even if its last "nan" is cut.
+    letters, _ = _letters_and_digits(text[: len(text) // _BEGINNING])
+    if (letters - 3) * _DIGITS_A_LETTER > len(text):
         return False
     letters, digits = _letters_and_digits(text)
     return letters * _DIGITS_A_LETTER <= digits > 0

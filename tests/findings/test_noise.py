@@ -147,6 +147,11 @@ def test_texts_with_equal_features_that_differ_are_no_copies(write, english):
         ("三百二十五 325 325 325 325 325 325", False),
         ("", False),
         ("...", False),
+        ("12345 67890 abcdefgh " * 900, False),
+        ("abcdefghij" * 3 + "12345,67890\n" * 140, False),
+        ("1234567890" * 7 + "abcdefghij" * 3 + "1234567890" * 143, True),
+        ("1,2,nan," + "1234567," * 11, True),
+        ("1," * 64 + "nan,1e-05," * 200, True),
     ],
 )
 def test_numbers_are_numbers_alone_or_below_a_short_heading(text, expected):
