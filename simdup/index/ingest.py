@@ -144,8 +144,8 @@ class Places:
 
 def _filters_in(index: str, written: Any) -> Filters:  # noqa: ANN401
     """Return filters from their JSON. Raises InputError if this simdup has no such filters."""
-    with suppress(ValueError, TypeError):  # raised for what is no text, and for a wrong value
-        values = from_json(written)
+    with suppress(ValueError, TypeError):  # raised by Filters for a wrong value
+        values = from_json(written) if isinstance(written, str) else None
         if isinstance(values, dict) and values.keys() == asdict(DEFAULTS).keys():
             filters = Filters(**values)
             if all(type(each) is not int or each >= 0 for each in values.values()):

@@ -745,12 +745,14 @@ def test_an_index_that_replaces_another_file_is_queried_from_then_on(index, plac
         *(json.dumps({"include": each}) for each in ("abc", [1], None)),
         *(json.dumps({"min_size": each}) for each in (None, "1")),
         json.dumps({"hidden": 1}),
+        json.dumps(asdict(DEFAULTS)).encode(),
     ],
 )
 def test_any_wrong_filters_in_the_file_are_an_error(index, write, filters):
     write("in/a", FIRST)
     index.add(["in"])
-    usual = json.dumps(asdict(DEFAULTS) | json.loads(filters)) if ":" in filters else filters
+    is_some = isinstance(filters, str) and ":" in filters
+    usual = json.dumps(asdict(DEFAULTS) | json.loads(filters)) if is_some else filters
     with closing(sqlite3.connect(index.path)) as file, file:
         file.execute("UPDATE places SET filters = ?", [usual])
 
