@@ -253,8 +253,9 @@ class _Evaluator:
         groups = np.array([first.setdefault(each, at) for at, each in enumerate(files)])
         for group in scan(paths, settings, are_files=True, jobs=None).groups:
             sources = [member.document.source for member in group.members]
-            members = [first[each.device, each.inode] for each in sources]
-            groups[np.isin(groups, members)] = members[0]
+            # A file that was replaced meanwhile has a new inode, which no label knows.
+            members = [first.get((each.device, each.inode), -1) for each in sources]
+            groups[np.isin(groups, members)] = max(members)
         return GroupScores(*metrics.clustering(clusters, groups))
 
     def _recommended(

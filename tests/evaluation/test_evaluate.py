@@ -846,3 +846,24 @@ def test_with_k_the_default_sizes_have_at_least_k_bits(mixed):
     found = evaluate(mixed.saved(), k=20)
 
     assert [row.settings.recipe.bits for row in found.rows] == [32, 64, 128, 256]
+
+
+def test_a_labelled_file_that_is_replaced_before_the_scan_is_a_group_of_its_own(
+    write, english, simplified, monkeypatch
+):
+    for name in "abc":
+        write(name, f"{english} {name}")
+
+    def scan_after(*asked, **named):
+        write("new", f"{english} c")
+        os.replace("new", "c")
+        return scan(*asked, **named)
+
+    monkeypatch.setattr("simdup.evaluation.evaluate.scan", scan_after)
+    write("d", simplified)
+    table = write("clusters.csv", "path,cluster\na,1\nb,1\nc,1\nd,2\n")
+
+    (row,) = evaluate(clusters=table, sizes=(64,)).rows
+
+    for scores in row.groups:
+        assert (scores.precision, scores.recall) == (1, 1 / 3)
