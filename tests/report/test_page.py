@@ -92,11 +92,11 @@ def texts_of(page, number):
 
 
 def answers_page(*questions, **options):
-    """The page of questions, each with the documents found for it."""
-    answers, unread = [], options.pop("unread", 0)
+    """The page of questions, each with the documents found for it; the file `gone` is estimated."""
+    answers, unread, gone = [], options.pop("unread", 0), options.pop("gone", "")
     for name, *found in questions:
         documents = (member(path).document for path in found)
-        matches = (Match(each, Kind.NEAR, 9, 0.8, is_exact=True) for each in documents)
+        matches = (Match(each, Kind.NEAR, 9, 0.8, each.path != gone) for each in documents)
         answers.append(Answer(name, tuple(matches), unread=unread))
     texts = [[partial(str, f"the text of {each}") for each in question] for question in questions]
     searched = Searched(Settings(), 30, options.pop("top", None), options.pop("k", 80), 80, 0.9)

@@ -1447,6 +1447,13 @@ def test_questions_are_rows_and_unanswered_ones_and_unread_documents_are_said(sh
     assert page.locator("#parts li").all_inner_texts() == [said]
 
 
+def test_the_row_of_a_question_has_a_tilde_only_if_its_best_document_is_estimated(shown):
+    asked = ("first", "lib/a", "lib/gone"), ("second", "lib/gone", "lib/b")
+    page = shown(answers_page(*asked, gone="lib/gone"))
+
+    assert page.locator(".head .alike").all_inner_texts() == ["80.0 %", "~80.0 %"]
+
+
 def test_rows_of_a_corpus_are_found_by_id_and_text_and_compared(shown, tmp_path):
     texts = [*similar(1, "grey seal", "brown otter", "brown otter"), *similar(2, PAYLOAD, "end")]
     ids = ["<img src=x onerror=window.hacked=1>", "b", "c", "d", "e"]

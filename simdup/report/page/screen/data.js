@@ -67,6 +67,12 @@ function identicalOf(sets) {
   return sets.flat().map(Math.abs).filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
+/** The least and the most share of members, and whether all are exact; null without members. */
+function spanOf(members) {
+  const shares = members.map(({ share }) => share).sort((one, other) => one - other);
+  return members.length ? { least: shares[0], most: shares.at(-1), exact: members.every(({ exact }) => exact) } : null;
+}
+
 function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held, scores]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
@@ -84,8 +90,8 @@ function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, diff
   // How the text of a row begins is found where the row is.
   const beginning = data.beginnings?.[id];
   if (beginning) first.searched += ` ${beginning.toLowerCase()}`;
-  // From the least to the most alike; a question may have no answer.
-  const shares = others.map(({ share }) => share).sort((one, other) => one - other);
+  // A question may have no answer.
+  const span = spanOf(others);
   const ofAnswers = data.page === 'answers' ? others.map((member) => member.kind) : [];
   return {
     id,
@@ -102,9 +108,9 @@ function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, diff
     more: more ?? 0,
     first,
     beginning,
-    least: shares[0] ?? first.share,
+    least: span?.least ?? first.share,
     // What its row says: of a group all shares, of an answer the best one; null without any.
-    told: others.length ? { least: shares.at(data.page === 'answers' ? -1 : 0), most: shares.at(-1), exact: others.every(({ exact }) => exact) } : null,
+    told: data.page === 'answers' ? spanOf(others.slice(0, 1)) : span,
     // What could be had back: all but the representative, where these are duplicates.
     copies: kind === SAME_PATTERN ? 0 : sizeOf(others),
     // What can go safely: copies of the same bytes or text.
