@@ -1409,6 +1409,14 @@ def test_parts_of_larger_files_are_a_view_of_their_own(rendered):
     assert "有至少 80.0 % 见于较大文件的" in page.locator("#settings").inner_text()
 
 
+def test_a_screen_reader_hears_words_as_labels(shown):
+    page = shown(page_of(result(group(1, "a", "b"))))
+
+    labels = page.evaluate("[...document.querySelectorAll('[aria-label]')].map((e) => e.ariaLabel)")
+    assert "Views" in labels
+    assert not [each for each in labels if "[object" in each]
+
+
 def test_the_answers_to_a_question_stand_beside_it_at_once(shown):
     page = shown(answers_page((HOSTILE[0], "lib/near.txt", "lib/other.txt")))
     page.wait_for_selector(".diff")

@@ -13,6 +13,7 @@ const WORDS = {
   look: ['Wants a look', '需要过目'],
   finer: ['Filters', '筛选'],
   found: ['found: ', '找到：'],
+  viewsLabel: ['Views', '视图'],
   views: [{ groups: 'Groups', folders: 'Folders', related: 'Related', patterns: 'One pattern', parts: 'Parts', about: 'About' },
     { groups: '分组', folders: '文件夹', related: '相关', patterns: '同一模板', parts: '部分', about: '说明' }],
   help: ['Keys and about this page', '快捷键与本页说明'],
