@@ -339,5 +339,5 @@ def _read(path: str, size: int, *, from_end: bool = False) -> bytes:
     with suppress(OSError), open(path, "rb", 0, opener=lambda *_: open_to_read(path)) as file:
         if from_end:
             file.seek(-size, os.SEEK_END)
-        return file.read(size)
+        return file.read(size) or b""  # None for a FIFO in which nothing is yet
     return b""

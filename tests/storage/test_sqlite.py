@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from simdup.storage.sqlite import connect, new_file
-from simdup.storage.store import Store
+from simdup.storage.store import STORE, Store
 
 pytestmark = pytest.mark.slow
 
@@ -208,3 +208,17 @@ def test_a_database_is_opened_where_the_current_folder_was_deleted(folder, monke
 
     with closing(connect(str(folder / "a.db"), "mode=ro", sqlite3.Connection)) as connection:
         assert not connection.execute("SELECT * FROM sqlite_master").fetchall()
+
+
+def test_an_empty_fifo_that_has_just_taken_the_place_of_a_file_is_none_of_ours(
+    tmp_path, monkeypatch
+):
+    place = str(tmp_path / "fifo")
+    os.mkfifo(place)
+    writer = os.open(place, os.O_RDWR)
+    monkeypatch.setattr("os.path.isfile", lambda _: True)
+
+    is_ours = STORE.has_header(place)
+
+    os.close(writer)
+    assert not is_ours
