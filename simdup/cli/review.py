@@ -53,8 +53,8 @@ def review(
 ) -> Plan | None:
     """Ask about the files of a plan, and write the plan to `target`; None if it was not written.
 
-    `stays` says why a file must stay. `ignore` notes that two files are not duplicates. Plain
-    texts are in this `encoding`; None: it is detected. Raises InputError without a terminal.
+    `stays` says why a file must stay, and `act` what is done with the others. Raises InputError
+    without a terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InputError("--review asks at a terminal, and this is none")
