@@ -335,13 +335,16 @@ def own_shares(labels: Labels, features: Features, rows: Rows, asked: Mask) -> S
     shares[asked & is_one] = 1
     bits, none = 8 * rows.shape[1], np.empty((0, 2), np.int64)
     reach = Reach(bits, search_distance(FAMILY, bits), None)
-    for number in np.unique(labels.collection):
-        is_of_it = labels.collection == number
-        texts, chosen = distinct_numbers(labels.pairs[is_of_it]), is_of_it & asked & ~is_one
-        chunks = (each[:, :2] for each in iter_near_pairs(rows[texts], reach))
-        near = np.concatenate([none, *chunks])
-        is_family = cosines(features, *texts[near].T) >= FAMILY
-        family = components(near[is_family], len(texts))
+    pairs_of = [np.flatnonzero(labels.collection == each) for each in np.unique(labels.collection)]
+    texts_of = [distinct_numbers(labels.pairs[each]) for each in pairs_of]
+    found = [iter_near_pairs(rows[texts], reach) for texts in texts_of]
+    near = [np.concatenate([none, *(pairs[:, :2] for pairs in chunks)]) for chunks in found]
+    # All at once, since `cosines` goes through the features of all texts.
+    both = np.concatenate([texts[pairs] for texts, pairs in zip(texts_of, near, strict=True)])
+    is_family = np.split(cosines(features, *both.T) >= FAMILY, np.cumsum(list(map(len, near)))[:-1])
+    for own, texts, pairs, are_alike in zip(pairs_of, texts_of, near, is_family, strict=True):
+        chosen = own[(asked & ~is_one)[own]]
+        family = components(pairs[are_alike], len(texts))
         among = OwnShares.of_all(sketched.take(texts), features.counts[texts], family)
         shares[chosen] = among.of(np.searchsorted(texts, labels.pairs[chosen]))
     return shares

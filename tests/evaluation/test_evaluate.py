@@ -19,6 +19,7 @@ from simdup.evaluation.metrics import MEASURES, GroupScores, Labelled, clusterin
 from simdup.files.scan import scan
 from simdup.match.candidates import search_distance
 from simdup.match.own_share import least_similarity
+from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.settings import SIMILARITY, Settings
 from simdup.theory import bit_probability
@@ -867,3 +868,28 @@ def test_a_labelled_file_that_is_replaced_before_the_scan_is_a_group_of_its_own(
 
     for scores in row.groups:
         assert (scores.precision, scores.recall) == (1, 1 / 3)
+
+
+def test_the_features_of_all_texts_are_compared_as_often_for_many_collections_as_for_one(
+    write, monkeypatch
+):
+    calls = []
+
+    def counted(*asked):
+        calls.append(asked)
+        return cosines(*asked)
+
+    monkeypatch.setattr("simdup.evaluation.evaluate.cosines", counted)
+    often = []
+    for collections in (1, 6):
+        table = Table(write)
+        for number in range(6):
+            for name, first in (("a", 0), ("b", 3), ("c", 900)):
+                table.text(f"{name}{number}", made(5000 * number + first))
+            table.pair(f"a{number}", f"b{number}", "1", collection=str(number % collections))
+            table.pair(f"a{number}", f"c{number}", "0", collection=str(number % collections))
+        evaluate(table.saved(), sizes=(64,))
+        often.append(len(calls))
+        calls.clear()
+
+    assert often[0] == often[1] > 0
