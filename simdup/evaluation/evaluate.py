@@ -250,13 +250,14 @@ class _Evaluator:
         # Several paths may be one file, which a scan takes as one document.
         first = dict[tuple[int, int], int]()
         files = [(status.st_dev, status.st_ino) for status in map(os.stat, paths)]
-        groups = np.array([first.setdefault(each, at) for at, each in enumerate(files)])
+        numbers = [first.setdefault(each, at) for at, each in enumerate(files)]
+        # The last group takes files that were replaced meanwhile, whose inodes no label knows.
+        groups = np.arange(len(paths) + 1)
         for group in scan(paths, settings, are_files=True, jobs=None).groups:
             sources = [member.document.source for member in group.members]
-            # A file that was replaced meanwhile has a new inode, which no label knows.
             members = [first.get((each.device, each.inode), -1) for each in sources]
-            groups[np.isin(groups, members)] = max(members)
-        return GroupScores(*metrics.clustering(clusters, groups))
+            groups[members] = max(members)
+        return GroupScores(*metrics.clustering(clusters, groups[numbers]))
 
     def _recommended(
         self, curve: Sequence[Accuracy], distances: Indices, exact: _Exact
