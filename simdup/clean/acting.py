@@ -411,8 +411,7 @@ def _is_same(file: Held, kept: Held, place: Place) -> bool:
     If two runs each remove the file that the other one keeps, at least one notices it here.
     """
     try:
-        is_there = kept.is_at(kept.place) and file.is_at(place)
-        return is_there and file.is_whole() and kept.is_whole()
+        return kept.is_at(kept.place) and file.is_at(place) and file.is_whole() and kept.is_whole()
     except OSError:
         return False
 

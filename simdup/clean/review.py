@@ -208,8 +208,7 @@ def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], st
     files = {each.path: each for each in (*keeps, *(each.file for each in open_))}
     answers = {each.file.path: _ANSWERED[each.why] for each in open_ if each.why in _ANSWERED}
     proposed = frozenset(each.file.path for each in others)
-    made = tuple(files.values())
-    return _Group(number, made, proposed, answers, tuple(copies), tuple(fixed))
+    return _Group(number, tuple(files.values()), proposed, answers, tuple(copies), tuple(fixed))
 
 
 def _answered(group: _Group, answer: Answer) -> _Group:

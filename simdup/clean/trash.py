@@ -172,8 +172,7 @@ class Trashes:
 
         A folder that all users share must be sticky, so that they cannot take each other's files.
         """
-        shared = os.path.dirname(name)
-        if shared:
+        if shared := os.path.dirname(name):
             status = os.lstat(os.path.join(top, shared))
             if not stat.S_ISDIR(status.st_mode) or not status.st_mode & stat.S_ISVTX:
                 raise OSError(ENOENT, "no folder, or not sticky", os.path.join(top, shared))

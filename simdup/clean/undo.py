@@ -173,10 +173,9 @@ def resume(
                 outcome.trouble = str(failed)
                 return outcome
             every = [each.action for each in history.stories.values()]
-            rest = [each.action for each in history.waiting]
             consents = replace(consents, to=folder is not None)
             run = Run(every, history.header.roots, consents, outcome, journal, folder)
-            run.take(rest, progress)
+            run.take([each.action for each in history.waiting], progress)
     return outcome
 
 
