@@ -190,6 +190,8 @@ def _trouble(error: Exception) -> str | None:
     match error:
         case SimdupError():
             return str(error)
+        case RuntimeError(args=["can't start new thread"]) | BlockingIOError(filename=None):  # fork
+            return "cannot start a process or thread: too many run, or memory is out"
         case OSError(errno=int()) | UnsupportedOperation():  # the system said so
             where = f"{error.filename!r}: " if error.filename else ""
             return f"{where}{error.strerror or error}"
@@ -197,8 +199,6 @@ def _trouble(error: Exception) -> str | None:
             return _NO_MEMORY
         case ImportError() if not (error.name or "").startswith("simdup"):
             return f"cannot be loaded: {import_root(error)}"
-        case RuntimeError() if "start new thread" in str(error):  # Python's words for it
-            return "cannot start a thread: too many processes run, or memory is out"
     return None
 
 

@@ -160,8 +160,8 @@ def _wrong_option(asked: Clean, *, is_plan: bool) -> str:
     if asked.near is None or asked.near >= LEAST_FLOOR:
         return ""
     return (
-        f"--near {asked.near:g}: files go in bulk only from {LEAST_FLOOR:g} on; --review decides"
-        " about less similar ones"
+        f"--near {100 * asked.near:g}%: files go in bulk only from {LEAST_FLOOR:.0%} on; --review"
+        " decides about less similar ones"
     )
 
 

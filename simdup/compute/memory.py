@@ -16,6 +16,9 @@ def check_that_numpy_loads() -> None:
     Under too low a memory limit (`ulimit -v`), numpy's linear algebra exits with 1 or
     dies of a signal. A fork of this process, which has the same memory, tries it first.
     """
+    # simdup computes nothing with OpenBLAS, which sends SIGINT to this process if it cannot start a
+    # thread. A process without threads is forked safely, too.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         import resource  # noqa: PLC0415  not on Windows
     except ImportError:
@@ -23,9 +26,6 @@ def check_that_numpy_loads() -> None:
     is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
     if not is_limited or "numpy" in sys.modules:
         return
-    # simdup computes nothing with OpenBLAS, which sends SIGINT to this process if it cannot start a
-    # thread.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     trial = os.fork()
     if trial == 0:
         try:

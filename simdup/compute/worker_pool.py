@@ -191,8 +191,6 @@ def _work(connections: Sequence[Connection], modules: Iterable[str]) -> None:
     All of them need these modules. The parent says whether they load the kernels.
     """
     tasks = SimpleQueue[Any]()
-    # simdup computes nothing with OpenBLAS, and a process without threads is forked safely.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         check_that_numpy_loads()
         for name in modules:  # before a thread takes memory too

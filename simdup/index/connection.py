@@ -241,7 +241,7 @@ def explained(path: str) -> Iterator[None]:
     except UnicodeError as error:  # SQLite quotes a damaged file
         raise damaged(path, error) from None
     except FileExistsError:
-        there = "there is a file already; `simdup index add` and `update` go on with an index"
+        there = "exists already; name a new file, or go on with an index by `simdup index add`"
         raise InputError(f"{path!r}: {there}") from None
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None

@@ -45,7 +45,7 @@ def _report(data: bytes) -> Fields:
     try:
         (_, first), *others = _values(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise WrongFieldError("it is not JSON") from None
+        raise WrongFieldError("it is not JSON, or only a part of it") from None
     is_lines = isinstance(first, dict) and first.get("type") == "scan"
     if others and not is_lines:
         raise WrongFieldError("it is not JSON")

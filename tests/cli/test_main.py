@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from errno import EMFILE
+from errno import EAGAIN, EMFILE
 
 import pytest
 
@@ -31,7 +31,11 @@ def import_error():
         (import_error(), "cannot be loaded: numpy.so: failed to map segment"),
         (
             RuntimeError("can't start new thread"),
-            "cannot start a thread: too many processes run, or memory is out",
+            "cannot start a process or thread: too many run, or memory is out",
+        ),
+        (
+            BlockingIOError(EAGAIN, os.strerror(EAGAIN)),
+            "cannot start a process or thread: too many run, or memory is out",
         ),
         (OSError(EMFILE, os.strerror(EMFILE)), "Too many open files"),
     ],

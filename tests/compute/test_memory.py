@@ -5,6 +5,7 @@ With too little memory, or too few descriptors, the program ends with one line.
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
@@ -62,6 +63,23 @@ def test_too_few_descriptors_are_one_line_and_no_hang(limited, descriptors):
     ended = limited("RLIMIT_NOFILE", descriptors)
 
     assert (ended.returncode, ended.stderr.count(b"\n")) in {(0, 0), (2, 1)}
+
+
+def test_numpy_starts_no_thread_since_openblas_ends_the_program_if_it_cannot():
+    code = """
+        import os
+        from simdup.compute.memory import check_that_numpy_loads
+        check_that_numpy_loads()
+        import numpy
+        print(len(os.listdir("/proc/self/task")))
+    """
+    bare = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(code)], capture_output=True, check=True, env=bare
+    )
+
+    assert done.stdout == b"1\n"
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be asked to")
