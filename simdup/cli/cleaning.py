@@ -159,10 +159,8 @@ def _wrong_option(asked: Clean, *, is_plan: bool) -> str:
         return typed and f"{typed} needs a RESULT, not a PLAN"
     if asked.near is None or asked.near >= LEAST_FLOOR:
         return ""
-    return (
-        f"--near {100 * asked.near:g}%: files go in bulk only from {LEAST_FLOOR:.0%} on; --review"
-        " decides about less similar ones"
-    )
+    floor = f"{LEAST_FLOOR:.0%}"
+    return f"--near {100 * asked.near:g}%: files go in bulk from {floor} on, others by --review"
 
 
 def _plan_of_result(source: str, data: bytes, asked: Clean) -> Plan:

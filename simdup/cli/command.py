@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import Any
 
 import click
-from click.core import augment_usage_errors
 from click.shell_completion import CompletionItem
 
 from simdup.cli.options import OptionalValue, filled, flag, parameters
@@ -72,7 +71,7 @@ class Command(click.Command):
                 args = option.completed(args)
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        with augment_usage_errors(ctx):
+        with click.core.augment_usage_errors(ctx):
             typed, _, order = self.make_parser(ctx).parse_args(list(args))
         ctx.meta[ORDER] = [each.name for each in order]
         help_option = self.get_help_option(ctx)  # versions of click name it differently

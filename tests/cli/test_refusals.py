@@ -236,7 +236,7 @@ OF_RESULTS = {
     "clean found.json --protect gone": "'gone': no such file or folder to protect",
     "clean found.json --prefer-under gone": "'gone': no such folder to prefer",
     "clean found.json --prefer best": "'best' is none of newest, oldest",
-    "clean found.json --near 2": "--near 2%: files go in bulk only from 80% on",
+    "clean found.json --near 2": "--near 2%: files go in bulk from 80% on, others by --review",
     "clean found.json --near": "requires an argument. (see `simdup clean --help`)",
     "clean found.json --to '' --apply": "'--to': '' names nothing",
     "clean found.json --review -o p": "--review asks at a terminal",
