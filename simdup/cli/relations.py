@@ -4,8 +4,9 @@ A term names a parameter as users type it: `--html`, `-k`, `PATH...`, or with a 
 `--format json`. Terms about parameters that a command does not have are ignored there.
 
 A parameter goes with none of the terms in `excludes`, and with at least one of the terms in
-`needs`. Both may also be terms by the value of the parameter itself. `settled` checks this for a
-whole command. The help of an option and Tab completion show it.
+`needs`. Either may also be a mapping from the parameter's own value to terms, where the value ""
+stands for every value: `--weights int` needs `--features keywords`, other weights do not. `settled`
+checks this for a whole command. The help of an option and Tab completion show it.
 
 If one of two options comes from a configuration file, the more direct one wins: the command line,
 then the file in the tree, then the user's own file. `replaces` are terms for options that may

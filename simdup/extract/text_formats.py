@@ -43,7 +43,7 @@ _SIGNS: tuple[tuple[str, str, str | tuple[str, ...]], ...] = (
     ("srt", _SRT, ""),
 )
 _BEGINNINGS = [(name, re.compile(begin), ends) for name, begin, ends in _SIGNS]
-# The characters with which these begin.
+# The characters with which these begin; other texts are not asked.
 _FIRST = frozenset("W[{-+\\%.'0123456789")
 # A command in every file named as TeX, even if it is only a chapter of another.
 _TEX_COMMAND = re.compile(r"\\(?:documentclass|begin|chapter|(?:sub)*section)\b")

@@ -46,10 +46,11 @@ FAMILY = 0.9
 #: is a few words, which weigh much beside clauses that hundreds of other texts use too.
 NEARLY_SAME = 0.95
 
-#: A text of n features must be 4 / n more similar than asked, since short texts are soon alike
-#: by chance: with 20 features .55, with 80 .40. With 8 / n, texts of 300 features that were
-#: reworded sentence by sentence are missed, and short ones are not told apart better. These margins
-#: never ask for more than SHORT_LEAST.
+#: A text of n features must be 4 / n more similar than the default (or than `-s`, if that is
+#: lower), since short texts are soon alike by chance: with 20 features .55, with 80 .40. With
+#: 8 / n, texts of 300 features that were reworded sentence by sentence are missed, and short ones
+#: are not told apart better. These margins never ask for more than SHORT_LEAST, and a higher `-s`
+#: holds as it is.
 SHORT_MARGIN, SHORT_LEAST = 4, 0.85
 
 #: From this many features on, each doubling asks for LONG_MARGIN more: the longer two texts, the
