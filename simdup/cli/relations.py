@@ -5,7 +5,7 @@ A term names a parameter as users type it: `--html`, `-k`, `PATH...`, or with a 
 
 A parameter goes with none of the terms in `excludes`, and with at least one of the terms in
 `needs`. Either may also be a mapping from the parameter's own value to terms, where the value ""
-stands for every value: `--weights int` needs `--features keywords`, other weights do not. `settled`
+stands for every value: `--weights int` needs `--features keywords`, exact weights do not. `settled`
 checks this for a whole command. The help of an option and Tab completion show it.
 
 If one of two options comes from a configuration file, the more direct one wins: the command line,
