@@ -298,10 +298,14 @@ def test_ctrl_c_while_sketches_go_to_a_temporary_file_ends_in_a_result(write, mo
     assert len(caught.value.result.documents) == 1
 
 
+@pytest.mark.parametrize("few", [0, 10**9])
 @pytest.mark.parametrize("was_enabled", [True, False])
 @pytest.mark.parametrize("was_frozen", [True, False])
-def test_the_garbage_collector_is_left_as_it_was(write, english, was_enabled, was_frozen):
+def test_the_garbage_collector_is_left_as_it_was(  # noqa: PLR0917
+    write, english, monkeypatch, was_enabled, was_frozen, few
+):
     write("in/a", english)
+    monkeypatch.setattr("simdup.files.scan.FEW", few)
     enabled_here = gc.isenabled()
     try:
         (gc.enable if was_enabled else gc.disable)()
