@@ -76,6 +76,12 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Begin with tests that take long: at the end, none keeps all other processes waiting."""
+    items.sort(key=lambda each: each.get_closest_marker("long") is None)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file():
     """Collect no doctests from tests: these would be imported twice.

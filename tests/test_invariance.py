@@ -97,7 +97,6 @@ def of_shared_clauses(seed, n=2000):
 NARROW = Limits(candidates=50_000, candidates_per_text=0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_order_of_rows_changes_no_group(seed):
     narrow = NARROW if seed % 2 else replace(NARROW, by_distance=500)
@@ -113,7 +112,6 @@ def test_the_order_of_rows_changes_no_group(seed):
     assert groups(random.Random(seed).sample(texts, len(texts))) == found
 
 
-@pytest.mark.slow
 def test_the_names_and_times_of_files_change_no_group_and_no_similarity(tmp_path):
     texts = of_shared_clauses(1)
 

@@ -131,6 +131,7 @@ def table_of_sizes(text):
     ]
 
 
+@pytest.mark.long
 def test_the_table_of_accuracy_is_what_evaluate_finds(monkeypatch):
     monkeypatch.setattr("simdup.evaluation.evaluate.RESAMPLES", 0)  # it shows no intervals
     ours, theirs = (

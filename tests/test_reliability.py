@@ -1663,6 +1663,7 @@ sys.exit()
 )
 
 
+@pytest.mark.long
 def test_an_index_killed_at_any_moment_of_a_change_holds_whole_batches_and_goes_on(
     driven, run, write
 ):

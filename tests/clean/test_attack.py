@@ -20,7 +20,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -91,7 +91,7 @@ def saving(random):
     if child := fork():
         os.close(reader)
         return child, writer
-    try:
+    with life_of_a_child():
         os.close(writer)
         os.set_blocking(reader, False)
         saver = Saver("another", random)
@@ -101,6 +101,13 @@ def saving(random):
                 if not os.read(reader, 1):
                     break
             saver.save()
+
+
+@contextmanager
+def life_of_a_child():
+    """A forked process ends with the block: well, or with a traceback and code 1."""
+    try:
+        yield
         os._exit(0)
     except BaseException:
         traceback.print_exc()
@@ -124,32 +131,27 @@ def attacked(work, random, what, is_far):
     names, calls = (CHANGING, 25) if fault == "kill" else (CHANGING + LOOKING, 160)
     at, often = random.randrange(1, calls), random.choice((0, 0.1, 0.3, 0.6))
     error, chances = random.choice(ERRORS), Random(random.random())
-    if child := fork():
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    saver = Saver("the run", chances)
+    child = fork()
+    if child == 0:
+        with life_of_a_child(), pytest.MonkeyPatch.context() as patched:
+            saver = Saver("the run", chances)
 
-    def before(number, name):
-        if name in NAMING and chances.random() < often:
-            saver.save()
-        if number == at and fault == "kill":
-            os._exit(KILLED)
-        if number == at and fault == "error":
-            raise OSError(error, os.strerror(error))
+            def before(number, name):
+                if name in NAMING and chances.random() < often:
+                    saver.save()
+                if number == at and fault == "kill":
+                    os._exit(KILLED)
+                if number == at and fault == "error":
+                    raise OSError(error, os.strerror(error))
 
-    try:
-        with pytest.MonkeyPatch.context() as patched:
             lacking(patched, what)
             if is_far:
                 part(patched, re.compile("/to/").search)
             watch(patched, names, before)
             report = reported(work)
-        Path("report").write_text(report)
-        os._exit(0)
-    except BaseException:
-        traceback.print_exc()
-        raise
-    finally:
-        os._exit(1)
+            patched.undo()
+            Path("report").write_text(report)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def reported(work):

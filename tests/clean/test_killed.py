@@ -111,6 +111,7 @@ def killed_runs(place, every=1):
         assert_nothing_else(place, number)
 
 
+@pytest.mark.long
 def test_a_run_killed_anywhere_can_be_undone(place):
     for number, _, journal, _ in killed_runs(place):
         if journal.exists() and journal.stat().st_size:

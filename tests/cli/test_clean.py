@@ -100,7 +100,7 @@ def test_check_exits_with_1_only_if_there_is_anything_to_do(run, found):
     assert run("clean", found).code == 0
 
 
-def test_a_plan_that_is_written_shows_the_same_as_the_result(run, found):
+def test_a_plan_that_is_written_shows_the_same_as_the_result(run, simdup, found):
     consents = "--text", "--near", "0.8"
     of_result = run("clean", found, *consents, "-o", "plan.jsonl")
     of_plan = run("clean", "plan.jsonl", *consents)
@@ -108,12 +108,7 @@ def test_a_plan_that_is_written_shows_the_same_as_the_result(run, found):
     assert of_plan.out == of_result.out
     assert of_plan.err.splitlines()[:-1] == of_result.err.splitlines()[:-1]
     with open("plan.jsonl", "rb") as file:
-        from_stdin = subprocess.run(
-            [sys.executable, "-m", "simdup", "clean", "-", *consents],
-            stdin=file,
-            capture_output=True,
-            check=True,
-        )
+        from_stdin = simdup("clean", "-", *consents, stdin=file)
     assert from_stdin.stdout == of_result.out
 
 

@@ -242,18 +242,14 @@ def test_a_full_disk_is_one_line(run, simdup, tree):  # noqa: ARG001
 # Nobody reads
 
 
-def into_a_closed_pipe(simdup, *arguments, stream="stdout"):
+def test_warnings_that_nobody_reads_leave_the_result(simdup, tree):  # noqa: ARG001
     reading, writing = os.pipe()
     os.close(reading)
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writing}
-    ended = simdup(*arguments, capture_output=False, **streams)
+    streams = {"capture_output": False, "stdout": subprocess.PIPE, "stderr": writing}
+
+    ended = simdup("scan", "in", "--format", "fdupes", **streams)
+
     os.close(writing)
-    return ended
-
-
-def test_warnings_that_nobody_reads_leave_the_result(simdup, tree):  # noqa: ARG001
-    ended = into_a_closed_pipe(simdup, "scan", "in", "--format", "fdupes", stream="stderr")
-
     assert (ended.returncode, ended.stdout) == (0, REPORT)
 
 

@@ -12,7 +12,6 @@ import sys
 from textwrap import dedent
 
 import pytest
-from patience import LONG
 
 resource = pytest.importorskip("resource")
 pytestmark = [
@@ -26,26 +25,15 @@ MEMORY = [60, 100, 130, 150, 160, 170, 180, 220, 400, 800]
 
 
 @pytest.fixture
-def limited(folder, write, english):
+def limited(simdup, write, english):
     """`limited("RLIMIT_AS", number)`: how a scan with two workers ends under that limit."""
     for number in range(6):
         write(f"in/{number}", f"{number // 2} {english}")
 
     def running(kind, most):
         number = getattr(resource, kind)
-        return subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "simdup",
-                *("scan", "in", "-q", "--no-cache", "--jobs", "2", "--format", "names"),
-            ],
-            cwd=folder,
-            capture_output=True,
-            check=False,
-            timeout=LONG,
-            preexec_fn=lambda: resource.setrlimit(number, (most, most)),
-        )
+        asked = ("scan", "in", "-q", "--no-cache", "--jobs", "2", "--format", "names")
+        return simdup(*asked, preexec_fn=lambda: resource.setrlimit(number, (most, most)))
 
     return running
 

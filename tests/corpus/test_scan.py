@@ -982,6 +982,7 @@ def peak(path):
     return int(done.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="the most that was ever resident, from /proc")
 @pytest.mark.parametrize("name", ["rows.jsonl.gz", "rows.csv", "rows.parquet"])
 def test_memory_does_not_grow_with_the_texts(request, folder, name):

@@ -33,28 +33,27 @@ BOTH = HEADER + "a.txt,b.txt,1\nc.txt,d.txt,0\n"
 HAN = ("山中老人", "水上人家", "河口的明月", "白石小路")
 
 
-@pytest.fixture
-def pairs(write):
-    """`pairs(table)`: the labels of a table; each of a.txt to d.txt beside it holds its letter."""
+def reader(write, labelled, path):
+    """Reads the labels of a table; each of a.txt to d.txt beside it holds its letter."""
 
-    def reading(table, path="pairs.csv"):
+    def reading(table, path=path):
         for name in "abcd":
             write(f"{name}.txt", name)
-        return labelled_pairs(write(path, table))
+        return labelled(write(path, table))
 
     return reading
+
+
+@pytest.fixture
+def pairs(write):
+    """`pairs(table)`: the labels of a table of pairs."""
+    return reader(write, labelled_pairs, "pairs.csv")
 
 
 @pytest.fixture
 def clusters(write):
-    """`clusters(table)`: the labels of a table of clusters, beside the files of `pairs`."""
-
-    def reading(table, path="clusters.csv"):
-        for name in "abcd":
-            write(f"{name}.txt", name)
-        return labelled_clusters(write(path, table))
-
-    return reading
+    """`clusters(table)`: the labels of a table of clusters."""
+    return reader(write, labelled_clusters, "clusters.csv")
 
 
 def complaint(reading, table):

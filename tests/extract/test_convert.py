@@ -115,6 +115,7 @@ def ids_in(path):
     return [int(each) for each in path.read_text().split()]
 
 
+@pytest.mark.long
 def test_a_program_that_hangs_is_ended_with_what_it_started(sleeper):
     command, ids = sleeper
 

@@ -24,7 +24,6 @@ from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.records import Reason, Skipped
 from simdup.settings import USUAL, Limits, Settings
-from simdup.text.jieba_words import idf
 
 RECIPE = Recipe()
 
@@ -352,13 +351,3 @@ def test_large_and_small_files_keep_their_order(source, monkeypatch, english, si
     assert (made.rows == fingerprint_texts([english, simplified, "few words"], RECIPE).rows).all()
     assert found.counts.tolist() == [document.features for document in made.documents]
     assert cosines(found, np.array([0, 1]), np.array([1, 2])).tolist() == [0, 0]
-
-
-@pytest.mark.slow
-def test_texts_whose_weights_are_all_rounded_away_are_refused(source):
-    words = "，".join(idf()[0][1000:1300])
-    recipe = Recipe(features="keywords", weights="int")
-
-    made = without_degenerate(fingerprint_sources([source("a", words)], plain(recipe)), recipe.bits)
-
-    assert reasons(made) == [("a", Reason.DEGENERATE, "")]

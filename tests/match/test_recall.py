@@ -160,6 +160,7 @@ def test_recall_of_candidates_from_lists_is_within_its_interval():
     check_seeds(**BY_LISTS)
 
 
+@pytest.mark.long
 def test_recall_of_candidates_by_distance_is_within_its_interval():
     check_seeds(candidates=1000, candidates_per_text=0)
 

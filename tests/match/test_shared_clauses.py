@@ -66,6 +66,7 @@ def test_own_shares_of_laws_are_within_two_hundredths_of_the_exact_ones():
     assert close_shares(400) >= 0.95
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_own_shares_of_thousands_of_laws_are_so_too():
     load_kernels()
@@ -104,6 +105,7 @@ def test_no_contract_that_is_nearly_the_same_is_lost_among_those_of_one_pool(see
     assert not apart(*contracts(np.random.default_rng(seed), 400))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_none_is_lost_among_ten_thousand():
     assert not apart(*contracts(np.random.default_rng(0), 10_400))
