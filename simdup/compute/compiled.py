@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import islice, pairwise
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -117,6 +117,12 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Re
 
     with ThreadPoolExecutor(threads()) as pool:
         return list(pool.map(work, items))
+
+
+def each_in_threads(work: Callable[[Item], Result], several: Iterator[Item]) -> Iterator[Result]:
+    """Yield the result of `work` on each item; each thread holds one at a time."""
+    while some := list(islice(several, threads())):
+        yield from in_threads(work, some)
 
 
 def threads() -> int:

@@ -65,7 +65,7 @@ _TALLIES = np.zeros(2, np.uint16)
 _TABLE = Tables(_SMALL, _SMALL, _CODES, _CODES, _FLAGS, _FLAGS, _FLAGS, _SMALL, _CODES)
 _WIDE, _NONE, _FOUND = _NUMBERS[:, None], _PLACES[:0], np.zeros((0, 3), np.int64)
 _NEAR = _NUMBERS[None], _NUMBERS[None], (0, 0), 0, True, 0, _FOUND
-_INDEX = _CODES, _CODES, 0, _NONE, _PLACES, 0
+_INDEX = _CODES, _SMALL, 0, _NONE, _PLACES, 0
 
 
 # Of one number.
@@ -635,6 +635,24 @@ def sieved_pairs(wide_left, wide_right, wide_k, left, right, columns, begin, is_
     return stopped, count
 
 
+@_compiled(_CODES, 0, 1)
+def places_of(texts: Keys, first: int, count: int) -> tuple[Indices, Indices]:
+    """The results of `postings._places_of`."""
+    offsets = np.zeros(count + 1, np.int64)
+    for text in texts:
+        number = np.int64(text) - first
+        if 0 <= number < count:
+            offsets[number + 1] += 1
+    offsets = np.cumsum(offsets)
+    places, filled = np.empty(offsets[count], np.int64), offsets[:-1].copy()
+    for place in range(len(texts)):
+        number = np.int64(texts[place]) - first
+        if 0 <= number < count:
+            places[filled[number]] = place
+            filled[number] += 1
+    return places, offsets
+
+
 @_compiled(_INDEX, _PLACES, 0, 0, _TALLIES, _FOUND)
 def together(index, needed, references, begin, shared, found):
     """Fill `found` with pairs of a text from `begin` on and a later text that share enough.
@@ -650,14 +668,14 @@ def together(index, needed, references, begin, shared, found):
     for i in range(begin, min(last, references) if references else last):
         met = 0
         for at in range(offsets[i - first], offsets[i - first + 1]):
-            met += ends[places[at]] - places[at] - 1
+            met += (ends[places[at]] - places[at] - 1) & 255
         if kept + met > len(found):
             return i, kept
         met = kept
         for at in range(offsets[i - first], offsets[i - first + 1]):
             place = places[at]
             weight = 2 if place >= doubles else 1
-            for other in range(place + 1, ends[place]):
+            for other in range(place + 1, place + 1 + ((ends[place] - place - 1) & 255)):
                 j = texts[other]
                 if j < references:
                     continue

@@ -90,12 +90,12 @@ def scan_tables(
     check_jobs(jobs)
     rows, prints, flaws = fingerprint_tables(opened, settings, jobs, progress)
     texts, digests = texts_in(prints, settings), prints.text_digests
-    sketches = prints.sketches
+    sketches = None if settings.parts is None else prints.sketches
     del prints  # half of the memory of a row
     with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
         matched = LocalEngine(texts, settings, reread, progress).groups()
         parts = None
-        if settings.parts is not None and sketches is not None:
+        if sketches is not None:
             dense = thinned(sketches.take(texts.first), texts.counts, DENSE_LEVELS)
             parts = find_parts(texts, dense, matched, settings, reread, progress)
             parts = parts._replace(pairs=texts.first[parts.pairs])

@@ -16,6 +16,7 @@ whole numbers, so that sums do not depend on their order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from mmap import mmap
@@ -79,8 +80,12 @@ PARTS_WORTH = 8
 # Counters that are looked at to estimate how many unrelated values share one.
 SAMPLED_COUNTERS = 1 << 16
 
-# Values of sketches that are in memory at once, while pairs are compared: some 100 MB.
-VALUES_IN_MEMORY = 1 << 24
+# Values of sketches that are in memory at once, while pairs are compared: some 300 MB at most.
+VALUES_IN_MEMORY = 1 << 25
+
+# Values of a block of a file with sketches, 1 GB. The pairs between two blocks are compared
+# together, so that a part of them reads no more than is near each other.
+BLOCK = 1 << 28
 
 # Beyond this number of families a shingle weighs next to nothing anyway. In 3,000 laws of one
 # pattern 255 would be too few: everyday shingles would weigh ten times as much as they should.
@@ -130,7 +135,7 @@ def may_be_alike(
     keep at least, see `sketch.levels`. Of the pairs that are just similar
     enough, one in a thousand is passed over; none if both sketches have all features.
     """
-    level = levels(counts, LEVELS, kept)[pairs]
+    level = levels(counts[pairs], LEVELS, kept)
     shared, size = _compared(sketches, pairs, level.max(axis=1))
     # A sketch of all features makes no error. Others keep each feature with one probability.
     error = np.where(level.any(axis=1), np.sqrt(least / np.maximum(size, 1)), 0)
@@ -149,16 +154,21 @@ def sieves(large: Sketches, counts: Indices, usual: Sketches | None = None) -> l
 
 def passing(by: list[Sieve], counts: Indices, pairs: Indices, least: Similarities) -> Indices:
     """The places of the pairs that no sieve rules out, ascending; see `may_be_alike`."""
-    places = np.arange(len(pairs))
-    for sketches, kept in by:
-        asked = pairs[places], least[places]
-        places = places[may_be_alike(sketches, counts, *asked, kept)]
-    return places
+    if not by:
+        return np.arange(len(pairs))
+    passed = [np.empty(0, np.int64)]
+    # The last sieve has the values of all others.
+    for places, loaded in in_parts(by[-1][0], pairs):
+        for sketches, kept in by:
+            own, asked = replace(loaded, sizes=sketches.sizes), (pairs[places], least[places])
+            places = places[may_be_alike(own, counts, *asked, kept)]  # noqa: PLW2901
+        passed.append(places)
+    return np.sort(np.concatenate(passed))
 
 
 def estimated_cosines(sketches: Sketches, counts: Indices, pairs: Indices) -> Similarities:
     """The cosine of the sketches of each pair (m, 2); (m,)."""
-    shared, size = _compared(sketches, pairs, levels(counts)[pairs].max(axis=1))
+    shared, size = _compared(sketches, pairs, levels(counts[pairs]).max(axis=1))
     return np.divide(shared, size, out=np.zeros(len(pairs)), where=size > 0)
 
 
@@ -242,9 +252,16 @@ class OwnShares:
 
         It is 1 where the sketches share nothing, since then nobody else has what the texts share.
         """
+        found = np.empty(len(pairs))
+        for part, sketches in in_parts(self._sketches, pairs):
+            found[part] = self._of(sketches, pairs[part])
+        return found
+
+    def _of(self, sketches: Sketches, pairs: Indices) -> Similarities:
+        """The results of `of`, by sketches in memory."""
         if not len(pairs):  # and counting takes 64 MB
             return np.empty(0)
-        made = self._weighed(pairs, self._levels[pairs].max(axis=1))
+        made = self._weighed(sketches, pairs, self._levels[pairs].max(axis=1))
         count, of_one, of_two = made[:, :3].T
         is_one = self.family[pairs[:, 0]] == self.family[pairs[:, 1]]
         shared, plain = np.where(is_one, of_one, of_two), _lengths(made[:, 3:5])
@@ -261,13 +278,13 @@ class OwnShares:
         It is the average weight of these values, divided by the average weight of all values of
         the larger text: of a small text inside a large one the cosine says next to nothing.
         """
-        made = self._weighed(pairs, self._levels[pairs].max(axis=1))
+        made = self._weighed(self._sketches, pairs, self._levels[pairs].max(axis=1))
         count, of_one, shared, *_ = made.T
         kept, weighted = made[:, 4], made[:, 6] + shared - of_one
         share = np.divide(shared * kept, count * weighted, out=np.ones(len(pairs)), where=count > 0)
         return np.minimum(share, 1)
 
-    def _weighed(self, pairs: Indices, level: Indices) -> Similarities:
+    def _weighed(self, sketches: Sketches, pairs: Indices, level: Indices) -> Similarities:
         """Counts and weights of the values that each pair shares and that its texts keep; (m, 7).
 
         How many values the texts share, and their weights for one family and for two; how many
@@ -276,11 +293,11 @@ class OwnShares:
         if kernels := loaded_kernels():
             counters, tables = self._frequencies.counters, self._frequencies.tables()
             kernel = kernels.shared_weights
-            found = _compiled(kernel, self._sketches, pairs, level, 7, counters, tables)
+            found = _compiled(kernel, sketches, pairs, level, 7, counters, tables)
             return found.astype(np.float64)
-        shared = _measured(self._sketches, pairs, self._products, 3)
-        kept = _kept(self._sketches, pairs, level, _ones)
-        own = _kept(self._sketches, pairs, level, self._frequencies.weights)
+        shared = _measured(sketches, pairs, self._products, 3)
+        kept = _kept(sketches, pairs, level, _ones)
+        own = _kept(sketches, pairs, level, self._frequencies.weights)
         return np.column_stack((shared, kept, own))
 
     def _products(self, features: Features, i: Indices, j: Indices) -> Similarities:
@@ -448,8 +465,11 @@ def _compared(
 
     Only values that both sketches would keep at the pair's `level` (m,) count for a length.
     """
-    shared, kept = shared_and_kept(sketches, pairs, level)
-    return shared, _lengths(kept)
+    shared, size = np.empty((2, len(pairs)))
+    for part, loaded in in_parts(sketches, pairs):
+        shared[part], kept = shared_and_kept(loaded, pairs[part], level[part])
+        size[part] = _lengths(kept)
+    return shared, size
 
 
 def shared_and_kept(
@@ -481,37 +501,34 @@ def _compiled(
     *more: object,
 ) -> Indices:
     """The result for each pair of a kernel that takes sketches and pairs; (m, columns)."""
-    found = np.empty((len(pairs), columns), np.int64)
-    limited = np.column_stack((pairs, _LIMITS[level].astype(np.int64)))
-    order = np.argsort(pairs[:, 0], kind="stable")
-    for places in parts_of_texts(sketches.sizes[pairs].sum(axis=1), order, VALUES_IN_MEMORY):
-        asked, of_pairs = _in_memory(sketches, limited[places])
-        made = np.empty((len(places), columns), np.int64)
+    order, found = np.argsort(pairs[:, 0], kind="stable"), np.empty((len(pairs), columns), np.int64)
+    limited = np.column_stack((pairs, _LIMITS[level].astype(np.int64)))[order]
+    made, sketched = np.empty_like(found), as_kernels_take(sketches)
 
-        def fill(
-            part: slice,
-            sketched: tuple[Values, Indices, Indices] = as_kernels_take(asked),
-            of_pairs: Indices = of_pairs,
-            made: Indices = made,
-        ) -> None:
-            kernel(*sketched, of_pairs[part], *more, made[part])
+    def fill(part: slice) -> None:
+        kernel(*sketched, limited[part], *more, made[part])
 
-        in_threads(fill, parts(len(places)))
-        found[places] = made
+    in_threads(fill, parts(len(pairs)))
+    found[order] = made
     return found
 
 
-def _in_memory(sketches: Sketches, limited: Indices) -> tuple[Sketches, Indices]:
-    """The sketches of these pairs in memory, and the pairs and limits (m, 3) renumbered for them.
+def in_parts(sketches: Sketches, pairs: Indices) -> Iterator[tuple[Indices, Sketches]]:
+    """Yield parts of the pairs, and the sketches, of which those of a part are in memory.
 
     If the sketches lie in a file, reading one page of it also loads its neighbours, so that some
     thousand pairs would load the whole file. Parts of it are read in order instead.
     """
     if sketches.mapped is None:
-        return sketches, limited
-    texts = distinct_numbers(limited[:, :2])
-    asked = joined([sketches.take(part) for part in parts_of_texts(sketches.sizes, texts)])
-    return asked, np.column_stack((np.searchsorted(texts, limited[:, :2]), limited[:, 2]))
+        yield np.arange(len(pairs)), sketches
+        return
+    block = sketches.begins[pairs] // BLOCK
+    order, begins = np.lexsort((pairs[:, 0], *block.T)), np.zeros_like(sketches.begins)
+    for places in parts_of_texts(sketches.sizes[pairs].sum(axis=1), order, VALUES_IN_MEMORY):
+        texts = distinct_numbers(pairs[places])
+        asked = joined([sketches.take(part) for part in parts_of_texts(sketches.sizes, texts)])
+        begins[texts] = asked.begins
+        yield places, Sketches(asked.values, begins, sketches.sizes)
 
 
 def as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:

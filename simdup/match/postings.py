@@ -18,15 +18,15 @@ Zweig, "Syntactic clustering of the web", 1997, for passing over what too many s
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simdup.arrays import Hashes, Indices, Keys, Mask, Words
-from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, threads
+from simdup.arrays import Bytes, Hashes, Indices, Keys, Mask, Words
+from simdup.compute.buckets import in_buckets
+from simdup.compute.compiled import each_in_threads, load_kernels_if_worth, loaded_kernels, threads
 from simdup.compute.hashing import mix64
 from simdup.compute.memory import return_freed_memory
 from simdup.fingerprint.sketch import Sketches
@@ -34,8 +34,6 @@ from simdup.match.own_share import as_kernels_take, parts_of_texts
 from simdup.progress import Progress, silent
 from simdup.search.distinct import distinct_numbers
 from simdup.search.pairs import CHUNK, ranges
-
-Result = TypeVar("Result")
 
 #: A text with at least this many features is listed under about this many values, or up
 #: to twice as many.
@@ -55,9 +53,8 @@ NEIGHBOURS, PAIRED = 8, 64
 # Texts whose entries are sorted at once, on average.
 TEXTS_AT_ONCE = 1 << 14
 
-# The most texts whose partners a thread counts at once. It goes through all lists for them. Their
-# numbers fit into 16 bits, and are then sorted in a third of the time.
-COUNTED_AT_ONCE = 1 << 16
+# The most texts whose partners a thread counts at once. It goes through all lists for them.
+COUNTED_AT_ONCE = 1 << 20
 
 # Pairs for which a thread has room; any text has fewer partners.
 ROOM = 1 << 18
@@ -94,20 +91,20 @@ class Lists(NamedTuple):
     """
 
     texts: Keys
-    sizes: Indices
+    sizes: NDArray[np.integer]
 
 
 class Postings(NamedTuple):
     """Short lists of texts, one after the other, and where some of these texts stand in them.
 
     texts: (entries,): ascending within each list.
-    ends: (entries,): where the list of each entry ends.
+    ends: (entries,): the last eight bits of where the list of each entry ends.
     doubles: From this entry on, two texts of a list share two values.
     places: The entries of text first + i are places[offsets[i] : offsets[i + 1]].
     """
 
     texts: Keys
-    ends: Keys
+    ends: Bytes
     doubles: int
     places: Indices
     offsets: Indices
@@ -175,8 +172,8 @@ def _lists(
 
     def split(keys: Iterable[Words], short: list[Lists]) -> Iterator[Words]:
         """Note the lists of these keys, and yield the keys of long lists, each under its text."""
-        for found, others, sizes in _each_in_threads(split_lists, _bucketed(keys, buckets)):
-            short.append(found)
+        for found, others, sizes in each_in_threads(split_lists, in_buckets(keys, buckets)):
+            short.append(Lists(found.texts, found.sizes.astype(np.uint8)))
             if short is by_two:
                 long.append(Lists(others.astype(np.uint32), sizes))
             yield (others << _HALF) | (others >> _HALF)
@@ -185,16 +182,10 @@ def _lists(
     salted = (keys ^ salts[keys & _LOW] for keys in listed) if salts.any() else listed
     common = split(salted, by_value)
     for _ in range(RELISTED):
-        common = split(_each_in_threads(neighbours, _bucketed(common, buckets)), by_two)
+        common = split(each_in_threads(neighbours, in_buckets(common, buckets)), by_two)
     deque(common, maxlen=0)
     entries = sum(len(part.texts) for part in by_value)
     return entries, _joined(by_value, by_two), _joined(long)
-
-
-def _each_in_threads(work: Callable[[Words], Result], several: Iterator[Words]) -> Iterator[Result]:
-    """Yield the result of `work` on each array; each thread holds one array at a time."""
-    while some := list(islice(several, threads())):
-        yield from in_threads(work, some)
 
 
 def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Words]:
@@ -221,29 +212,6 @@ def _listed(sketches: Sketches, texts: Indices, limits: Keys) -> Words:
     is_listed = values <= limits[owners]
     listed, owners = values[is_listed].astype(np.uint64), texts[owners[is_listed]]
     return (listed << _HALF) | owners.astype(np.uint64)
-
-
-def _bucketed(chunks: Iterable[Words], buckets: int) -> Iterator[Words]:
-    """Yield the keys of all chunks in so many buckets, equal high halves in the same one.
-
-    The number of buckets is a power of two.
-    """
-    piles: list[list[Words]] = [[_NO_KEYS] for _ in range(buckets)]
-    for keys in chunks:
-        ordered, ends = _by_bucket(keys, buckets)
-        for pile, part in zip(piles, np.split(ordered, ends[:-1]), strict=True):
-            pile.append(part.copy())  # a view would hold on to all keys
-    while piles:
-        yield np.concatenate(piles.pop())
-
-
-def _by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
-    """The keys by the last bits of their high halves, and where each bucket ends."""
-    if kernels := loaded_kernels():
-        return kernels.by_bucket(keys, buckets)
-    bucket = ((keys >> _HALF) & np.uint64(buckets - 1)).astype(np.uint16)
-    order = np.argsort(bucket, kind="stable")
-    return keys[order], np.cumsum(np.bincount(bucket, minlength=buckets))
 
 
 def split_lists(keys: Words) -> tuple[Lists, Words, Indices]:
@@ -301,7 +269,7 @@ def _joined(*several: list[Lists]) -> Lists:
     for each in several:
         each.clear()
     texts = np.concatenate([np.empty(0, np.uint32), *(part.texts for part in parts)])
-    sizes = np.concatenate([np.empty(0, np.int64), *(part.sizes for part in parts)])
+    sizes = np.concatenate([np.empty(0, np.uint8), *(part.sizes for part in parts)])
     return Lists(texts, sizes)
 
 
@@ -311,10 +279,9 @@ def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
     If there are `references`, the first reference is paired with the other texts, and the first
     other text with the references.
     """
-    ends = np.cumsum(lists.sizes)
+    ends = np.cumsum(lists.sizes, dtype=np.int64)
     begins = ends - lists.sizes
-    texts = lists.texts.astype(np.int64)
-    first = np.repeat(texts[begins], lists.sizes)
+    texts, first = lists.texts, np.repeat(lists.texts[begins], lists.sizes)
     if references:
         is_reference = texts < references
         others = begins + np.add.reduceat(is_reference, begins, dtype=np.int64)
@@ -323,7 +290,8 @@ def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
         # A list of one side only has no pairs.
         across = (first < references) != is_reference
         texts, first = texts[across], first[across]
-    keys = np.sort(key_of(np.minimum(first, texts), np.maximum(first, texts))[first != texts])
+    keys = key_of(np.minimum(first, texts), np.maximum(first, texts))[first != texts]
+    keys.sort()
     lengths = _run_lengths(keys)
     pairs = _pairs(keys[np.cumsum(lengths) - lengths])
     return pairs[2 * lengths >= needed[pairs].min(axis=1)]
@@ -336,38 +304,31 @@ def _sharing(
 
     The first `by_value` entries are in lists by one value; a list by two counts twice.
     """
-    n, compiled, (texts, sizes) = len(needed), loaded_kernels() is not None, lists
-    ends = np.repeat(np.cumsum(sizes, dtype=np.uint32), sizes)
+    n, (texts, sizes) = len(needed), lists
+    paired = _plain if loaded_kernels() is None else _compiled
+    ends = np.repeat(np.cumsum(sizes, dtype=np.uint8), sizes)
     some = int(np.clip(n // (4 * threads()), TEXTS_AT_ONCE, COUNTED_AT_ONCE))
 
     def together(first: int) -> Indices:
-        places, numbers = _entries_of(texts, first, some)
-        order = np.argsort(numbers, kind="stable")
-        offsets = np.append(0, np.cumsum(np.bincount(numbers)))
-        index = Postings(texts, ends, by_value, places[order], offsets, first)
-        return (
-            _compiled(index, needed, references) if compiled else _plain(index, needed, references)
-        )
+        index = Postings(texts, ends, by_value, *_places_of(texts, first, some), first)
+        return paired(index, needed, references)
 
-    firsts = range(0, n, some)
-    taken = [firsts[at : at + threads()] for at in range(0, len(firsts), threads())]
-    for each in progress(taken, "search", n, lambda each: min(some * len(each), n - each[0])):
-        yield from in_threads(together, each)
+    firsts = progress(range(0, n, some), "search", n, lambda first: min(some, n - first))
+    yield from each_in_threads(together, iter(firsts))
 
 
-def _entries_of(texts: Keys, first: int, count: int) -> tuple[Indices, NDArray[np.uint16]]:
-    """Where `count` texts from `first` on stand among the entries, and each one's number - first.
+def _places_of(texts: Keys, first: int, count: int) -> tuple[Indices, Indices]:
+    """Where each of up to `count` texts from `first` on stands among the entries, text by text.
 
-    Both (m,), by place.
+    Returns the places, ascending for each text, and the offsets of the texts among them.
     """
-    places, numbers = [np.empty(0, np.int64)], [np.empty(0, np.uint16)]
-    for begin in range(0, len(texts), CHUNK):
-        # Numbers below `first` wrap around to large ones.
-        relative = texts[begin : begin + CHUNK] - np.uint32(first)
-        found = np.flatnonzero(relative < count)
-        places.append(begin + found)
-        numbers.append(relative[found].astype(np.uint16))
-    return np.concatenate(places), np.concatenate(numbers)
+    if kernels := loaded_kernels():
+        return kernels.places_of(texts, first, count)
+    numbers = texts - np.uint32(first)  # lower numbers wrap around to large ones
+    places = np.flatnonzero(numbers < count)
+    numbers = numbers[places]
+    offsets = np.append(0, np.cumsum(np.bincount(numbers, minlength=count)))
+    return places[np.argsort(numbers, kind="stable")], offsets
 
 
 def _compiled(index: Postings, needed: Indices, references: int) -> Indices:
@@ -385,11 +346,12 @@ def _compiled(index: Postings, needed: Indices, references: int) -> Indices:
 def _plain(index: Postings, needed: Indices, references: int) -> Indices:
     """Pairs of a text of the index and a later text that share enough; (m, 2)."""
     found = [np.empty((0, 2), np.int64)]
-    before = np.append(0, np.cumsum(index.ends[index.places] - index.places - 1))[index.offsets]
+    after = (index.ends[index.places] - index.places - 1) & 255
+    before = np.append(0, np.cumsum(after))[index.offsets]
     cuts = np.flatnonzero(np.diff(before[:-1] // CHUNK, prepend=-1))
     for begin, end in zip(cuts, np.append(cuts, len(before) - 1)[1:], strict=True):
-        places = index.places[index.offsets[begin] : index.offsets[end]]
-        counts = index.ends[places] - places - 1
+        own = slice(*index.offsets[[begin, end]])
+        places, counts = index.places[own], after[own]
         partners = [part for _, part in ranges(places + 1, counts)]
         left = np.repeat(index.texts[places], counts)
         right = index.texts[np.concatenate([np.empty(0, np.int64), *partners])]
@@ -418,7 +380,10 @@ def _sharing_enough(left: Keys, right: Keys, weights: Indices, needed: Indices) 
 
 def key_of(high: NDArray[np.integer], low: NDArray[np.integer]) -> Words:
     """Two numbers below 2**32 as one."""
-    return (high.astype(np.uint64) << _HALF) | low.astype(np.uint64)
+    keys = high.astype(np.uint64)
+    keys <<= _HALF
+    keys |= low.astype(np.uint64, copy=False)
+    return keys
 
 
 def _pairs(keys: Words) -> Indices:

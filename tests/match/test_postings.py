@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import simdup
 from simdup import Settings
+from simdup.compute import buckets
 from simdup.evaluation.labels import own_table
 from simdup.match import postings, similarities
 from simdup.match.postings import (
@@ -106,10 +107,10 @@ def test_common_values_count_by_twos():
 
 @both_ways
 def test_a_text_whose_values_meet_in_one_hash_is_no_candidate_for_itself(monkeypatch):
-    def of_one_hash(keys):
+    def of_one_hash(keys, **_):
         """All hashes of two values are equal: a text is in the list for each two that it has."""
-        texts, counts = np.unique(keys >> np.uint64(32), return_counts=True)
-        return np.repeat(texts, counts * (counts - 1) // 2)
+        owners, counts = np.unique(keys >> np.uint64(32), return_counts=True)
+        return np.repeat(owners, counts * (counts - 1) // 2)
 
     monkeypatch.setattr(postings, "neighbours", of_one_hash)
     values = {1, 2, 3}
@@ -279,13 +280,14 @@ def test_kernels_and_numpy_make_equal_lists(seed, monkeypatch):
 
     def made():
         lists, others, sizes = postings.split_lists(keys.copy())
-        ordered, ends = postings._by_bucket(keys, 16)  # noqa: SLF001
+        ordered, ends = buckets.by_bucket(keys, 16)
         (listed,) = postings.listed_values(texts, depths)
         pairs = np.sort(postings.neighbours(keys.copy()))
         return [*lists, others, sizes, ordered, ends, listed, pairs]
 
     by_kernels = made()
     monkeypatch.setattr(postings, "loaded_kernels", lambda: None)
+    monkeypatch.setattr(buckets, "loaded_kernels", lambda: None)
 
     assert all(map(len, by_kernels))
     for found, expected in zip(by_kernels, made(), strict=True):
@@ -433,13 +435,25 @@ def test_partners_are_counted_for_one_text_at_a_time(monkeypatch):
     assert together(documents).pairs.tolist() == expected.pairs.tolist()
 
 
-def test_numbers_of_texts_are_counted_from_the_first_of_those_at_once():
-    texts = np.array([0, 1, 2, 1 << 16, (1 << 16) + 1, (1 << 16) + 2, 1, 1 << 20], np.uint32)
+@both_ways
+def test_places_are_those_of_the_texts_asked_for():
+    texts = np.array([0, 2, 1, 1 << 16, (1 << 16) + 1, 2, 1, 1 << 20], np.uint32)
 
-    places, numbers = postings._entries_of(texts, 1, 1 << 16)  # noqa: SLF001
+    places, offsets = postings._places_of(texts, 1, 1 << 16)  # noqa: SLF001
 
-    assert places.tolist() == [1, 2, 3, 6]
-    assert numbers.tolist() == [0, 1, (1 << 16) - 1, 0]
+    assert places.tolist() == [2, 6, 1, 5, 3]
+    assert offsets[[0, 1, 2, (1 << 16) - 1, 1 << 16]].tolist() == [0, 2, 4, 4, 5]
+
+
+@both_ways
+def test_keys_in_a_file_change_nothing(monkeypatch):
+    documents = random_documents(4)
+    expected = together(documents)
+
+    monkeypatch.setattr(buckets, "KEYS_AT_ONCE", 100)
+
+    assert len(expected.pairs)
+    assert together(documents).pairs.tolist() == expected.pairs.tolist()
 
 
 @both_ways

@@ -1,0 +1,59 @@
+"""Keys in, the same keys in buckets out; many keys lie in a temporary file until then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from simdup.arrays import Indices, Words
+from simdup.compute.compiled import loaded_kernels
+
+# Keys that are put into buckets at once, 32 MB. More of them lie in a file.
+KEYS_AT_ONCE = 1 << 22
+
+_HALF = np.uint64(32)
+_NO_KEYS = np.empty(0, np.uint64)
+
+
+def in_buckets(chunks: Iterable[Words], buckets: int) -> Iterator[Words]:
+    """Yield the keys of all chunks in so many buckets, equal high halves in the same one.
+
+    The number of buckets is a power of two. Many keys lie in a temporary file.
+    """
+    from tempfile import SpooledTemporaryFile  # noqa: PLC0415  slow to import
+
+    bounds = list[Indices]()
+    with SpooledTemporaryFile(8 * KEYS_AT_ONCE) as file:
+        for keys in _in_blocks(chunks):
+            ordered, ends = by_bucket(keys, buckets)
+            bounds.append(np.append(0, 8 * ends) + file.tell())
+            file.write(ordered.data)
+        for begins, ends in pairwise(np.transpose(bounds).tolist()):
+            parts = list[bytes]()
+            for begin, end in zip(begins, ends, strict=True):
+                file.seek(begin)
+                parts.append(file.read(end - begin))
+            yield np.frombuffer(bytearray().join(parts), np.uint64)
+
+
+def _in_blocks(chunks: Iterable[Words]) -> Iterator[Words]:
+    """Yield the keys of several chunks together, at least KEYS_AT_ONCE but for the last ones."""
+    waiting, count = [_NO_KEYS], 0
+    for keys in chunks:
+        waiting.append(keys)
+        count += len(keys)
+        if count >= KEYS_AT_ONCE:
+            yield np.concatenate(waiting)
+            waiting, count = [_NO_KEYS], 0
+    yield np.concatenate(waiting)
+
+
+def by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
+    """The keys by the last bits of their high halves, and where each bucket ends."""
+    if kernels := loaded_kernels():
+        return kernels.by_bucket(keys, buckets)
+    bucket = ((keys >> _HALF) & np.uint64(buckets - 1)).astype(np.uint16)
+    order = np.argsort(bucket, kind="stable")
+    return keys[order], np.cumsum(np.bincount(bucket, minlength=buckets))
