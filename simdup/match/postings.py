@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -66,8 +67,11 @@ WORDS_OF_A_TEXT = 10_000
 #: clauses, one time loses 22 of 520 pairs that differ in three words.
 RELISTED = 3
 
-# Pairs of common values are listed only if their hash is below this: one in two.
-PAIRS_BELOW = np.uint64(1 << 63)
+# Pairs of common values are listed only if their hash is below this: one in two. Among more texts
+# than FEW_TEXTS more values are common, and fewer lists are short. So more pairs are listed, twice
+# as many for eight times the texts. Of the copies with a similarity of .45 to .5 among a million
+# rows of 1 kB, .98 are candidates; among eight times as many rows .98 too, else .88.
+PAIRS_BELOW, FEW_TEXTS = np.uint64(1 << 63), 1 << 20
 
 _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 _NO_KEYS = np.empty(0, np.uint64)
@@ -159,6 +163,16 @@ def needed_of(counts: Indices) -> Indices:
     return np.clip(listed // VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED)
 
 
+def pairs_below(texts: int) -> np.uint64:
+    """The number below which the hash of two common values of so many texts must be.
+
+    >>> [float(pairs_below(texts)) / 2**64 for texts in (1000, FEW_TEXTS, 8 * FEW_TEXTS)]
+    [0.5, 0.5, 1.0]
+    """
+    more = int(256 * max(1, texts / FEW_TEXTS) ** (1 / 3))
+    return np.uint64(min(int(PAIRS_BELOW) * more >> 8, (1 << 64) - 1))
+
+
 def _lists(
     sketches: Sketches, depths: Indices, salts: Hashes, progress: Progress
 ) -> tuple[int, Lists, Lists]:
@@ -180,9 +194,9 @@ def _lists(
 
     listed = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
     salted = (keys ^ salts[keys & _LOW] for keys in listed) if salts.any() else listed
-    common = split(salted, by_value)
+    common, paired = split(salted, by_value), partial(neighbours, texts=len(depths))
     for _ in range(RELISTED):
-        common = split(each_in_threads(neighbours, in_buckets(common, buckets)), by_two)
+        common = split(each_in_threads(paired, in_buckets(common, buckets)), by_two)
     deque(common, maxlen=0)
     entries = sum(len(part.texts) for part in by_value)
     return entries, _joined(by_value, by_two), _joined(long)
@@ -232,19 +246,22 @@ def _run_lengths(ascending: Words) -> Indices:
     return np.diff(begins, append=len(ascending))
 
 
-def neighbours(keys: Words) -> Words:
+def neighbours(keys: Words, texts: int = 0) -> Words:
     """Each text under pairs of its values, as keys: the hash of two values, then the text.
 
-    `keys` have a text in the high half, and one of its common values in the low half.
+    `keys` have a text in the high half, and one of its common values in the low half. They are
+    from a collection of so many `texts`, see `pairs_below`.
     """
     keys.sort()
     if kernels := loaded_kernels():
-        return kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, PAIRS_BELOW)
-    hashes, texts = hashes_of_neighbours(keys >> _HALF, keys & _LOW)
-    return (hashes & ~_LOW) | texts
+        return kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, pairs_below(texts))
+    hashes, owners = hashes_of_neighbours(keys >> _HALF, keys & _LOW, pairs_below(texts))
+    return (hashes & ~_LOW) | owners
 
 
-def hashes_of_neighbours(texts: Words, values: Words) -> tuple[Words, Words]:
+def hashes_of_neighbours(
+    texts: Words, values: Words, below: np.uint64 = PAIRS_BELOW
+) -> tuple[Words, Words]:
     """The hashes of pairs of values that are neighbours in one text, and that text, for each pair.
 
     Texts ascend, and so do the values of each. Values may have 64 bits.
@@ -258,8 +275,8 @@ def hashes_of_neighbours(texts: Words, values: Words) -> tuple[Words, Words]:
         are_one = texts[:-apart] == texts[apart:]
         left, right = values[:-apart][are_one], values[apart:][are_one]
         mixed = mix64((left << _HALF) ^ (left >> _HALF) ^ right)
-        hashes.append(mixed[mixed < PAIRS_BELOW])
-        owners.append(texts[:-apart][are_one][mixed < PAIRS_BELOW])
+        hashes.append(mixed[mixed < below])
+        owners.append(texts[:-apart][are_one][mixed < below])
     return np.concatenate(hashes), np.concatenate(owners)
 
 

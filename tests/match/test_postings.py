@@ -18,6 +18,7 @@ from simdup.compute import buckets
 from simdup.evaluation.labels import own_table
 from simdup.match import postings, similarities
 from simdup.match.postings import (
+    FEW_TEXTS,
     LEAST_SHARED,
     MOST_SHARED,
     MOST_TOGETHER,
@@ -346,6 +347,19 @@ def test_pairs_of_values_are_listed_if_their_hash_is_below_the_limit(monkeypatch
     monkeypatch.setattr(postings, "PAIRS_BELOW", np.uint64(every[10]))
 
     assert sorted(postings.neighbours(keys).tolist()) == every[:10]
+
+
+@both_ways
+def test_of_many_texts_more_pairs_of_common_values_are_listed():
+    keys = keys_of(np.repeat(np.arange(300), 50), np.arange(300 * 50))
+
+    few, one, two, eight, most = (
+        len(postings.neighbours(keys.copy(), texts=times * FEW_TEXTS)) for times in (0, 1, 2, 8, 64)
+    )
+
+    assert few == one
+    assert 1.2 * one < two < 1.3 * one
+    assert eight == most == 300 * 49
 
 
 @pytest.fixture
