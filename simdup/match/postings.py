@@ -255,28 +255,27 @@ def neighbours(keys: Words, texts: int = 0) -> Words:
     keys.sort()
     if kernels := loaded_kernels():
         return kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, pairs_below(texts))
-    hashes, owners = hashes_of_neighbours(keys >> _HALF, keys & _LOW, pairs_below(texts))
+    hashes, owners = hashes_of_neighbours(keys >> _HALF, keys & _LOW, texts)
     return (hashes & ~_LOW) | owners
 
 
-def hashes_of_neighbours(
-    texts: Words, values: Words, below: np.uint64 = PAIRS_BELOW
-) -> tuple[Words, Words]:
+def hashes_of_neighbours(own: Words, values: Words, texts: int) -> tuple[Words, Words]:
     """The hashes of pairs of values that are neighbours in one text, and that text, for each pair.
 
-    Texts ascend, and so do the values of each. Values may have 64 bits.
+    `own` (n,) is the text of each value, of a collection of so many `texts`. It ascends, and so do
+    the values of each text, which may have 64 bits.
     """
-    hashes, owners = [_NO_KEYS], [_NO_KEYS]
+    hashes, owners, below = [_NO_KEYS], [_NO_KEYS], pairs_below(texts)
     for apart in range(1, NEIGHBOURS + 1):
-        sizes = _run_lengths(texts)
+        sizes = _run_lengths(own)
         if apart > 1:  # only texts with few values
             is_few = np.repeat(sizes * apart <= PAIRED, sizes)
-            texts, values = texts[is_few], values[is_few]
-        are_one = texts[:-apart] == texts[apart:]
+            own, values = own[is_few], values[is_few]
+        are_one = own[:-apart] == own[apart:]
         left, right = values[:-apart][are_one], values[apart:][are_one]
         mixed = mix64((left << _HALF) ^ (left >> _HALF) ^ right)
         hashes.append(mixed[mixed < below])
-        owners.append(texts[:-apart][are_one][mixed < below])
+        owners.append(own[:-apart][are_one][mixed < below])
     return np.concatenate(hashes), np.concatenate(owners)
 
 

@@ -60,7 +60,7 @@ def texts_together(texts: NumberedTexts, source: Source, settings: Settings) -> 
         paired = found.where(F.col("kind") != LISTED)
         pairs = pairs.unionAll(paired) if pairs else paired
         common = _by_bucket(found.where(F.col("kind") == LISTED))
-        listed = common.mapInArrow(_by_neighbours(buckets, is_whole=is_whole), PARCELS)
+        listed = common.mapInArrow(_by_neighbours(texts.size, buckets, is_whole=is_whole), PARCELS)
     return _by_bucket(pairs).mapInArrow(_sharing, "a long, b long, is_star boolean")
 
 
@@ -110,8 +110,8 @@ def _by_hashes(read: Task, settings: Settings, buckets: int) -> Task:
     return listing
 
 
-def _by_neighbours(buckets: int, *, is_whole: bool) -> Task:
-    """List texts, each given with all its common values, under pairs of these."""
+def _by_neighbours(texts: int, buckets: int, *, is_whole: bool) -> Task:
+    """List texts of so many, each given with all its common values, under pairs of these."""
 
     def listing(batches: Batches) -> Batches:
         for bucket, table in runs(batches, "bucket"):
@@ -119,10 +119,11 @@ def _by_neighbours(buckets: int, *, is_whole: bool) -> Task:
             own = (opened(table["right"]) - begin).view(np.uint64)
             if is_whole:
                 order = np.lexsort((values, own))
-                hashes, own = postings.hashes_of_neighbours(own[order], values[order])
+                found = postings.hashes_of_neighbours(own[order], values[order], texts)
             else:
-                keys = postings.neighbours(postings.key_of(own, values))
-                hashes, own = keys >> _HALF, keys & _LOW
+                keys = postings.neighbours(postings.key_of(own, values), texts)
+                found = keys >> _HALF, keys & _LOW
+            hashes, own = found
             yield _listed(hashes, own.view(np.int64) + begin, buckets, bucket)
 
     return listing
