@@ -11,8 +11,9 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -25,14 +26,16 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from simdup.corpus.flaws import Fault, Faulty, Flaw
+from simdup.corpus.formats.csv import CommaSeparated
 from simdup.corpus.records import Balance, RowGroup
+from simdup.corpus.rewrite import check_target
 from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.report.json_csv import as_jsonl, csv_line
 from simdup.report.rows import COLUMNS, NamedGroup, group_lines
 from simdup.report.rows import report as corpus_report
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, Task, runs, strings
+from simdup.spark.arrow import Batches, runs, strings
 from simdup.spark.files import Files, codec, read
 from simdup.spark.parts import GroupedRows, grouped
 from simdup.spark.session import is_submitted, reason, start
@@ -43,9 +46,6 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 # Characters that make Spark take a name for a pattern.
 PATTERN = set("*?[]{}\\")
-
-# Spark's name of the error that a folder is there already.
-TAKEN = "PATH_ALREADY_EXISTS"
 
 # Lines of the report in a batch.
 LINES = 1 << 14
@@ -84,17 +84,17 @@ def run(  # noqa: PLR0913  (one argument an option)
     """
     session = start(master or (None if is_submitted() else "local[*]"), conf)
     try:
-        folder = None if target is None else _new_folder(session, target)
-        located = {_located(session, path): path for path in files}
-        if len(located) < len(files):
-            raise InputError("a file is named twice")
-        opened = read(session, located, input_format, text_field, id_field)
-        if keep is not None:
-            opened.check_one_form()
-        scanned = scan(opened, settings, keep)
-        if folder is not None:
-            return _written(session, folder, scanned, form, keep)
-        write(line["value"] for line in report(scanned, form).toLocalIterator())
+        with nullcontext() if target is None else _new_folder(session, target) as folder:
+            located = {_located(session, path): path for path in files}
+            if len(located) < len(files):
+                raise InputError("a file is named twice")
+            opened = read(session, located, input_format, text_field, id_field)
+            if keep is not None:
+                check_target(opened.tables, "")
+            scanned = scan(opened, settings, keep)
+            if folder is not None:
+                return _written(session, folder, scanned, form, keep)
+            write(line["value"] for line in report(scanned, form).toLocalIterator())
     except (PySparkException, Py4JError) as error:
         raise InputError(reason(error)) from None
     return scanned.balance
@@ -111,16 +111,13 @@ def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
     counts = reasons.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
     faults = [each for each in counts if each["reason"] is not None]
     faults.sort(key=lambda each: (-each["rows"], each["first"]))
-    firsts = F.count_if(F.col("id") == F.col("representative"))
-    sums = found.groups.agg(firsts, F.count("*"))
-    groups, members = sums.collect()[0]
     balance = Balance(
         settings,
         files.paths,
         sum(each["rows"] for each in counts if each["reason"] is None),
-        groups,
-        members,
-        members - groups,
+        found.total,
+        found.members,
+        found.members - found.total,
         {Fault(each["reason"]): each["rows"] for each in faults},
         _faulty(found.rows, files.names, settings.limits.faulty_rows) if faults else (),
         found.candidates,
@@ -151,7 +148,9 @@ def report(scanned: Scanned, form: str) -> DataFrame:
         "text": [],
     }
     lines = [(line,) for line in others[form]]
-    groups = _ordered(scanned.grouped.groups).mapInArrow(_rendering(scanned, form), "value string")
+    bits = balance.settings.recipe.bits
+    rendering = partial(_rendering, scanned.files.names, form, bits, MOST_MEMBERS)
+    groups = _ordered(scanned.grouped.groups).mapInArrow(rendering, "value string")
     before, after = (
         session.createDataFrame(some, "value string").coalesce(1) for some in (lines[:1], lines[1:])
     )
@@ -175,21 +174,18 @@ def _ordered(members: DataFrame) -> DataFrame:
     return placed.repartitionByRange("group").sortWithinPartitions("group", "place")
 
 
-def _rendering(scanned: Scanned, form: str) -> Task:
+def _rendering(
+    names: tuple[str, ...], form: str, bits: int, most: int, batches: Batches
+) -> Batches:
     """Render the members of each group as lines."""
-    names, bits = scanned.files.names, scanned.balance.settings.recipe.bits
-
-    def rendering(batches: Batches) -> Batches:
-        for group, table in runs(batches, "group"):
-            if form == "jsonl" and len(table) > MOST_MEMBERS:
-                many = f"group {group} has {len(table):,} rows"
-                raise InputError(f"{many}, too many for a line of JSON; take --format csv")
-            named = _named(group, table, names)
-            lines = group_lines(named, form, bits)
-            while part := list(islice(lines, LINES)):
-                yield pa.RecordBatch.from_pydict({"value": strings(part)})
-
-    return rendering
+    for group, table in runs(batches, "group"):
+        if form == "jsonl" and len(table) > most:
+            many = f"group {group} has {len(table):,} rows"
+            raise InputError(f"{many}, too many for a line of JSON; take --format csv")
+        named = _named(group, table, names)
+        lines = group_lines(named, form, bits)
+        while part := list(islice(lines, LINES)):
+            yield pa.RecordBatch.from_pydict({"value": strings(part)})
 
 
 def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
@@ -221,42 +217,39 @@ def write_kept(scanned: Scanned, target: str) -> Balance:
     stays = files.rows.join(left_out, "id", "left_anti")
     seen = Observation("kept")
     records = stays.observe(seen, F.count("*").alias("rows")).select("record.*")
-    if files.form == "parquet":
-        records.write.parquet(target, compression=codec(files.rows))
+    table = files.tables[0]
+    if isinstance(table, CommaSeparated):
+        records = records.mapInArrow(partial(_with_header, table.header), "value string")
+    if table.form == "parquet":
+        records.write.parquet(target, "append", compression=codec(files.rows))
     else:
-        if files.form == "csv":
-            records = records.mapInArrow(_with_header(files.header), "value string")
-        records.write.text(target)
+        records.write.mode("append").text(target)
     if seen.get["rows"] != balance.kept:
         raise InputError("files changed while they were read")
     return balance
 
 
-def _with_header(header: str) -> Task:
+def _with_header(header: bytes, batches: Batches) -> Batches:
     """Put a header before the lines of each partition that has any."""
-
-    def heading(batches: Batches) -> Batches:
-        filled = filter(len, batches)
-        for first in filled:
-            yield pa.RecordBatch.from_pydict({"value": [header]})
-            yield first
-            yield from filled
-
-    return heading
+    line = header.decode().removesuffix("\n")
+    filled = filter(len, batches)
+    for first in filled:
+        yield pa.RecordBatch.from_pydict({"value": [line]})
+        yield first
+        yield from filled
 
 
 def _written(
     session: SparkSession, folder: str, scanned: Scanned, form: str, keep: str | None
 ) -> Balance:
-    """Write the report or the rows that stay to a new folder; return the balance of the rows."""
+    """Write the report or the rows that stay to a folder; return the balance of the rows."""
     balance = scanned.balance
-    with _removed_on_failure(session, folder):
-        if keep is None:
-            report(scanned, form).write.text(folder)
-        else:
-            balance, form = write_kept(scanned, folder), scanned.files.form
-        if form in {"jsonl", "csv"}:
-            _rename_parts(session, folder, form)
+    if keep is None:
+        report(scanned, form).write.mode("append").text(folder)
+    else:
+        balance, form = write_kept(scanned, folder), scanned.files.tables[0].form
+    if form in {"jsonl", "csv"}:
+        _rename_parts(session, folder, form)
     return balance
 
 
@@ -279,8 +272,9 @@ def _located(session: SparkSession, path: str) -> str:
     return os.path.abspath(path)
 
 
-def _new_folder(session: SparkSession, target: str) -> str:
-    """The path of a folder that can be made.
+@contextmanager
+def _new_folder(session: SparkSession, target: str) -> Iterator[str]:
+    """Make a folder, and remove it if writing to it fails.
 
     Raises InputError if it exists, which Spark would say only after the work is done.
     """
@@ -288,23 +282,15 @@ def _new_folder(session: SparkSession, target: str) -> str:
     path, system = _opened(session, folder)
     if system.exists(path):
         raise InputError(f"{target!r} is there already; name a new folder")
-    if not system.mkdirs(path.getParent()):
+    if not system.mkdirs(path):
         raise InputError(f"{target!r}: nothing can be written there")
-    return folder
-
-
-@contextmanager
-def _removed_on_failure(session: SparkSession, folder: str) -> Iterator[None]:
-    """Remove a new folder if writing it fails, unless somebody else has made it meanwhile."""
-    path, system = _opened(session, folder)
     try:
-        yield
+        yield folder
     except BaseException as error:
         with suppress(Py4JError):
             if isinstance(error, KeyboardInterrupt):
                 _stop(session)
-            if not isinstance(error, PySparkException) or error.getCondition() != TAKEN:
-                _remove(path, system)
+            _remove(path, system)
         raise
 
 
@@ -318,11 +304,8 @@ def _stop(session: SparkSession) -> None:
 
 def _remove(path: Any, system: Any) -> None:  # noqa: ANN401  (Java's)
     """Remove a folder, again and again while a stopping task still writes to it."""
-    times_gone = 0
-    for _ in range(50):
-        times_gone = 0 if system.delete(path, True) else times_gone + 1  # noqa: FBT003  (Java's)
-        if times_gone == 5:
-            return
+    for _ in range(20):
+        system.delete(path, True)  # noqa: FBT003  (Java's)
         time.sleep(0.1)
 
 

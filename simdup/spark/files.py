@@ -22,16 +22,17 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from simdup.corpus.flaws import Fault, Flaw, RowError
-from simdup.corpus.formats.csv import ROWS, CommaSeparated, header_of
+from simdup.corpus.flaws import Flaw
+from simdup.corpus.formats.csv import ROWS, CommaSeparated
 from simdup.corpus.formats.jsonl import JsonLines
 from simdup.corpus.formats.open import TSV, form_of
-from simdup.corpus.formats.parquet import parsed_columns
+from simdup.corpus.formats.parquet import Parquet, parsed_columns
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Packed, Status, too_long, unpacked
 from simdup.corpus.formats.table import (
     LACKING,
     Parsed,
     Record,
+    Table,
     named_by,
     other_fields,
     with_line_end,
@@ -85,17 +86,15 @@ class Files(NamedTuple):
 
     `paths` are the ones that were given, and `names` the names of the files, in order. Each row
     has id (its number in the corpus), file (the index of its name), position, record (all that the
-    file has of it), and what `read` needs. `columns` and `header` are there for CSV: the columns
-    of each file, and the record that names them.
+    file has of it), and what `read` needs. `tables` tell whether the rows can go into one file: one
+    for each file of CSV, and one for all other files, without their content.
     """
 
-    form: str
     paths: tuple[str, ...]
     names: tuple[str, ...]
     rows: DataFrame
     read: Task
-    columns: Sequence[list[str]] = ()
-    header: str = ""
+    tables: Sequence[Table]
 
     @property
     def source(self) -> Source:
@@ -104,13 +103,6 @@ class Files(NamedTuple):
         for name in ("name", "detail", "beginning"):
             kept.add(name, "string")
         return Source(self.rows.drop("record"), self.read, kept, has_unique_ids=True)
-
-    def check_one_form(self) -> None:
-        """Raise InputError if the rows of all files cannot go into one file."""
-        for name, columns in zip(self.names, self.columns, strict=False):
-            if columns != self.columns[0]:
-                what = f"{name!r} has another columns than {self.names[0]!r}"
-                raise InputError(f"{what}: not one file")
 
 
 def read(
@@ -133,24 +125,20 @@ def read(
         files = content.select(_index("_metadata.file_path", uris), "content")
         return _csv(files, CsvFiles(names, text, name), given)
     opened = _json_lines if form == "jsonl" else _parquet
-    rows, parse = opened(session, list(paths), text, name)
+    table, rows, parse = opened(session, list(paths), text, name)
     rows = _numbered(rows, uris)
     inputs = [each for each in rows.columns if each not in {"id", "file", "record"}]
     if form == "jsonl":
         rows = rows.where(r"record.value rlike '\\S'")
-    return Files(form, given, names, rows, _reading(parse, inputs))
+    return Files(given, names, rows, partial(_reading, parse, inputs), [table])
 
 
-def _reading(parse: Callable[..., Parsed], inputs: Sequence[str]) -> Task:
-    """A task that finds the texts of rows from their columns `inputs`."""
-
-    def reading(batches: Batches) -> Batches:
-        for each in batches:
-            made = _described(parse(*(each[name] for name in inputs)), len(each))
-            kept = {name: each[name] for name in ("id", "file", "position")}
-            yield pa.RecordBatch.from_pydict(kept | made)
-
-    return reading
+def _reading(parse: Callable[..., Parsed], inputs: Sequence[str], batches: Batches) -> Batches:
+    """Find the texts of rows from their columns `inputs`."""
+    for each in batches:
+        made = _described(parse(*(each[name] for name in inputs)), len(each))
+        kept = {name: each[name] for name in ("id", "file", "position")}
+        yield pa.RecordBatch.from_pydict(kept | made)
 
 
 def _described(parsed: Parsed, n: int) -> dict[str, pa.Array]:
@@ -171,13 +159,14 @@ def _described(parsed: Parsed, n: int) -> dict[str, pa.Array]:
 
 def _json_lines(
     session: SparkSession, paths: list[str], text: str, name: str | None
-) -> tuple[DataFrame, Callable[..., Parsed]]:
-    """The lines of files, blank ones too, and a function that parses some of them."""
+) -> tuple[Table, DataFrame, Callable[..., Parsed]]:
+    """A table, the lines of files, blank ones too, and a function that parses some of them."""
+    table = JsonLines(Content("", ""), (text,), None)
     frame = session.read.text(paths, lineSep="\n")
     line = F.col("value").cast("binary").alias("line")
     # The record leaves out the columns that the names of folders add.
     rows = frame.select(_record(["value"]), line, *_split_columns())
-    return rows, partial(json_texts, JsonLines(Content("", ""), (text,), None), name)
+    return table, rows, partial(json_texts, table, name)
 
 
 def json_texts(
@@ -199,8 +188,8 @@ def json_texts(
 
 def _parquet(
     session: SparkSession, paths: list[str], text: str, name: str | None
-) -> tuple[DataFrame, Callable[..., Parsed]]:
-    """The rows of files, each with the columns of all files, and a function for their texts.
+) -> tuple[Table, DataFrame, Callable[..., Parsed]]:
+    """A table, the rows of files, each with the columns of all, and a function for their texts.
 
     Raises InputError for a missing column, and for a text column without strings.
     """
@@ -214,7 +203,8 @@ def _parquet(
     inputs = [
         column(each).alias(f"input_{place}") for place, each in enumerate((text, name)) if each
     ]
-    return frame.select(_record(frame.columns), *inputs, *_split_columns()), _column_texts
+    rows = frame.select(_record(frame.columns), *inputs, *_split_columns())
+    return Parquet(Content("", ""), (text,), None), rows, _column_texts
 
 
 def _column_texts(_: pa.Array, texts: pa.Array, *ids: pa.Array) -> Parsed:
@@ -332,16 +322,15 @@ class CsvFiles(NamedTuple):
     name: str | None
 
     def heads(self, batches: Batches) -> Batches:
-        """Yield the columns and the header of each file. Raises InputError for a missing column."""
+        """Yield the header of each file. Raises InputError for a missing column."""
         for file, table in self._tables(batches):
-            header = table.header.decode().removesuffix("\n")
-            head = {"columns": [table.columns], "header": [header]}
-            yield pa.RecordBatch.from_pydict({"file": pa.array([file], pa.int32()), **head})
+            head = {"file": pa.array([file], pa.int32()), "header": [table.header]}
+            yield pa.RecordBatch.from_pydict(head)
 
     def parsed(self, batches: Batches) -> Batches:
         """Parse the records of each file: RECORDS."""
         for file, table in self._tables(batches):
-            for some in batched(_whole(table), lambda each: len(each.raw), BLOCK, ROWS):
+            for some in batched(table.records(), lambda each: len(each.raw), BLOCK, ROWS):
                 rows = [each._replace(number=row) for row, each in enumerate(some)]
                 lines = (with_line_end(each.raw, table.header) for each in some)
                 columns = {
@@ -356,33 +345,23 @@ class CsvFiles(NamedTuple):
         """Yield the index of each file, and its table."""
         for each in batches:
             for file, content in zip(each["file"].to_pylist(), each["content"], strict=True):
-                path = self.names[file]
-                opened = Content(path, form_of(path)[1], data=content.as_buffer())
-                yield file, CommaSeparated.opened(opened, (self.text,), self.name)
+                packing = form_of(self.names[file])[1]
+                yield file, self.table(file, packing, content.as_buffer())
 
-
-def _whole(table: CommaSeparated) -> Iterator[Record]:
-    """The records of a file. Raises InputError where the rest cannot be unpacked."""
-    for record in table.records():
-        lost = record.fields
-        if isinstance(lost, RowError) and lost.fault in {Fault.CUT_SHORT, Fault.JUNK}:
-            raise InputError(
-                f"{table.path!r}: {lost.fault.value.removeprefix('file ')} ({lost.detail})"
-            )
-        yield record
+    def table(self, file: int, packing: str, content: object) -> CommaSeparated:
+        """The table of a file. Raises InputError for a missing column or header."""
+        opened = Content(self.names[file], packing, data=content)
+        return CommaSeparated.opened(opened, (self.text,), self.name)
 
 
 def _csv(files: DataFrame, wanted: CsvFiles, given: tuple[str, ...]) -> Files:
     """The rows of files of CSV, each read by one task."""
-    heads = files.mapInArrow(wanted.heads, "file int, columns array<string>, header string")
-    by_file = {each["file"]: each for each in heads.collect()}
-    for file, name in enumerate(wanted.names):
-        if file not in by_file:  # a frame of whole files has no row for an empty one
-            header_of(name, iter(()), (), None)
-    columns = [by_file[file]["columns"] for file in range(len(by_file))]
+    heads = dict(files.mapInArrow(wanted.heads, "file int, header binary").collect())
+    # A frame of whole files has no row for an empty one.
+    tables = [wanted.table(file, "", heads.get(file, b"")) for file in range(len(wanted.names))]
     rows = _with_ids(files.mapInArrow(wanted.parsed, RECORDS))
     rows = rows.withColumn("record", _record(["value"])).drop("value")
-    return Files("csv", given, wanted.names, rows, iter, columns, by_file[0]["header"])
+    return Files(given, wanted.names, rows, iter, tables)
 
 
 def codec(frame: DataFrame) -> str | None:

@@ -8,6 +8,7 @@ lowest bits, how much it must share.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -47,20 +48,20 @@ def texts_together(texts: NumberedTexts, source: Source, settings: Settings) -> 
     Each pair is there once, the lower number as a. `is_star` is true if one of the two is the
     first of a long list.
     """
-    buckets, pairs = texts.size // TEXTS_AT_ONCE + 1, None
-    listed = texts.frame.select("id", "number", "features", "sketch")
-    if is_whole := texts.size >= settings.limits.whole_hashes_from:
+    size, pairs = texts.size, None
+    listed = texts.firsts.select("id", "number", "features", "sketch")
+    if is_whole := size >= settings.limits.whole_hashes_from:
         listed = source.frame.join(listed.drop("sketch"), "id")
-        listed = listed.mapInArrow(_by_hashes(source.read, settings, buckets), PARCELS)
+        listed = listed.mapInArrow(partial(_by_hashes, source.read, settings, size), PARCELS)
     else:
-        listed = listed.mapInArrow(_by_sketches(buckets), PARCELS)
+        listed = listed.mapInArrow(partial(_by_sketches, size), PARCELS)
     for weight in (SINGLE, *[DOUBLE] * postings.RELISTED):
-        found = _by_bucket(listed).mapInArrow(_splitting(weight), PARCELS)
+        found = _by_bucket(listed).mapInArrow(partial(_splitting, weight), PARCELS)
         found = checkpointed(found, "lists")
         paired = found.where(F.col("kind") != LISTED)
         pairs = pairs.unionAll(paired) if pairs else paired
         common = _by_bucket(found.where(F.col("kind") == LISTED))
-        listed = common.mapInArrow(_by_neighbours(texts.size, buckets, is_whole=is_whole), PARCELS)
+        listed = common.mapInArrow(partial(_by_neighbours, size, is_whole), PARCELS)
     return _by_bucket(pairs).mapInArrow(_sharing, "a long, b long, is_star boolean")
 
 
@@ -76,78 +77,62 @@ def _entries(batch: pa.RecordBatch) -> tuple[Indices, Indices]:
     return numbers(batch["number"]) << NEEDED_BITS | needed, postings.depths_of(counts)
 
 
-def _listed(values: Hashes, entries: Indices, buckets: int, origin: int = 0) -> pa.RecordBatch:
-    bucket = (values % np.uint64(buckets)).astype(np.int64)
+def _listed(values: Hashes, entries: Indices, size: int, origin: int = 0) -> pa.RecordBatch:
+    """Parcels of the entries of some of `size` texts, to the bucket of the value of each."""
+    bucket = (values % np.uint64(size // TEXTS_AT_ONCE + 1)).astype(np.int64)
     return parcels(LISTED, bucket, values, entries, origin)
 
 
-def _by_sketches(buckets: int) -> Task:
+def _by_sketches(size: int, batches: Batches) -> Batches:
     """List texts under values of their sketches."""
-
-    def listing(batches: Batches) -> Batches:
-        for each in batches:
-            load_kernels_if_worth(words=postings.WORDS_OF_A_TEXT * len(each))
-            entries, depths = _entries(each)
-            for keys in postings.listed_values(read_back(each["sketch"].to_pylist()), depths):
-                yield _listed(keys >> _HALF, entries[(keys & _LOW).astype(np.int64)], buckets)
-
-    return listing
+    for each in batches:
+        load_kernels_if_worth(words=postings.WORDS_OF_A_TEXT * len(each))
+        entries, depths = _entries(each)
+        for keys in postings.listed_values(read_back(each["sketch"].to_pylist()), depths):
+            yield _listed(keys >> _HALF, entries[(keys & _LOW).astype(np.int64)], size)
 
 
-def _by_hashes(read: Task, settings: Settings, buckets: int) -> Task:
+def _by_hashes(read: Task, settings: Settings, size: int, batches: Batches) -> Batches:
     """List texts under the whole hashes of which sketches have the high halves."""
-
-    def listing(batches: Batches) -> Batches:
-        for each in batches:
-            entries, depths = _entries(each)
-            found = [text for part in read(iter([each])) for text in texts_of(part)]
-            features = all_features(found, settings.recipe)
-            limits = np.uint64((1 << 64) - 1) >> depths.astype(np.uint64)
-            is_listed = features.ids <= np.repeat(limits, features.counts)
-            owners = np.repeat(entries, features.counts)
-            yield _listed(features.ids[is_listed], owners[is_listed], buckets)
-
-    return listing
+    for each in batches:
+        entries, depths = _entries(each)
+        found = [text for part in read(iter([each])) for text in texts_of(part)]
+        features = all_features(found, settings.recipe)
+        limits = np.uint64((1 << 64) - 1) >> depths.astype(np.uint64)
+        is_listed = features.ids <= np.repeat(limits, features.counts)
+        owners = np.repeat(entries, features.counts)
+        yield _listed(features.ids[is_listed], owners[is_listed], size)
 
 
-def _by_neighbours(texts: int, buckets: int, *, is_whole: bool) -> Task:
-    """List texts of so many, each given with all its common values, under pairs of these."""
-
-    def listing(batches: Batches) -> Batches:
-        for bucket, table in runs(batches, "bucket"):
-            begin, values = bucket << BUCKET_BITS, opened(table["left"]).view(np.uint64)
-            own = (opened(table["right"]) - begin).view(np.uint64)
-            if is_whole:
-                order = np.lexsort((values, own))
-                found = postings.hashes_of_neighbours(own[order], values[order], texts)
-            else:
-                keys = postings.neighbours(postings.key_of(own, values), texts)
-                found = keys >> _HALF, keys & _LOW
-            hashes, own = found
-            yield _listed(hashes, own.view(np.int64) + begin, buckets, bucket)
-
-    return listing
+def _by_neighbours(size: int, is_whole: bool, batches: Batches) -> Batches:  # noqa: FBT001
+    """List some of `size` texts, each given with all its common values, under pairs of these."""
+    for bucket, table in runs(batches, "bucket"):
+        begin, values = bucket << BUCKET_BITS, opened(table["left"]).view(np.uint64)
+        own = (opened(table["right"]) - begin).view(np.uint64)
+        if is_whole:
+            order = np.lexsort((values, own))
+            hashes, own = postings.hashes_of_neighbours(own[order], values[order], size)
+        else:
+            keys = postings.neighbours(postings.key_of(own, values), size)
+            hashes, own = keys >> _HALF, keys & _LOW
+        yield _listed(hashes, own.view(np.int64) + begin, size, bucket)
 
 
-def _splitting(weight: int) -> Task:
+def _splitting(weight: int, batches: Batches) -> Batches:
     """Split lists: short ones into pairs that share `weight` values, long ones by their texts."""
-
-    def splitting(batches: Batches) -> Batches:
-        for _, found in pieces(batches, "bucket"):
-            values, entries, most = np.empty(0, np.int64), np.empty(0, np.int64), ENTRIES_AT_ONCE
-            for piece in found:
-                values = np.append(values, opened(piece["left"]))
-                entries = np.append(entries, opened(piece["right"]))
-                if len(values) > most:
-                    lists = Lists(values, entries)
-                    yield from lists.of_long(weight, MOST_TOGETHER + 1)
-                    values, entries = lists.begun()
-                    most = ENTRIES_AT_ONCE + 2 * len(values)
-            lists = Lists(values, entries)
-            yield from lists.of_long(weight)
-            yield from lists.of_short(weight)
-
-    return splitting
+    for _, found in pieces(batches, "bucket"):
+        values, entries, most = np.empty(0, np.int64), np.empty(0, np.int64), ENTRIES_AT_ONCE
+        for piece in found:
+            values = np.append(values, opened(piece["left"]))
+            entries = np.append(entries, opened(piece["right"]))
+            if len(values) > most:
+                lists = Lists(values, entries)
+                yield from lists.of_long(weight, MOST_TOGETHER + 1)
+                values, entries = lists.begun()
+                most = ENTRIES_AT_ONCE + 2 * len(values)
+        lists = Lists(values, entries)
+        yield from lists.of_long(weight)
+        yield from lists.of_short(weight)
 
 
 class Lists:

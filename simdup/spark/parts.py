@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -28,15 +28,15 @@ from pyspark.sql.window import Window
 from simdup.arrays import Counters, Indices, Mask
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
-from simdup.corpus.records import RowGroups
+from simdup.corpus.records import RowGroups, TextFingerprints
 from simdup.corpus.rewrite import preferred_texts
-from simdup.corpus.scan import row_groups
+from simdup.corpus.scan import row_groups, texts_in
 from simdup.errors import InputError
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.sketch import Sketches, read_back, thinned
 from simdup.match import own_share
 from simdup.match.candidates import recall, search_distance
-from simdup.match.distinct_texts import Items, Texts, distinct_texts
+from simdup.match.distinct_texts import Texts
 from simdup.match.division import MOST_TEXTS, STEPS, Divided, Search
 from simdup.match.engine import LocalEngine, TextGroups
 from simdup.match.grouping import Duplicates
@@ -48,7 +48,7 @@ from simdup.search.distinct import DistinctRows, distinct_numbers
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import expanded
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, Task, binary, numbers, rows_of, whole
+from simdup.spark.arrow import Batches, Task, numbers, rows_of, whole
 from simdup.spark.lists import texts_together
 from simdup.spark.search import near_pairs
 from simdup.spark.texts import (
@@ -64,14 +64,11 @@ from simdup.spark.texts import (
 # The most pairs that one task connects: some 100 MB.
 PAIRS_AT_ONCE = 1 << 21
 
-#: Texts of parts that a task holds at once, unless a part has more.
-TEXTS_AT_ONCE = 1 << 14
-
 # A text, and the part that it is in: the lowest text of it.
 ROOTS = "number long, root long"
 
-# Counters are sent in blocks; blocks of zeros only are left out.
-BLOCK = 1 << 16
+# Counters are sent in packed blocks, since most of them are 0; blocks of zeros only are left out.
+BLOCK, PACKING = 1 << 16, "zstd"
 BLOCKS = "block int, counters binary"
 
 # How two rows compare; null if unknown.
@@ -104,15 +101,17 @@ class GroupedRows(NamedTuple):
     """The rows of a source as `fingerprinted` returns them, and their groups.
 
     The groups are as `groups` returns them, with the columns that the source keeps, the place of a
-    row in its group, and whether the row `goes`, as the local engine decides. `siblings` counts
-    pairs of similar texts whose common wording is in too many other texts. `candidates` is None if
-    no pairs were verified.
+    row in its group, and whether the row `goes`, as the local engine decides. `candidates` is None
+    if no pairs were verified. `siblings` counts pairs of similar texts whose common wording is in
+    too many other texts.
     """
 
     rows: DataFrame
     groups: DataFrame
-    siblings: int
     candidates: Candidates | None
+    siblings: int
+    total: int
+    members: int
 
 
 def grouped(source: Source, settings: Settings, keep: str | None = None) -> GroupedRows:
@@ -131,7 +130,8 @@ def grouped(source: Source, settings: Settings, keep: str | None = None) -> Grou
     facts = [json.loads(row["facts"]) for row in found.where("facts is not null").collect()]
     candidates = _added([Candidates(*each) for _, each in facts if each], division, settings)
     members = found.where("facts is null").drop("facts")
-    return GroupedRows(texts.rows, members, sum(siblings for siblings, _ in facts), candidates)
+    sums = np.sum([(0, 0, 0), *(each for each, _ in facts)], axis=0).tolist()
+    return GroupedRows(texts.every, members, candidates, *sums)
 
 
 def _added(several: list[Candidates], division: Division, settings: Settings) -> Candidates | None:
@@ -161,10 +161,11 @@ def _prepared(
     if division.proposed is None or not job.settings.verified:
         return frame, replace(job, is_divided=division.proposed is not None)
     frame = checkpointed(frame, "parts")
-    counts = texts.frame.groupBy("features").count().toArrow()
+    counts = texts.firsts.groupBy("features").count().toArrow()
     least = own_share.least_kept(numbers(counts["features"]), numbers(counts["count"]))
     job = replace(job, is_divided=True, least=least)
-    alone = texts.frame.where("copies = 1").join(small(division.roots), "number", "left_anti")
+    roots = small(division.roots, texts.size)
+    alone = texts.firsts.where("copies = 1").join(roots, "number", "left_anti")
     context = frame.sparkSession.sparkContext
     # Each task sends up to 64 MB, so there are no more tasks than run at a time.
     alone = alone.select("features", "sketch").coalesce(context.defaultParallelism)
@@ -181,7 +182,7 @@ def divided(texts: NumberedTexts, source: Source, settings: Settings) -> Divisio
     All are one part if they are few, or if exact similarities decide and sketches cannot propose
     pairs: then further rounds have to search for pairs of any two texts.
     """
-    frame, number = texts.frame, F.col("number")
+    frame, number = texts.firsts, F.col("number")
     is_listed = settings.verified and settings.recipe.has_equal_weights
     if texts.size <= settings.limits.by_distance or (settings.verified and not is_listed):
         no_pairs = frame.where("false").select(number.alias("a"), number.alias("b"))
@@ -193,43 +194,37 @@ def divided(texts: NumberedTexts, source: Source, settings: Settings) -> Divisio
         near = checkpointed(near.select("a", "b", closeness), "near pairs")
         return Division(parts_of(near, frame), near.select("a", "b"), 0)
     found = checkpointed(texts_together(texts, source, settings), "lists")
-    near = checkpointed(_perhaps_alike(found, frame, settings), "near sketches")
-    crowded = found.where("is_star").select(F.explode(F.array("a", "b")).alias("number")).distinct()
-    crowds = crowded.select(number.alias("a"), number.alias("b"))
-    pairs = near.select("a", "b").unionAll(crowds)
-    return Division(parts_of(near, frame), pairs, found.count())
+    proposed = found.count()
+    pairs = _perhaps_alike(small(found.select("a", "b"), proposed), texts, settings)
+    near = checkpointed(pairs, "near sketches")
+    crowded = found.where("is_star").select(F.explode(F.array("a", "b")).alias("a")).distinct()
+    pairs = near.select("a", "b").unionAll(crowded.select("a", F.col("a").alias("b")))
+    return Division(parts_of(near, frame), pairs, proposed)
 
 
-def _perhaps_alike(pairs: DataFrame, texts: DataFrame, settings: Settings) -> DataFrame:
-    """The pairs that may be similar enough, or one family, by their sketches: a, b, closeness.
-
-    `pairs` are checkpointed.
-    """
+def _perhaps_alike(pairs: DataFrame, texts: NumberedTexts, settings: Settings) -> DataFrame:
+    """The pairs that may be similar enough, or one family, by their sketches: a, b, closeness."""
     ends = pairs.select(F.explode(F.array("a", "b")).alias("number")).distinct()
-    asked = checkpointed(ends, "near sketches")
-    own = texts.select("number", "features", "sketch").join(small(asked), "number", "left_semi")
-    pairs = small(pairs.select("a", "b"))
+    own = texts.firsts.select("number", "features", "sketch")
+    own = own.join(small(ends, texts.size), "number", "left_semi")
     for side in ("a", "b"):
         pairs = own.toDF(side, f"{side}_features", f"{side}_sketch").join(pairs, side)
-    return pairs.mapInArrow(_sieving(settings.similarity), "a long, b long, closeness double")
+    sieving = partial(_sieving, settings.similarity)
+    return pairs.mapInArrow(sieving, "a long, b long, closeness double")
 
 
-def _sieving(similarity: float) -> Task:
-    """A task that keeps the pairs that sketches do not rule out."""
-
-    def sieving(batches: Batches) -> Batches:
-        for each in batches:
-            both = pa.chunked_array([each["a_sketch"], each["b_sketch"]])
-            counts = np.concatenate([numbers(each[f"{side}_features"]) for side in ("a", "b")])
-            sieves, n = own_share.sieves(read_back(both.to_pylist()), counts), len(each)
-            pairs = np.column_stack((np.arange(n), np.arange(n, 2 * n)))
-            least = own_share.least_similarity(similarity, counts[pairs].min(axis=1))
-            kept = own_share.passing(sieves, counts, pairs, np.minimum(least, FAMILY))
-            cosines = pa.array(own_share.estimated_cosines(sieves[0][0], counts, pairs[kept]))
-            named = each.select(["a", "b"]).take(pa.array(kept))
-            yield named.append_column("closeness", cosines)
-
-    return sieving
+def _sieving(similarity: float, batches: Batches) -> Batches:
+    """Keep the pairs that sketches do not rule out."""
+    for each in batches:
+        both = pa.chunked_array([each["a_sketch"], each["b_sketch"]])
+        counts = np.concatenate([numbers(each[f"{side}_features"]) for side in ("a", "b")])
+        sieves, n = own_share.sieves(read_back(both.to_pylist()), counts), len(each)
+        pairs = np.column_stack((np.arange(n), np.arange(n, 2 * n)))
+        least = own_share.least_similarity(similarity, counts[pairs].min(axis=1))
+        kept = own_share.passing(sieves, counts, pairs, np.minimum(least, FAMILY))
+        cosines = pa.array(own_share.estimated_cosines(sieves[0][0], counts, pairs[kept]))
+        named = each.select(["a", "b"]).take(pa.array(kept))
+        yield named.append_column("closeness", cosines)
 
 
 def parts_of(pairs: DataFrame, texts: DataFrame) -> DataFrame:
@@ -287,27 +282,22 @@ def _rows_of_parts(
 ) -> DataFrame:
     """All rows of each part in the order of their ids: its rows, the texts to read, its pairs.
 
-    Copies are a part, too. The first row of a text brings its sketch.
+    Copies are a part, too.
     """
-    # Short rows first: only texts of parts bring their sketches.
-    is_read = _is_read(settings).alias("is_read")
-    own = texts.frame.select("number", "digest", "id", "copies", is_read)
-    own = own.join(small(division.roots), "number", "left").where("root is not null or copies > 1")
-    own = checkpointed(own.withColumn("root", F.coalesce("root", "number")), "parts")
-    of_text = ("number", "root")
-    firsts = small(own.select("digest", *of_text, F.col("id").alias("first")))
-    rows = texts.rows.where("reason is null").join(firsts, "digest")
-    if settings.verified:
-        rows = rows.withColumn("sketch", F.when(F.col("id") == F.col("first"), F.col("sketch")))
-    read = source.frame.join(small(own.where("is_read").select("id", *of_text)), "id")
-    pairs = own.select(F.col("number").alias("a"), "root").join(division.pairs, "a")
-    every = rows.drop("first").unionByName(read, allowMissingColumns=True)
+    roots = small(division.roots, texts.size)
+    rows = texts.rows.join(roots, "number", "left").where("root is not null or copies > 1")
+    rows = rows.withColumn("root", F.coalesce("root", "number"))
+    # Where one text is asked for, any other text of its part may be compared with it.
+    is_asked = F.max(_is_asked_for(settings)).over(Window.partitionBy("root")).alias("is_asked")
+    asked = rows.where("is_first").select("id", "number", "root", is_asked).where("is_asked")
+    read = source.frame.join(small(asked.drop("is_asked"), texts.size), "id")
+    pairs = division.pairs.toDF("number", "partner").join(roots, "number")
+    every = rows.unionByName(read, allowMissingColumns=True)
     every = every.unionByName(pairs, allowMissingColumns=True)
-    tasks = own.count() // TEXTS_AT_ONCE + 1
-    return every.repartition(tasks, "root").sortWithinPartitions("id")
+    return every.repartition("root").sortWithinPartitions("id")
 
 
-def _is_read(settings: Settings) -> Column:
+def _is_asked_for(settings: Settings) -> Column:
     """Whether a text itself may be asked for: where neither sketch nor distance can decide."""
     if not settings.verified:
         return F.col("features") < SHORT
@@ -325,8 +315,8 @@ def _blocks(counters: Counters) -> pa.RecordBatch:
     """The BLOCKS of these counters with any number above 0."""
     rows = counters.reshape(-1, BLOCK)
     (there,) = np.nonzero(rows.any(axis=1))
-    columns = {"block": there.astype(np.int32), "counters": binary(rows[there].view(np.uint8))}
-    return pa.RecordBatch.from_pydict(columns)
+    packed = [pa.compress(row.tobytes(), PACKING, asbytes=True) for row in rows[there]]
+    return pa.RecordBatch.from_pydict({"block": there.astype(np.int32), "counters": packed})
 
 
 def _sum(batches: Iterable[pa.RecordBatch]) -> Counters:
@@ -334,8 +324,9 @@ def _sum(batches: Iterable[pa.RecordBatch]) -> Counters:
     counters = np.zeros(COUNTERS, np.uint16)
     rows = counters.reshape(-1, BLOCK)
     for each in batches:
-        for block, more in zip(numbers(each["block"]), rows_of(each["counters"]), strict=True):
-            rows[block] += np.minimum(more.view(np.uint16), own_share.MOST_COUNTED - rows[block])
+        for block, packed in zip(numbers(each["block"]), each["counters"].to_pylist(), strict=True):
+            more = np.frombuffer(pa.decompress(packed, 2 * BLOCK, PACKING), np.uint16)
+            rows[block] += np.minimum(more, own_share.MOST_COUNTED - rows[block])
     return counters
 
 
@@ -382,9 +373,10 @@ class Job:
         for table in whole(batches):
             pack = Pack(table, self)
             found = pack.engine.groups(pack.divided)
-            candidates = found.candidates and astuple(found.candidates)
-            facts = pa.table({"facts": [json.dumps([len(found.siblings.pairs), candidates])]})
-            tables = [pack.members(found), facts]
+            members, candidates = pack.members(found), found.candidates
+            sums = len(found.siblings.pairs), len(found.groups), len(members)
+            facts = json.dumps([sums, candidates and astuple(candidates)])
+            tables = [members, pa.table({"facts": [facts]})]
             yield from pa.concat_tables(tables, promote_options="default").to_batches()
 
     def pairing(self, batches: Batches) -> Batches:
@@ -398,8 +390,8 @@ class Pack:
     """Whole parts, as the engine takes them."""
 
     def __init__(self, table: pa.Table, job: Job) -> None:
-        self._job, self._characters = job, 0
-        is_row, is_pair = pc.is_valid(table["digest"]), pc.is_valid(table["b"])
+        self._job = job
+        is_row, is_pair = pc.is_valid(table["digest"]), pc.is_valid(table["partner"])
         self.rows, asked = table.filter(is_row), table.filter(is_pair)
         self._read = table.filter(pc.invert(pc.or_(is_row, is_pair)))
         self._digests = rows_of(self.rows["text_digest"]).view(np.uint64)
@@ -407,7 +399,8 @@ class Pack:
         first = self.texts.first
         self._number, root = (numbers(self.rows[name])[first] for name in ("number", "root"))
         self._part = np.unique(root, return_inverse=True)[1]
-        pairs = np.column_stack([self._places(numbers(asked[side])) for side in ("a", "b")])
+        ends = (numbers(asked[side]) for side in ("number", "partner"))
+        pairs = np.column_stack(list(map(self._places, ends)))
         # A part that was cut has pairs with texts of another piece.
         is_inside = (pairs >= 0).all(axis=1) & np.equal(*self._part[pairs].T)
         self._pairs = pairs[is_inside]
@@ -418,14 +411,12 @@ class Pack:
 
     def _texts(self) -> Texts:
         """The distinct texts of the rows, in the order in which they first occur."""
-        n, table = len(self.rows), self.rows
-        sketches = None
+        table, sketches = self.rows, None
         if self._job.settings.verified:
             sketches = read_back(each or b"" for each in table["sketch"].to_pylist())
         rows, counts = rows_of(table["fingerprint"]), numbers(table["features"])
-        nobody, digests = np.zeros(n, bool), read_digests(table["digest"])
-        items = Items(rows, counts, digests, np.arange(n), nobody, sketches)
-        return distinct_texts(items, self._job.settings.recipe.bits)
+        digests = read_digests(table["digest"]), self._digests
+        return texts_in(TextFingerprints(rows, counts, *digests, sketches), self._job.settings)
 
     def _places(self, asked: Indices) -> Indices:
         """The texts with these numbers; -1 for one that is not here."""
@@ -469,8 +460,7 @@ class Pack:
         given = self._read.filter(pa.array(is_asked))
         batches = self._job.read(iter(given.to_batches()))
         read = [text for each in batches for text in texts_of(each)]
-        self._characters += sum(map(len, read))
-        load_kernels_if_worth(characters=self._characters)
+        load_kernels_if_worth(characters=sum(map(len, read)))
         if text_digests(read).tobytes() != self._digests[self.texts.first[texts]].tobytes():
             raise InputError(CHANGED)
         return all_features(read, self._job.settings.recipe)

@@ -29,7 +29,7 @@ from simdup.arrays import Hashes, Indices, Mask, Pairs, Rows
 from simdup.compute.hashing import mix64
 from simdup.search.hamming import words
 from simdup.search.pairs import iter_pairs, iter_pairs_between
-from simdup.spark.arrow import Batches, Task, numbers, rows_of, runs, whole
+from simdup.spark.arrow import Batches, numbers, rows_of, runs, whole
 
 # Cells of rows, and their places in these, again and again; (n,) each.
 Cells: TypeAlias = Iterator[tuple[Indices, Indices | Mask]]
@@ -68,10 +68,10 @@ def near_pairs(texts: DataFrame, bits: int, k: int) -> DataFrame:
     if masks is not None:
         keys = _keyed(rows, partial(_in_tables, masks))
         if 2 * _candidates(keys) < MOST_CANDIDATES * n:
-            return keys.repartition("cell").mapInArrow(_by_tables(k, masks), PAIRS)
+            return keys.repartition("cell").mapInArrow(partial(_by_tables, k, masks), PAIRS)
     chunks = chunks_for(n, bits // 8, texts.sparkSession.sparkContext.defaultParallelism)
     cells = _keyed(rows, partial(_in_chunks, chunks)).repartition("cell")
-    return cells.sortWithinPartitions("cell", "place").mapInArrow(_by_chunks(k), PAIRS)
+    return cells.sortWithinPartitions("cell", "place").mapInArrow(partial(_by_chunks, k), PAIRS)
 
 
 def _keyed(rows: DataFrame, cells_of: Callable[[Rows], Cells]) -> DataFrame:
@@ -116,24 +116,18 @@ def _in_chunks(chunks: int, rows: Rows) -> Cells:
         yield high * (high + 1) // 2 + np.minimum(own, other), own > other
 
 
-def _by_chunks(k: int) -> Task:
+def _by_chunks(k: int, batches: Batches) -> Batches:
     """Compare the two sides of each cell, or all rows of a cell of one chunk: PAIRS."""
-
-    def comparing(batches: Batches) -> Batches:
-        for _, table in runs(batches, "cell"):
-            # A copy can be written to; for read-only arrays the kernels would be compiled again.
-            rows, left = (
-                rows_of(table["fingerprint"]).copy(),
-                int((numbers(table["place"]) == 0).sum()),
-            )
-            if left == len(rows):
-                found = iter_pairs(rows, k)
-            else:
-                between = iter_pairs_between(rows[:left], rows[left:], k)
-                found = (each + np.array([0, left, 0]) for each in between)
-            yield from (_named(table, each) for each in found)
-
-    return comparing
+    for _, table in runs(batches, "cell"):
+        # A copy can be written to; for read-only arrays the kernels would be compiled again.
+        rows = rows_of(table["fingerprint"]).copy()
+        left = int((numbers(table["place"]) == 0).sum())
+        if left == len(rows):
+            found = iter_pairs(rows, k)
+        else:
+            between = iter_pairs_between(rows[:left], rows[left:], k)
+            found = (each + np.array([0, left, 0]) for each in between)
+        yield from (_named(table, each) for each in found)
 
 
 def hashed(rows: Rows) -> Hashes:
@@ -179,19 +173,15 @@ def _candidates(keys: DataFrame) -> float:
     return found[0]["pairs"] or 0
 
 
-def _by_tables(k: int, masks: Rows) -> Task:
+def _by_tables(k: int, masks: Rows, batches: Batches) -> Batches:
     """Compare the rows of a task, and keep the pairs that are in one cell: PAIRS.
 
     A pair counts only in the first table that it meets in.
     """
-
-    def comparing(batches: Batches) -> Batches:
-        for table in whole(batches):
-            rows, place = rows_of(table["fingerprint"]).copy(), numbers(table["place"])
-            for pairs in iter_pairs(rows, k):
-                i, j, _ = pairs.T
-                are_met = np.array([~((rows[i] ^ rows[j]) & mask).any(axis=1) for mask in masks])
-                is_first = (place[i] == place[j]) & (are_met.argmax(axis=0) == place[i])
-                yield _named(table, pairs[is_first])
-
-    return comparing
+    for table in whole(batches):
+        rows, place = rows_of(table["fingerprint"]).copy(), numbers(table["place"])
+        for pairs in iter_pairs(rows, k):
+            i, j, _ = pairs.T
+            are_met = np.array([~((rows[i] ^ rows[j]) & mask).any(axis=1) for mask in masks])
+            is_first = (place[i] == place[j]) & (are_met.argmax(axis=0) == place[i])
+            yield _named(table, pairs[is_first])

@@ -49,14 +49,13 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     problem = java_problem()
     if problem and not is_submitted():
         raise InputError(problem)
-    builder = SparkSession.builder.appName("simdup")
-    builder = builder.config(map={"spark.ui.showConsoleProgress": "false"})
+    options = {"spark.ui.showConsoleProgress": "false"}
     if master is not None:
-        builder = builder.master(master)
+        options["spark.master"] = master
         if master.startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-            builder = builder.config(map=OF_LOCAL)
-    builder = builder.config(map={**conf})
+            options |= OF_LOCAL
+    builder = SparkSession.builder.appName("simdup").config(map=options | dict(conf))
     session = _started(builder, master)
     for name, value in DEFAULTS.items():
         if session.conf.get(name, None) is None:

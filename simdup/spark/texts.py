@@ -7,6 +7,7 @@ ids nor partitions of the rows change a group.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -62,16 +63,21 @@ class Source(NamedTuple):
 
 
 class NumberedTexts(NamedTuple):
-    """Fingerprinted rows and their distinct texts; both frames are checkpointed.
+    """Fingerprinted rows, and the number of the text of each; both frames are checkpointed.
 
-    `rows` are as `fingerprinted` returns them. `frame` has for each distinct text its number (below
-    `size`), digest, fingerprint, features, copies (the number of rows with this text), the id of
-    its first row, and its sketch if sketches are made.
+    `every` has all rows, as `fingerprinted` returns them. `rows` has the ones with a fingerprint,
+    the number of each one's text (below `size`), and the copies (how many rows have this text). The
+    row with the lowest id of a text `is_first`, and no other row of the text has its sketch.
     """
 
+    every: DataFrame
     rows: DataFrame
-    frame: DataFrame
     size: int
+
+    @property
+    def firsts(self) -> DataFrame:
+        """One row of each distinct text."""
+        return self.rows.where("is_first")
 
 
 def column(name: str) -> Column:
@@ -94,13 +100,13 @@ def checkpointed(frame: DataFrame, what: str) -> DataFrame:
         context.setLocalProperty(DESCRIPTION, before)
 
 
-def small(frame: DataFrame) -> DataFrame:
-    """A checkpointed frame, of which each task gets a copy in a join if its rows are few.
+def small(frame: DataFrame, most: int) -> DataFrame:
+    """A frame of at most so many rows, of which each task gets a copy in a join if they are few.
 
     Then the rows of the other side, with their sketches, stay where they are. Otherwise they are
     not sorted at least.
     """
-    return frame.hint("broadcast" if frame.count() <= MOST_COPIED else "shuffle_hash")
+    return frame.hint("broadcast" if most <= MOST_COPIED else "shuffle_hash")
 
 
 def fingerprinted(source: Source, settings: Settings) -> DataFrame:
@@ -110,27 +116,22 @@ def fingerprinted(source: Source, settings: Settings) -> DataFrame:
     fingerprint (for example because its first bits are all equal), and is null if it has one.
     """
     made = StructType.fromDDL(COLUMNS + SKETCH * (levels_of(settings) is not None))
-    schema = StructType(source.kept.fields + made.fields)
-    return source.frame.mapInArrow(_fingerprinting(source.read, source.kept, settings), schema)
+    schema, key = StructType(source.kept.fields + made.fields), recipe_of(settings).key()
+    task = partial(_fingerprinting, source.read, source.kept.names, settings, key)
+    return source.frame.mapInArrow(task, schema)
 
 
-def _fingerprinting(read: Task, kept: StructType, settings: Settings) -> Task:
-    """Fingerprint rows. Raises InputError in a worker for which the recipe has another key."""
-    recipe = recipe_of(settings)
-    key = recipe.key()
-
-    def fingerprinting(batches: Batches) -> Batches:
-        if recipe.key() != key:  # another version of Unicode's tables or of jieba, say
-            raise InputError(f"a worker makes other fingerprints: {recipe.key()}, not {key}")
-        characters = 0
-        for each in read(batches):
-            texts = texts_of(each)
-            characters += sum(map(len, texts))
-            load_kernels_if_worth(characters=characters)
-            taken = {name: each[name] for name in kept.names}
-            yield pa.RecordBatch.from_pydict(taken | _columns(each, texts, settings))
-
-    return fingerprinting
+def _fingerprinting(
+    read: Task, names: list[str], settings: Settings, key: str, batches: Batches
+) -> Batches:
+    """Fingerprint rows. Raises InputError in a worker for which the recipe has not this key."""
+    if (own := recipe_of(settings).key()) != key:  # another version of Unicode's tables or of jieba
+        raise InputError(f"a worker makes other fingerprints: {own}, not {key}")
+    for each in read(batches):
+        texts = texts_of(each)
+        load_kernels_if_worth(characters=sum(map(len, texts)))
+        taken = {name: each[name] for name in names}
+        yield pa.RecordBatch.from_pydict(taken | _columns(each, texts, settings))
 
 
 def texts_of(batch: pa.RecordBatch) -> list[str]:
@@ -169,24 +170,20 @@ def read_digests(column: pa.ChunkedArray) -> Digests:
 
 
 def numbered_texts(source: Source, settings: Settings) -> NumberedTexts:
-    """The distinct texts of rows. Raises InputError for an id that several rows have.
-
-    Fingerprints have the extra bits of the sieve, which sorts out chance candidates, if a scan of
-    as many files would make these bits too.
-    """
-    rows = checkpointed(fingerprinted(source, settings), "fingerprints")
+    """The distinct texts of rows. Raises InputError for an id that several rows have."""
+    every = checkpointed(fingerprinted(source, settings), "fingerprints")
     if not source.has_unique_ids:
-        _check_ids(rows)
-    compared, bits = rows.where("reason is null"), settings.recipe.bits
-    if recipe_of(settings).bits > bits and compared.count() <= settings.limits.sieve_from:
-        rows = rows.withColumn("fingerprint", F.substring("fingerprint", 1, bits // 8))
-        compared = rows.where("reason is null")
-    firsts = compared.groupBy("digest").agg(F.min("id").alias("id"), F.count("*").alias("copies"))
+        _check_ids(every)
+    rows = every.where("reason is null")
+    firsts = rows.groupBy("digest").agg(F.min("id").alias("first"), F.count("*").alias("copies"))
     firsts, count = numbered(firsts, "digest")
-    # Sketches travel here, if at all, and then only with the texts that may have a near-duplicate.
-    own = ["id", "fingerprint", "features", *{"sketch"}.intersection(rows.columns)]
-    frame = compared.select(*own).join(small(firsts), "id")
-    return NumberedTexts(rows, checkpointed(frame, "texts"), count)
+    rows = rows.join(small(firsts, count), "digest").withColumn(
+        "is_first", F.col("id") == F.col("first")
+    )
+    if settings.verified:
+        rows = rows.withColumn("sketch", F.when(F.col("is_first"), F.col("sketch")))
+    rows = rows.drop("first")
+    return NumberedTexts(every, checkpointed(rows, "texts"), count)
 
 
 def _check_ids(rows: DataFrame) -> None:

@@ -341,7 +341,7 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(on_spar
     rows = [(number, number, *row) for number, row in enumerate(rows)]
     schema = "id long, number long, features long, sketch binary"
     frame = on_spark.createDataFrame(rows, schema).repartition(PARTITIONINGS[seed])
-    texts = NumberedTexts(frame, frame, len(rows))
+    texts = NumberedTexts(frame, frame.selectExpr("*", "true as is_first"), len(rows))
     found = texts_together(texts, None, Settings()).persist()
     in_order = pairs[np.lexsort(pairs.T[::-1])].tolist()
     assert table_of(found, "a", "b").tolist() == in_order
@@ -368,7 +368,7 @@ def test_pairs_of_long_texts_that_the_usual_sketches_let_pass_are_ruled_out_by_f
         columns[f"{side}_features"] = np.full(31, 4000)
         columns[f"{side}_sketch"] = [values.tobytes() for values in own]
 
-    (found,) = spark.parts._sieving(0.35)(iter([pa.RecordBatch.from_pydict(columns)]))  # noqa: SLF001
+    (found,) = spark.parts._sieving(0.35, iter([pa.RecordBatch.from_pydict(columns)]))  # noqa: SLF001
 
     assert found["a"].to_pylist()[-1] == 30
     assert found["b"].to_pylist()[-1] == 61
@@ -386,7 +386,7 @@ def test_a_list_that_is_read_piece_by_piece_has_the_pairs_of_one_read_at_once(mo
     ]
 
     found = defaultdict(list)
-    for each in lists._splitting(lists.DOUBLE)(iter(batches)):  # noqa: SLF001
+    for each in lists._splitting(lists.DOUBLE, iter(batches)):  # noqa: SLF001
         for kind, left, right in zip(each["kind"], each["left"], each["right"], strict=True):
             both = (opened(pa.array([column])).tolist() for column in (left, right))
             found[kind.as_py()] += zip(*both, strict=True)
@@ -435,6 +435,22 @@ def test_groups_found_by_lists_equal_those_of_the_local_engine(
     expected = local_groups(texts, settings)
     assert len(expected) > 80
     assert spark_groups(frame_of(texts, partitions), settings) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ((33_000, 32_000), Settings()),
+        ((17, 14), Settings(Recipe(features="words", bits=64), k=20)),
+    ],
+    ids=["by sketches", "by distance"],
+)
+def test_a_text_that_is_read_again_is_compared_with_one_that_need_not_be(frame_of, words, settings):
+    texts = [" ".join(f"w{place}" for place in range(count)) for count in words]
+
+    expected = local_groups(texts, settings)
+    assert len(expected) == 2
+    assert spark_groups(frame_of(texts), settings) == expected
 
 
 def test_groups_found_by_whole_hashes_equal_those_of_the_local_engine(
