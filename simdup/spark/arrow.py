@@ -80,8 +80,10 @@ def pieces(
 
     def each_run() -> Iterator[tuple[Any, pa.RecordBatch]]:
         for each in batches:
-            for begin, end in pairwise([*begins_of(each, key).tolist(), len(each)]):
-                yield each[key][begin].as_py(), each.slice(begin, end - begin)
+            values = numbers(each[key])
+            begins = np.flatnonzero(np.diff(values, prepend=values[:1] - 1)).tolist()
+            for begin, end in pairwise([*begins, len(each)]):
+                yield values[begin].item(), each.slice(begin, end - begin)
 
     for value, found in groupby(each_run(), itemgetter(0)):
         yield value, (piece for _, piece in found)
@@ -96,9 +98,3 @@ def whole(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """All rows of a task as one table, if there are any."""
     if filled := list(filter(len, batches)):
         yield pa.Table.from_batches(filled)
-
-
-def begins_of(table: pa.Table | pa.RecordBatch, key: str) -> Indices:
-    """The indices of the rows that differ in a column from the row before, and of the first row."""
-    values = numbers(table.column(key))
-    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])

@@ -304,7 +304,7 @@ def _stop(session: SparkSession) -> None:
 
 def _remove(path: Any, system: Any) -> None:  # noqa: ANN401  (Java's)
     """Remove a folder, again and again while a stopping task still writes to it."""
-    for _ in range(20):
+    for _ in range(10):
         system.delete(path, True)  # noqa: FBT003  (Java's)
         time.sleep(0.1)
 

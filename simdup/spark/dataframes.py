@@ -42,7 +42,7 @@ def pairs(
     rows have, and ValueError as `fingerprints` does.
     """
     settings, source = settings or Settings(), _source(df, text, id)
-    found = near_duplicates(numbered_texts(source, settings), source, settings)
+    found = near_duplicates(numbered_texts(source, settings))
     return checkpointed(found.select("id_a", "id_b", *FIGURES), "pairs")
 
 

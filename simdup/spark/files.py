@@ -22,7 +22,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from simdup.corpus.flaws import Flaw
 from simdup.corpus.formats.csv import ROWS, CommaSeparated
 from simdup.corpus.formats.jsonl import JsonLines
 from simdup.corpus.formats.open import TSV, form_of
@@ -173,16 +172,12 @@ def json_texts(
     table: JsonLines, id_field: str | None, positions: pa.Array, lines: pa.Array
 ) -> Parsed:
     """The texts of lines, numbered from 0 on, which stand at these positions of their files."""
-    records, flaws = list[Record](), list[Flaw]()
-    for row, (number, line) in enumerate(
-        zip(positions.to_pylist(), lines.to_pylist(), strict=True)
-    ):
-        if len(line) > LONGEST_ROW:
-            flaws.append(too_long(row))
-        else:
-            records.append(Record(row, 0, [], line.removeprefix(_BOM) if number == 1 else line))
+    numbered = zip(positions.to_pylist(), lines.to_pylist(), strict=True)
+    every = [line.removeprefix(_BOM) if number == 1 else line for number, line in numbered]
+    are_long = [len(line) > LONGEST_ROW for line in every]
+    records = (Record(row, 0, [], line) for row, line in enumerate(every) if not are_long[row])
     parsed = table.parsed(records, id_field)
-    parsed.flaws += flaws
+    parsed.flaws += map(too_long, np.flatnonzero(are_long).tolist())
     return parsed
 
 

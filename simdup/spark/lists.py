@@ -25,7 +25,7 @@ from simdup.match.postings import LEAST_SHARED, MOST_TOGETHER, TEXTS_AT_ONCE
 from simdup.search.pairs import ranges
 from simdup.settings import Settings
 from simdup.spark.arrow import PARCELS, Batches, Task, numbers, opened, parcels, pieces, runs
-from simdup.spark.texts import NumberedTexts, Source, checkpointed, texts_of
+from simdup.spark.texts import NumberedTexts, checkpointed, texts_of
 
 # The kinds of parcels: values and entries; pairs of entries that share one value, or two; pairs of
 # the first entry of a long list and another one.
@@ -42,7 +42,7 @@ ENTRIES_AT_ONCE = 1 << 22
 _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
-def texts_together(texts: NumberedTexts, source: Source, settings: Settings) -> DataFrame:
+def texts_together(texts: NumberedTexts) -> DataFrame:
     """The pairs of texts that share enough rare shingles, lazily: a, b and is_star.
 
     Each pair is there once, the lower number as a. `is_star` is true if one of the two is the
@@ -50,9 +50,10 @@ def texts_together(texts: NumberedTexts, source: Source, settings: Settings) -> 
     """
     size, pairs = texts.size, None
     listed = texts.firsts.select("id", "number", "features", "sketch")
-    if is_whole := size >= settings.limits.whole_hashes_from:
-        listed = source.frame.join(listed.drop("sketch"), "id")
-        listed = listed.mapInArrow(partial(_by_hashes, source.read, settings, size), PARCELS)
+    if is_whole := size >= texts.settings.limits.whole_hashes_from:
+        listed = texts.source.frame.join(listed.drop("sketch"), "id")
+        listing = partial(_by_hashes, texts.source.read, texts.settings, size)
+        listed = listed.mapInArrow(listing, PARCELS)
     else:
         listed = listed.mapInArrow(partial(_by_sketches, size), PARCELS)
     for weight in (SINGLE, *[DOUBLE] * postings.RELISTED):

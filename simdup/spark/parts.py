@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -79,9 +79,6 @@ FIGURES = "similarity double, own_share double, distance long"
 # facts of a task as JSON.
 MEMBER = f"kind string, {FIGURES}, place long, goes boolean, facts string"
 
-#: The message of the error for a row that no longer has its text.
-CHANGED = "rows changed while they were compared"
-
 
 class Division(NamedTuple):
     """The parts of texts, and the candidate pairs that a search among all texts found.
@@ -120,9 +117,8 @@ def grouped(source: Source, settings: Settings, keep: str | None = None) -> Grou
     Raises InputError for an id that several rows have.
     """
     texts = numbered_texts(source, settings)
-    division = divided(texts, source, settings)
-    job = Job(source.read, settings, source.kept.names, keep)
-    frame, job = _prepared(texts, division, source, job)
+    division = divided(texts)
+    frame, job = _prepared(texts, division, Job(source.read, settings, source.kept.names, keep))
     own = [StructField(each.name, each.dataType) for each in source.kept]  # each may be null
     first = StructField("representative", source.kept["id"].dataType)
     schema = StructType([*own, first, *StructType.fromDDL(MEMBER)])
@@ -144,20 +140,18 @@ def _added(several: list[Candidates], division: Division, settings: Settings) ->
     return several[0] if several else Candidates(0, k, k, recall(settings.similarity, bits, k))
 
 
-def near_duplicates(texts: NumberedTexts, source: Source, settings: Settings) -> DataFrame:
+def near_duplicates(texts: NumberedTexts) -> DataFrame:
     """All pairs of near-duplicate rows, lazily: id_a, id_b and FIGURES."""
-    job = Job(source.read, settings, is_every_pair=True)
-    frame, job = _prepared(texts, divided(texts, source, settings), source, job)
-    kind = source.kept["id"].dataType
+    job = Job(texts.source.read, texts.settings, is_every_pair=True)
+    frame, job = _prepared(texts, divided(texts), job)
+    kind = texts.source.kept["id"].dataType
     ids = [StructField(f"id_{side}", kind) for side in ("a", "b")]
     return frame.mapInArrow(job.pairing, StructType([*ids, *StructType.fromDDL(FIGURES)]))
 
 
-def _prepared(
-    texts: NumberedTexts, division: Division, source: Source, job: Job
-) -> tuple[DataFrame, Job]:
+def _prepared(texts: NumberedTexts, division: Division, job: Job) -> tuple[DataFrame, Job]:
     """The rows of parts, the ones of each part together, and what tasks have to know for them."""
-    frame = _rows_of_parts(texts, division, source, job.settings)
+    frame = _rows_of_parts(texts, division)
     if division.proposed is None or not job.settings.verified:
         return frame, replace(job, is_divided=division.proposed is not None)
     frame = checkpointed(frame, "parts")
@@ -176,40 +170,40 @@ def _prepared(
     return frame, replace(job, frequencies=counted)
 
 
-def divided(texts: NumberedTexts, source: Source, settings: Settings) -> Division:
+def divided(texts: NumberedTexts) -> Division:
     """The parts of these texts.
 
     All are one part if they are few, or if exact similarities decide and sketches cannot propose
     pairs: then further rounds have to search for pairs of any two texts.
     """
-    frame, number = texts.firsts, F.col("number")
+    frame, settings = texts.firsts, texts.settings
     is_listed = settings.verified and settings.recipe.has_equal_weights
     if texts.size <= settings.limits.by_distance or (settings.verified and not is_listed):
-        no_pairs = frame.where("false").select(number.alias("a"), number.alias("b"))
-        return Division(frame.select("number", F.lit(0).cast("long").alias("root")), no_pairs, None)
+        one = frame.selectExpr("number", "0L as root")
+        return Division(one, one.toDF("a", "b").where("false"), None)
     if not settings.verified:
         bits = settings.recipe.bits
         closeness = F.cos(F.lit(np.pi / bits) * F.col("distance")).alias("closeness")
         near = near_pairs(frame, bits, settings.distance)
         near = checkpointed(near.select("a", "b", closeness), "near pairs")
         return Division(parts_of(near, frame), near.select("a", "b"), 0)
-    found = checkpointed(texts_together(texts, source, settings), "lists")
+    found = checkpointed(texts_together(texts), "lists")
     proposed = found.count()
-    pairs = _perhaps_alike(small(found.select("a", "b"), proposed), texts, settings)
-    near = checkpointed(pairs, "near sketches")
+    pairs = small(found.select("a", "b"), proposed)
+    near = checkpointed(_perhaps_alike(pairs, texts), "near sketches")
     crowded = found.where("is_star").select(F.explode(F.array("a", "b")).alias("a")).distinct()
     pairs = near.select("a", "b").unionAll(crowded.select("a", F.col("a").alias("b")))
     return Division(parts_of(near, frame), pairs, proposed)
 
 
-def _perhaps_alike(pairs: DataFrame, texts: NumberedTexts, settings: Settings) -> DataFrame:
+def _perhaps_alike(pairs: DataFrame, texts: NumberedTexts) -> DataFrame:
     """The pairs that may be similar enough, or one family, by their sketches: a, b, closeness."""
     ends = pairs.select(F.explode(F.array("a", "b")).alias("number")).distinct()
     own = texts.firsts.select("number", "features", "sketch")
     own = own.join(small(ends, texts.size), "number", "left_semi")
     for side in ("a", "b"):
         pairs = own.toDF(side, f"{side}_features", f"{side}_sketch").join(pairs, side)
-    sieving = partial(_sieving, settings.similarity)
+    sieving = partial(_sieving, texts.settings.similarity)
     return pairs.mapInArrow(sieving, "a long, b long, closeness double")
 
 
@@ -243,10 +237,9 @@ def parts_of(pairs: DataFrame, texts: DataFrame) -> DataFrame:
         roots = checkpointed(whole.unionAll(rooted(checkpointed(inside, "parts"))), "parts")
     size = F.count("*").over(Window.partitionBy("root"))
     bits = F.ceil(F.log2(F.greatest(size / MOST_TEXTS, F.lit(1.0))))
-    first = F.conv(F.hex(F.substring("digest", 1, 1)), 16, 10).cast("int")
     sized = roots.withColumn("bits", bits).join(texts.select("number", "digest"), "number")
-    piece = Window.partitionBy("root", F.floor(first / F.pow(F.lit(2), 8 - F.col("bits"))))
-    lowest = F.min("number").over(piece).alias("root")
+    first_bits = F.expr("left(lpad(conv(hex(left(digest, 8)), 16, 2), 64, '0'), int(bits))")
+    lowest = F.min("number").over(Window.partitionBy("root", first_bits)).alias("root")
     return checkpointed(sized.select("number", lowest), "parts")
 
 
@@ -277,9 +270,7 @@ def _connecting(batches: Batches) -> Batches:
         yield pa.RecordBatch.from_pydict({"number": number, "root": root})
 
 
-def _rows_of_parts(
-    texts: NumberedTexts, division: Division, source: Source, settings: Settings
-) -> DataFrame:
+def _rows_of_parts(texts: NumberedTexts, division: Division) -> DataFrame:
     """All rows of each part in the order of their ids: its rows, the texts to read, its pairs.
 
     Copies are a part, too.
@@ -288,13 +279,15 @@ def _rows_of_parts(
     rows = texts.rows.join(roots, "number", "left").where("root is not null or copies > 1")
     rows = rows.withColumn("root", F.coalesce("root", "number"))
     # Where one text is asked for, any other text of its part may be compared with it.
-    is_asked = F.max(_is_asked_for(settings)).over(Window.partitionBy("root")).alias("is_asked")
-    asked = rows.where("is_first").select("id", "number", "root", is_asked).where("is_asked")
-    read = source.frame.join(small(asked.drop("is_asked"), texts.size), "id")
+    any_asked = F.max(_is_asked_for(texts.settings)).over(Window.partitionBy("root"))
+    asked = rows.where("is_first").select("id", "number", "root", any_asked.alias("is_asked"))
+    read = texts.source.frame.join(
+        small(asked.where("is_asked").drop("is_asked"), texts.size), "id"
+    )
     pairs = division.pairs.toDF("number", "partner").join(roots, "number")
-    every = rows.unionByName(read, allowMissingColumns=True)
-    every = every.unionByName(pairs, allowMissingColumns=True)
-    return every.repartition("root").sortWithinPartitions("id")
+    for more in (read, pairs):
+        rows = rows.unionByName(more, allowMissingColumns=True)
+    return rows.repartition("root").sortWithinPartitions("id")
 
 
 def _is_asked_for(settings: Settings) -> Column:
@@ -403,8 +396,9 @@ class Pack:
         pairs = np.column_stack(list(map(self._places, ends)))
         # A part that was cut has pairs with texts of another piece.
         is_inside = (pairs >= 0).all(axis=1) & np.equal(*self._part[pairs].T)
-        self._pairs = pairs[is_inside]
         self.engine = LocalEngine(self.texts, job.settings, self, silent)
+        self._searched = self._divided(pairs[is_inside])
+        self.divided = self._searched if job.is_divided else None
         if job.frequencies is not None:
             about = self.texts.counts, self.families, job.frequencies.value, job.least
             self.engine.own.shares = OwnShares(self.kept, *about)
@@ -424,15 +418,10 @@ class Pack:
         at = order[np.searchsorted(self._number, asked, sorter=order) % len(order)]
         return np.where(self._number[at] == asked, at, -1)
 
-    @property
-    def divided(self) -> Divided | None:
-        """What a search among all texts found in these parts, if there was one."""
-        return self._searched if self._job.is_divided else None
-
-    @cached_property
-    def _searched(self) -> Divided:
-        is_crowd = np.equal(*self._pairs.T)
-        crowded, pairs = np.sort(self._pairs[is_crowd, 0]), self._pairs[~is_crowd]
+    def _divided(self, pairs: Indices) -> Divided:
+        """What a search among all texts found in these parts; a pair with itself is crowded."""
+        is_crowd = np.equal(*pairs.T)
+        crowded, pairs = np.sort(pairs[is_crowd, 0]), pairs[~is_crowd]
         search = Search(pairs, crowded, not len(crowded))
         asked = pairs if self._job.settings.verified else pairs[:0]
         return Divided(search, self._part, self.engine.exact.of(asked), 0)
@@ -462,7 +451,7 @@ class Pack:
         read = [text for each in batches for text in texts_of(each)]
         load_kernels_if_worth(characters=sum(map(len, read)))
         if text_digests(read).tobytes() != self._digests[self.texts.first[texts]].tobytes():
-            raise InputError(CHANGED)
+            raise InputError("rows changed while they were compared")
         return all_features(read, self._job.settings.recipe)
 
     def members(self, found: TextGroups) -> pa.Table:

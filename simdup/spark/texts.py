@@ -63,16 +63,19 @@ class Source(NamedTuple):
 
 
 class NumberedTexts(NamedTuple):
-    """Fingerprinted rows, and the number of the text of each; both frames are checkpointed.
+    """The fingerprinted rows of a source, and the number of the text of each.
 
-    `every` has all rows, as `fingerprinted` returns them. `rows` has the ones with a fingerprint,
-    the number of each one's text (below `size`), and the copies (how many rows have this text). The
-    row with the lowest id of a text `is_first`, and no other row of the text has its sketch.
+    Both frames are checkpointed. `every` has all rows, as `fingerprinted` returns them. `rows` has
+    the ones with a fingerprint, the number of each one's text (below `size`), and the copies (how
+    many rows have this text). The row with the lowest id of a text `is_first`, and no other row of
+    the text has its sketch.
     """
 
     every: DataFrame
     rows: DataFrame
     size: int
+    source: Source
+    settings: Settings
 
     @property
     def firsts(self) -> DataFrame:
@@ -124,7 +127,7 @@ def fingerprinted(source: Source, settings: Settings) -> DataFrame:
 def _fingerprinting(
     read: Task, names: list[str], settings: Settings, key: str, batches: Batches
 ) -> Batches:
-    """Fingerprint rows. Raises InputError in a worker for which the recipe has not this key."""
+    """Fingerprint rows. Raises InputError in a worker for which the recipe has another key."""
     if (own := recipe_of(settings).key()) != key:  # another version of Unicode's tables or of jieba
         raise InputError(f"a worker makes other fingerprints: {own}, not {key}")
     for each in read(batches):
@@ -148,8 +151,9 @@ def _columns(batch: pa.RecordBatch, texts: list[str], settings: Settings) -> dic
     reasons[made.counts == 0] = Fault.EMPTY.value
     reasons[np.asarray(batch["id"].is_null())] = NO_ID
     reason = pc.coalesce(batch["fault"], pa.array(reasons, pa.string()))
+    nothing = pa.scalar(None, pa.binary())
     columns = {
-        "fingerprint": binary(made.rows),
+        "fingerprint": pc.if_else(reason.is_null(), binary(made.rows), nothing),
         "features": pa.array(made.counts),
         # Bytes that sort as the local engine sorts digests: by their second word.
         "digest": binary(np.ascontiguousarray(made.digests[:, ::-1], ">u8").view(np.uint8)),
@@ -157,8 +161,6 @@ def _columns(batch: pa.RecordBatch, texts: list[str], settings: Settings) -> dic
         "length": pa.array(list(map(len, texts)), pa.int64()),
         "reason": reason,
     }
-    for name in ("fingerprint", "digest"):
-        columns[name] = pc.if_else(reason.is_null(), columns[name], pa.scalar(None, pa.binary()))
     if made.sketches is not None:
         columns["sketch"] = pa.array(list(made.sketches.each()), pa.binary())
     return columns
@@ -183,7 +185,7 @@ def numbered_texts(source: Source, settings: Settings) -> NumberedTexts:
     if settings.verified:
         rows = rows.withColumn("sketch", F.when(F.col("is_first"), F.col("sketch")))
     rows = rows.drop("first")
-    return NumberedTexts(every, checkpointed(rows, "texts"), count)
+    return NumberedTexts(every, checkpointed(rows, "texts"), count, source, settings)
 
 
 def _check_ids(rows: DataFrame) -> None:

@@ -14,13 +14,14 @@ CONF = {
         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn512m"
         " -XX:MetaspaceSize=256m -XX:ReservedCodeCacheSize=256m"
     ),
-    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
 }
 
 # Nor does changing plans while they run, compiling them or writing them down.
 PLANNING = {
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.maxPlanStringLength": "100",
 }

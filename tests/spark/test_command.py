@@ -411,7 +411,7 @@ def pairs_of_changed_rows(on_spark, folder, write, settings):
     opened = files.read(on_spark, {str(folder / "rows.jsonl"): "rows.jsonl"}, None, "text", None)
     texts = numbered_texts(opened.source, settings)
     write("rows.jsonl", (folder / "rows.jsonl").read_text("utf-8").replace("six", "ten"))
-    return near_duplicates(texts, opened.source, settings)
+    return near_duplicates(texts)
 
 
 def test_rows_that_change_during_a_run_raise_an_error(on_spark, folder, write):
