@@ -182,10 +182,11 @@ def test_numbers_of_texts_do_not_matter(documents, random):
 
 
 @both_ways
-def test_buckets_change_nothing(monkeypatch):
+def test_buckets_in_a_file_change_nothing(monkeypatch):
     documents = random_documents(9)
     expected = together(documents)
 
+    monkeypatch.setattr(buckets, "KEYS_AT_ONCE", 100)
     monkeypatch.setattr(postings, "TEXTS_AT_ONCE", 10)
     monkeypatch.setattr(postings, "CHUNK", 50)
     monkeypatch.setattr(postings, "ROOM", 1500)
@@ -457,17 +458,6 @@ def test_places_are_those_of_the_texts_asked_for():
 
     assert places.tolist() == [2, 6, 1, 5, 3]
     assert offsets[[0, 1, 2, (1 << 16) - 1, 1 << 16]].tolist() == [0, 2, 4, 4, 5]
-
-
-@both_ways
-def test_keys_in_a_file_change_nothing(monkeypatch):
-    documents = random_documents(4)
-    expected = together(documents)
-
-    monkeypatch.setattr(buckets, "KEYS_AT_ONCE", 100)
-
-    assert len(expected.pairs)
-    assert together(documents).pairs.tolist() == expected.pairs.tolist()
 
 
 @both_ways
