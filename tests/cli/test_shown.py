@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
-from patience import LONG
 from terminals import drained
 from terminals import terminal as opened
 
@@ -137,20 +135,12 @@ def test_distances_are_shown_if_they_are_asked_for(run, write, english):
     assert b" bits " in verbose.splitlines()[2]
 
 
-def test_a_real_terminal_is_not_scrolled(folder):
+def test_a_real_terminal_is_not_scrolled(simdup, monkeypatch):
     screen, end = opened(30, 100)
-    environment = {name: value for name, value in os.environ.items() if name not in SIZES}
-    command = [sys.executable, "-m", "simdup", "scan", "in"]
+    for name in SIZES:
+        monkeypatch.delenv(name, raising=False)
 
-    ended = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        check=False,
-        timeout=LONG,
-        stdout=end,
-        stderr=subprocess.PIPE,
-    )
+    ended = simdup("scan", "in", capture_output=False, stdout=end, stderr=subprocess.PIPE)
 
     os.close(end)
     shown = drained(screen).decode()
