@@ -139,9 +139,10 @@ def texts_together(  # noqa: PLR0913  (the last two have an answer)
     by_value, short, long = _lists(sketches, depths, salts, progress)
     return_freed_memory()
     stars = _stars(long, needed, references)
+    del long
     pairs = np.concatenate([stars, *_sharing(short, by_value, needed, references, progress)])
     crowded = np.sort(order[np.flatnonzero(np.bincount(stars.ravel(), minlength=n))])
-    del short, long
+    del short
     return_freed_memory()
     return Together(order[_each_once(pairs)[:, ::-1]], crowded)
 
@@ -175,7 +176,7 @@ def pairs_below(texts: int) -> np.uint64:
 
 def _lists(
     sketches: Sketches, depths: Indices, salts: Hashes, progress: Progress
-) -> tuple[int, Lists, Lists]:
+) -> tuple[int, Lists, list[Lists]]:
     """The number of entries in lists by one value, the short lists, and the long lists by two.
 
     Short lists by one value come first, then short lists by two common values or more.
@@ -199,7 +200,7 @@ def _lists(
         common = split(each_in_threads(paired, in_buckets(common, buckets)), by_two)
     deque(common, maxlen=0)
     entries = sum(len(part.texts) for part in by_value)
-    return entries, _joined(by_value, by_two), _joined(long)
+    return entries, _joined(by_value, by_two), long
 
 
 def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Words]:
@@ -289,8 +290,22 @@ def _joined(*several: list[Lists]) -> Lists:
     return Lists(texts, sizes)
 
 
-def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
-    """Pairs of the first text of each list with the others, if they share enough; (m, 2).
+def _stars(lists: list[Lists], needed: Indices, references: int) -> Indices:
+    """Pairs of the first text of each list with the others, if they share enough; (m, 2)."""
+
+    def enough(keys: Words) -> Indices:
+        keys.sort()
+        lengths = _run_lengths(keys)
+        pairs = _pairs(keys[np.cumsum(lengths) - lengths])
+        return pairs[2 * lengths >= needed[pairs].min(axis=1)]
+
+    buckets = 1 << (sum(len(each.texts) for each in lists) // CHUNK).bit_length()
+    keys = in_buckets((_spokes(each, references) for each in lists), buckets)
+    return np.concatenate([np.empty((0, 2), np.int64), *each_in_threads(enough, keys)])
+
+
+def _spokes(lists: Lists, references: int) -> Words:
+    """The first text of each list with each of the others, as keys, the lower number first.
 
     If there are `references`, the first reference is paired with the other texts, and the first
     other text with the references.
@@ -306,11 +321,7 @@ def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
         # A list of one side only has no pairs.
         across = (first < references) != is_reference
         texts, first = texts[across], first[across]
-    keys = key_of(np.minimum(first, texts), np.maximum(first, texts))[first != texts]
-    keys.sort()
-    lengths = _run_lengths(keys)
-    pairs = _pairs(keys[np.cumsum(lengths) - lengths])
-    return pairs[2 * lengths >= needed[pairs].min(axis=1)]
+    return key_of(np.minimum(first, texts), np.maximum(first, texts))[first != texts]
 
 
 def _sharing(
@@ -396,10 +407,7 @@ def _sharing_enough(left: Keys, right: Keys, weights: Indices, needed: Indices) 
 
 def key_of(high: NDArray[np.integer], low: NDArray[np.integer]) -> Words:
     """Two numbers below 2**32 as one."""
-    keys = high.astype(np.uint64)
-    keys <<= _HALF
-    keys |= low.astype(np.uint64, copy=False)
-    return keys
+    return (high.astype(np.uint64) << _HALF) | low.astype(np.uint64)
 
 
 def _pairs(keys: Words) -> Indices:
