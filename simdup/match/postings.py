@@ -181,26 +181,32 @@ def _lists(
 
     Short lists by one value come first, then short lists by two common values or more.
     """
-    by_value, by_two, long = list[Lists](), list[Lists](), list[Lists]()
+    # These grow in place, where joining arrays would take twice the memory. `in_buckets` takes all
+    # keys before it yields any, so all lists by one value come first.
+    texts, lengths = bytearray(), bytearray()
+    by_value, long = list[int](), list[Lists]()
     # A power of two, by which division is fast; threads have a bucket each.
     buckets = 4 << (len(depths) // TEXTS_AT_ONCE).bit_length()
 
-    def split(keys: Iterable[Words], short: list[Lists]) -> Iterator[Words]:
+    def split(keys: Iterable[Words], *, are_values: bool = False) -> Iterator[Words]:
         """Note the lists of these keys, and yield the keys of long lists, each under its text."""
-        for found, others, sizes in each_in_threads(split_lists, in_buckets(keys, buckets)):
-            short.append(Lists(found.texts, found.sizes.astype(np.uint8)))
-            if short is by_two:
+        for short, others, sizes in each_in_threads(split_lists, in_buckets(keys, buckets)):
+            texts.extend(short.texts.tobytes())
+            lengths.extend(short.sizes.astype(np.uint8).tobytes())
+            if are_values:
+                by_value.append(len(short.texts))
+            else:
                 long.append(Lists(others.astype(np.uint32), sizes))
             yield (others << _HALF) | (others >> _HALF)
 
     listed = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
     salted = (keys ^ salts[keys & _LOW] for keys in listed) if salts.any() else listed
-    common, paired = split(salted, by_value), partial(neighbours, texts=len(depths))
+    common, paired = split(salted, are_values=True), partial(neighbours, texts=len(depths))
     for _ in range(RELISTED):
-        common = split(each_in_threads(paired, in_buckets(common, buckets)), by_two)
+        common = split(each_in_threads(paired, in_buckets(common, buckets)))
     deque(common, maxlen=0)
-    entries = sum(len(part.texts) for part in by_value)
-    return entries, _joined(by_value, by_two), long
+    short = Lists(np.frombuffer(texts, np.uint32), np.frombuffer(lengths, np.uint8))
+    return sum(by_value), short, long
 
 
 def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Words]:
@@ -278,16 +284,6 @@ def hashes_of_neighbours(own: Words, values: Words, texts: int) -> tuple[Words, 
         hashes.append(mixed[mixed < below])
         owners.append(own[:-apart][are_one][mixed < below])
     return np.concatenate(hashes), np.concatenate(owners)
-
-
-def _joined(*several: list[Lists]) -> Lists:
-    """All lists of several parts; the parts are emptied."""
-    parts = [part for each in several for part in each]
-    for each in several:
-        each.clear()
-    texts = np.concatenate([np.empty(0, np.uint32), *(part.texts for part in parts)])
-    sizes = np.concatenate([np.empty(0, np.uint8), *(part.sizes for part in parts)])
-    return Lists(texts, sizes)
 
 
 def _stars(lists: list[Lists], needed: Indices, references: int) -> Indices:
