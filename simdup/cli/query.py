@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -25,7 +24,7 @@ if TYPE_CHECKING:  # these load numpy
     from simdup.extract.readers import Readers
     from simdup.index.index import Index
     from simdup.index.records import Answer, Searched
-    from simdup.records import Document, Skipped
+    from simdup.records import Skipped
 
 Outcome: TypeAlias = "Answer | Skipped"
 
@@ -165,24 +164,9 @@ def _reads(
     elif answer.document is None:  # a fingerprint has no text
         yield partial(Skipped, "", Reason.UNEXTRACTED)
     else:
-        yield partial(text_again, readers, lambda found: found, answer.document)
+        yield partial(text_again, readers, answer.document)
     for match in answer.matches:
-        yield partial(text_again, readers, _as_it_is_now, match.document)
-
-
-def _as_it_is_now(document: Document) -> Document | Skipped:
-    """Return a document of the index with the present times of its file, or why it is unusable."""
-    from simdup.files.walk import listed
-    from simdup.records import Reason, Skipped
-
-    if not os.path.isabs(document.path):
-        return Skipped(document.path, Reason.VANISHED)  # a text that was added by name
-    (now,) = listed([document.path])
-    if isinstance(now, Skipped):
-        return now
-    if now.size != document.source.size:
-        return Skipped(document.path, Reason.CHANGED)
-    return document._replace(source=now)
+        yield partial(text_again, readers, match.document)
 
 
 def _ask(index: Index, files: Sequence[str], asked: Query) -> _Run:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -12,12 +12,6 @@ from simdup.cli.command import Command
 from simdup.cli.ignore import Ignored
 from simdup.cli.output import progress, tell
 from simdup.cli.shown import Page, Shown, page_lines, texts_option
-
-if TYPE_CHECKING:  # this loads numpy
-    from simdup.records import Document, Skipped
-
-# Saved times are floats, which are exact to a quarter of a microsecond.
-_SAME_TIME_NS = 1_000
 
 
 class Report(NamedTuple):
@@ -63,25 +57,9 @@ def report_command(asked: Report) -> int:
     is_report = not is_page_alone or options.is_set("form")
     lines = shown.renderer(asked.form, asked.target, asked.color)(result) if is_report else ()
     how = asked.page.lang, asked.html_texts or "none", progress(quiet=asked.quiet)
-    write(lines, page_lines(result, *how, locate=_unchanged, day=day))
+    write(lines, page_lines(result, *how, day))
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
     elif not (asked.quiet or shown.summary):
         tell(*shown.closing(result))
     return 0
-
-
-def _unchanged(document: Document) -> Document | Skipped:
-    """Return the document with the exact time of its file, if the file is still as scanned."""
-    from simdup.records import Reason, Skipped
-
-    source = document.source
-    if document.encoding.startswith("."):
-        return Skipped(source.path, Reason.UNEXTRACTED)  # a saved result has no converters
-    try:
-        status = os.stat(source.path)
-    except (OSError, ValueError):
-        return Skipped(source.path, Reason.VANISHED)
-    if status.st_size != source.size or abs(status.st_mtime_ns - source.mtime_ns) > _SAME_TIME_NS:
-        return Skipped(source.path, Reason.CHANGED)
-    return document._replace(source=source._replace(mtime_ns=status.st_mtime_ns))

@@ -108,7 +108,7 @@ def scan_command(asked: Scan) -> int:
         if store is not None:
             store.close()
     texts = asked.html_texts or ("groups" if asked.of_index is None else "none")
-    write(render(result), page_lines(result, asked.page.lang, texts, show, day=time.time()))
+    write(render(result), page_lines(result, asked.page.lang, texts, show, time.time()))
     if not asked.quiet:
         warn_of(result.skipped)
         tell(*() if asked.shown.summary else asked.shown.closing(result))

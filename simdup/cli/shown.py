@@ -165,23 +165,23 @@ def page_lines(
     language: str | None,
     texts: str,
     progress: Progress,
-    *,
-    locate: Callable[[Document], Document | Skipped] = lambda document: document,
     day: float | None,
 ) -> Iterator[str]:
     """Yield the lines of the page of a result.
 
-    `texts` is a value of `--html-texts`. `locate` returns the document to read for the page, or
-    why it is not read. `day` is when the scan was, in seconds since 1970, or None.
+    `texts` is a value of `--html-texts`, `day` is when the scan was, in seconds since 1970, or
+    None.
     """
     from simdup.extract.readers import Readers
     from simdup.report.page.render import render
 
     with closing(Readers(*result.settings.reading)) as readers:
         every = result.groups + result.patterns
-        read = partial(text_again, readers, locate)
         groups = progress(every, "texts", len(every))
-        reads = ((each.id, [partial(read, m.document) for m in each.members]) for each in groups)
+        reads = (
+            (each.id, [partial(text_again, readers, member.document) for member in each.members])
+            for each in groups
+        )
         yield from render(result, language, None if texts == "none" else reads, day)
 
 
@@ -194,27 +194,24 @@ def _open(path: str) -> None:
     tell(f"the page {'is open' if is_open else 'found no browser'}: {printable(path)}")
 
 
-def text_again(
-    readers: Readers, locate: Callable[[Document], Document | Skipped], document: Document
-) -> str | Skipped:
+def text_again(readers: Readers, document: Document) -> str | Skipped:
     """Return the text of a document for the page, or why the page cannot have it.
 
-    The file must have the bytes that it had when it was fingerprinted, or the same text where the
-    result has no digest of the bytes. So a forged result brings no text into the page
-    that its author did not know.
+    The file must have the size, the mtime and the bytes that it had when it was fingerprinted, or
+    the same text where the result has no digest of the bytes. So a forged result brings no text
+    into the page that its author did not know.
     """
     from simdup.files.read import SkipError, read_again
     from simdup.records import Reason, Skipped
 
     if document.source.size > readers.limits.whole_bytes:
         return Skipped(document.path, Reason.TOO_LARGE)
-    found = locate(document)
-    if isinstance(found, Skipped):
-        return found
     try:
-        read = read_again(found, readers)
+        read = read_again(document, readers)
     except SkipError as skip:
         return skip.at(document.path)
+    if read.document.encoding != document.encoding:  # a saved result has no converters
+        return Skipped(document.path, Reason.UNEXTRACTED)
     known, now = document.bytes_digest, read.document.bytes_digest
     if not known:
         known, now = document.text_digest, read.document.text_digest
