@@ -142,7 +142,12 @@ def held(file: FileId, *, is_kept: bool = False) -> Held:
 
     Its bytes are read by `check_same`, so its ctime proves nothing more.
     """
-    place = _place(file, is_kept=is_kept)
+    behind_link = Refusal.LINK_IN_PATH
+    refusal = (Refusal.KEPT_GONE, behind_link.value) if is_kept else (behind_link, "")
+    try:
+        place = place_at(file.path, *refusal)
+    except ValueError:
+        raise RefusedError(Refusal.BAD_PATH) from None
     with ExitStack() as unless_right:
         unless_right.callback(place.close)
         try:
@@ -158,18 +163,17 @@ def held(file: FileId, *, is_kept: bool = False) -> Held:
     return found
 
 
-def _place(file: FileId, *, is_kept: bool) -> Place:
-    """Return the place of a file. Raises RefusedError and OSError."""
+def place_at(path: str, refusal: Refusal, detail: str) -> Place:
+    """Return the place with a path; its folder being gone or behind a link is a `refusal`.
+
+    Raises RefusedError, ValueError and OSError.
+    """
     try:
-        return Place.of(file.path)
-    except ValueError:
-        raise RefusedError(Refusal.BAD_PATH) from None
+        return Place.of(path)
     except OSError as error:
-        if error.errno not in {ENOTDIR, ELOOP, ENOENT}:
-            raise
-        if is_kept:
-            raise RefusedError(Refusal.KEPT_GONE, Refusal.LINK_IN_PATH.value) from None
-        raise RefusedError(Refusal.LINK_IN_PATH) from None
+        if error.errno in {ENOTDIR, ELOOP, ENOENT}:
+            raise RefusedError(refusal, detail) from None
+        raise
 
 
 def _about(refusal: Refusal, *, is_kept: bool) -> Refusal:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
 from simdup.clean.acting import PART, moved, moved_by_copy, part_of, remove, swap
-from simdup.clean.checks import Held
+from simdup.clean.checks import Held, place_at
 from simdup.clean.copying import copy_to, digest_of_open
 from simdup.clean.journal import Done, History, Intent, Story
 from simdup.clean.outcome import Refusal, RefusedError, refused_by
@@ -303,17 +303,9 @@ def _moved(story: Story, place: Place, target: Place) -> Done | None:
         return Done(story.action.line, *found.identity, 0, 0, mtime_ns=mtime_ns)
 
 
-@contextmanager
-def _place(path: str) -> Iterator[Place]:
+def _place(path: str) -> closing[Place]:
     """Give the place with a path. Raises RefusedError if its folder is gone or behind a link."""
-    try:
-        place = Place.of(path)
-    except OSError as error:
-        if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
-            raise RefusedError(Refusal.FOLDER_GONE, os.path.dirname(path)) from None
-        raise
-    with closing(place):
-        yield place
+    return closing(place_at(path, Refusal.FOLDER_GONE, os.path.dirname(path)))
 
 
 def _opened(place: Place, file: FileId) -> Held:

@@ -280,13 +280,8 @@ def _pack(file: IndexFile, numbers: Indices, rows: Rows) -> None:
             old = segment_of(file, own)
             old_rows, old_numbers = old.rows, old.documents
         fit = SIZE - len(old_numbers)
-        _write(
-            file,
-            own,
-            batch,
-            np.concatenate((old_rows, rows[:fit])),
-            np.concatenate((old_numbers, numbers[:fit])),
-        )
+        whole = np.concatenate((old_rows, rows[:fit]))
+        _write(file, own, batch, whole, np.concatenate((old_numbers, numbers[:fit])))
         numbers, rows = numbers[fit:], rows[fit:]
 
 
