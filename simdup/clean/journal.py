@@ -20,7 +20,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from simdup.clean.plan import Action, Header, action_fields, action_of, header_fields, parsed_plan
+from simdup.clean import plan as plans
+from simdup.clean.plan import Action, Header, action_fields, header_fields
 from simdup.clean.system import NO_LINK, Place, sync_folder, write_all
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
@@ -360,7 +361,7 @@ def _history(lines: Iterable[bytes], path: str) -> History:
     numbered = enumerate(lines, 1)
     _, first = next(numbered, (1, b""))
     try:
-        history = _begin(Fields(_event(first)), path)
+        history = _begin(_event(first), path)
     except WrongFieldError as wrong:
         raise InputError(f"{path!r}, line 1: no journal: {wrong}") from None
     history.path, history.whole = os.path.abspath(path), len(first)
@@ -369,23 +370,20 @@ def _history(lines: Iterable[bytes], path: str) -> History:
             break
         history.whole += len(line)
         try:
-            _tell(Fields(_event(line)), history)
+            _tell(_event(line), history)
         except WrongFieldError:
             history.damaged.append(number)
     return history
 
 
-def _event(line: bytes) -> object:
+def _event(line: bytes) -> Fields:
     """Return the object in a line. Raises WrongFieldError for a line that is not as written."""
     if not line.startswith(_LINE_BEGINS):
         raise WrongFieldError("`simdup clean --apply` writes no such line")
     found = _LINE.fullmatch(line)
     if found is None or int(found[1], 16) != crc32(found[2]):
         raise WrongFieldError("it is damaged")
-    try:
-        return json.loads(b"{" + found[2] + b"}")
-    except (ValueError, RecursionError):
-        raise WrongFieldError("it is no JSON") from None
+    return plans.json_object(b"{" + found[2] + b"}")
 
 
 def _begin(fields: Fields, path: str) -> History:
@@ -395,8 +393,7 @@ def _begin(fields: Fields, path: str) -> History:
         raise fields.wrong("version", f"is {version}, and only {VERSION} is known")
     if fields.count("user") != _user():
         raise InputError(f"{path!r} is the journal of another user")
-    plan = json.dumps(fields.inner("plan").value).encode()
-    header = parsed_plan([plan], path).header
+    header = plans.header_of(fields.inner("plan"))
     named = {key: fields.maybe(key, fields.path) for key in ("to", "undoes")}
     return History(path, header, fields.count("actions"), named["to"], named["undoes"])
 
@@ -407,7 +404,7 @@ def _tell(fields: Fields, history: History) -> None:
     if event == "planned":
         if line in history.stories:
             raise fields.wrong("line", "is there twice")
-        history.stories[line] = Story(action_of(fields.inner("plan"), line))
+        history.stories[line] = Story(plans.action_of(fields.inner("plan"), line))
         return
     if (story := history.stories.get(line)) is None:
         raise fields.wrong("line", "is not planned")

@@ -310,11 +310,11 @@ def parsed_plan(lines: Iterable[bytes], name: str) -> Plan:
     actions, left, number = list[Action](), list[Left](), 1
     numbered = enumerate(lines, 1)
     try:
-        header = _header(_object(next(numbered, (1, b""))[1]))
+        header = header_of(json_object(next(numbered, (1, b""))[1]))
         for number, line in numbered:
             if line.isspace():
                 continue
-            fields = _object(line)
+            fields = json_object(line)
             if fields.has("leave"):
                 left.append(_left(fields, number))
             else:
@@ -340,14 +340,16 @@ def _check_contradictions(plan: Plan, name: str) -> None:
             )
 
 
-def _object(line: bytes) -> Fields:
+def json_object(line: bytes) -> Fields:
+    """The JSON object in a line. Raises WrongFieldError."""
     try:
         return Fields(json.loads(line.decode("utf-8")))
     except (ValueError, RecursionError):
         raise WrongFieldError("it is no JSON") from None
 
 
-def _header(fields: Fields) -> Header:
+def header_of(fields: Fields) -> Header:
+    """The header in the first line of a plan. Raises WrongFieldError."""
     if fields.value.get("simdup") != "plan":
         raise fields.wrong("simdup", "must be 'plan'")
     if (version := fields.count("version")) != VERSION:

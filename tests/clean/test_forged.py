@@ -216,7 +216,7 @@ def test_a_journal_is_undone_where_devices_have_other_numbers_than_when_it_was_w
         ("user", os.getuid() + 1, "another user"),
         ("version", 2, "only 1 is known"),
         ("simdup", "plan", "must be 'journal'"),
-        ("plan", {}, "no plan"),
+        ("plan", {}, r"no journal: plan\.simdup must be 'plan'"),
     ],
 )
 def test_a_journal_of_another_is_refused(field, value, why):
