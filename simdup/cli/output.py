@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from simdup.errors import InputError
-from simdup.progress import silent
+from simdup.progress import Progress, silent
 from simdup.report.wording import printable
 
 if TYPE_CHECKING:
-    from simdup.progress import Progress
     from simdup.records import Skipped
     from simdup.report.terminal import TerminalStyle
 

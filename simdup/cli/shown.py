@@ -63,9 +63,8 @@ class Shown(NamedTuple):
             return partial(text.closing, siblings=True, related=True)
         if form == "text":
             shape = look(color, target, verbose=self.verbose)
-            view = self._view(target)
-            shown = partial(text.render, look=shape, view=view)
-            return partial(shown, siblings=self.siblings, related=self.related)
+            shown = partial(text.render, siblings=self.siblings, related=self.related)
+            return partial(shown, look=shape, view=self._view(target))
         from simdup.findings.identical import identical_bytes
         from simdup.report import json_csv as data
         from simdup.report.order import by_tier, selected
@@ -161,11 +160,7 @@ def texts_option(default: str, note: str = "") -> Any:
 
 
 def page_lines(
-    result: ScanResult,
-    language: str | None,
-    texts: str,
-    progress: Progress,
-    day: float | None,
+    result: ScanResult, language: str | None, texts: str, progress: Progress, day: float | None
 ) -> Iterator[str]:
     """Yield the lines of the page of a result.
 

@@ -26,10 +26,11 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
+_TABLES = tables("rtf")
+# Encodings by a font's \fcharset, the Macintosh's up to 89; 0, "ANSI", means that of the file.
+_CHARSETS = {int(number): name for number, name in pairs(_TABLES.pop("charsets")).items()}
 # Groups that hold no text of the document; other groups that begin with \* hold none either, and
 # of drawings only the text boxes are read. All others' characters than layout's count as unread.
-_TABLES = tables("rtf")
-_CHARSETS_BY_NUMBER = pairs(_TABLES.pop("charsets"))
 _LAYOUT, _HIDDEN_TEXT = (
     frozenset(word.encode() for word in _TABLES.pop(title)) for title in ("layout", "hidden")
 )
@@ -53,8 +54,6 @@ _CHARACTERS = {
 _BREAKS = ("\n", "\t")
 _ENCODINGS = (b"deff", b"ansicpg", b"cpg", b"fcharset")
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-", b"\n": "\n", b"\r": "\n"}
-# Encodings by a font's \fcharset, the Macintosh's up to 89; 0, "ANSI", means that of the file.
-_CHARSETS = {int(number): name for number, name in _CHARSETS_BY_NUMBER.items()}
 _HEADS = {b"ansi": "cp1252", b"mac": "mac-roman", b"pc": "cp437", b"pca": "cp850"}
 # How deep groups may be nested: real files have up to 15 levels.
 _DEEPEST = 10_000
