@@ -124,7 +124,6 @@ class History:
     """What a whole journal says.
 
     path: Absolute.
-    planned: The number of actions that `begin` announces.
     to: The folder of `Act.MOVE`.
     undoes: The journal whose actions this one undid; None: it acted on a plan.
     stories: By the line of the action in its plan, in the order in which they were planned.
@@ -134,7 +133,6 @@ class History:
 
     path: str
     header: Header
-    planned: int
     to: str | None
     undoes: str | None
     stories: dict[int, Story] = field(default_factory=dict)
@@ -242,7 +240,6 @@ def begun(
             "version": VERSION,
             "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "user": _user(),
-            "actions": len(actions),
             "plan": header_fields(header),
         }
         | ({} if to is None else path_fields(to, "to"))
@@ -395,7 +392,7 @@ def _begin(fields: Fields, path: str) -> History:
         raise InputError(f"{path!r} is the journal of another user")
     header = plans.header_of(fields.inner("plan"))
     named = {key: fields.maybe(key, fields.path) for key in ("to", "undoes")}
-    return History(path, header, fields.count("actions"), named["to"], named["undoes"])
+    return History(path, header, named["to"], named["undoes"])
 
 
 def _tell(fields: Fields, history: History) -> None:

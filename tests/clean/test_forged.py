@@ -112,7 +112,7 @@ def written(events, name="journal"):
 
 def begin(to=None):
     header = json.loads(next(iter(plan_lines(Plan((), (), plan(roots=["docs"]).header)))))
-    given = {"user": os.getuid(), "actions": 1, "plan": header}
+    given = {"user": os.getuid(), "plan": header}
     start = {"event": "begin", "simdup": "journal", "version": 1, "made": "now", **given}
     return start | ({"to": to} if to else {})
 
