@@ -95,16 +95,14 @@ def changed_since(file: FileId) -> str:
     if not stat.S_ISREG(status.st_mode):
         return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no regular file any more"
     now = *identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return "" if now == file.state or _has_bytes(file, status) else "changed since the scan"
+    return "" if now == file.state or _has_bytes(file) else "changed since the scan"
 
 
-def _has_bytes(file: FileId, status: os.stat_result) -> bool:
-    """Whether a file with this status has the noted size, mtime and digest."""
-    source = Source(file.path, status.st_size, status.st_mtime_ns, *(0, 0, 0))
-    if (source.size, source.mtime_ns) != (file.size, file.mtime_ns):
-        return False
+def _has_bytes(file: FileId) -> bool:
+    """Whether the file at this path has the size, the mtime and the bytes that the scan saw."""
+    seen = Source(file.path, file.size, file.mtime_ns, *(0, 0, 0))
     try:
-        return digest_of(source) == file.byte_digest
+        return digest_of(seen) == file.byte_digest
     except (SkipError, OSError):
         return False
 

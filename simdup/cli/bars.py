@@ -88,9 +88,7 @@ class _Bar:
                 _open.discard(self)
 
 
-def drawn(
-    label: str, total: float | None, done: float, elapsed_s: float, left_s: float = 0.0
-) -> str:
+def drawn(label: str, total: float | None, done: float, elapsed_s: float, left_s: float) -> str:
     """The line of a phase; `left_s` is how long the whole run goes on, as far as is known.
 
     >>> drawn("walk", None, 12_345, 75)

@@ -25,12 +25,10 @@ from simdup.storage.home import if_there_is_one, usual_place
 NAME = ".simdup.toml"
 
 #: Options, by parameter name, that a file in the scanned tree may set.
-OF_TREES = frozenset(
-    {
-        *("include", "exclude", "hidden", "noise", "gitignore", "max_depth", "min_size"),
-        *("max_size", "one_file_system", "ignored", "text_field", "id_field"),
-    }
-)
+OF_TREES = {
+    *("include", "exclude", "hidden", "noise", "gitignore", "max_depth", "min_size"),
+    *("max_size", "one_file_system", "ignored", "text_field", "id_field"),
+}
 
 # Larger files are refused: no configuration is that long.
 _LARGEST = 1 << 16

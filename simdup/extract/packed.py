@@ -174,8 +174,7 @@ def _decoder(packing: str, window: int) -> _Decoder:
     if packing == "gz":  # not the module gzip, which reports junk and damage alike
         return _Decoder(partial(zlib.decompressobj, 16 + zlib.MAX_WBITS), zlib.error)
     if packing == "bz2":
-        bz2 = import_module("bz2")
-        return _Decoder(bz2.BZ2Decompressor, OSError)
+        return _Decoder(import_module("bz2").BZ2Decompressor, OSError)
     if packing == "xz":
         lzma = import_module("lzma")
         form = {"format": lzma.FORMAT_XZ, "memlimit": window}

@@ -84,8 +84,6 @@ _UNSHOWN = ("WEBVTT", "NOTE", "STYLE", "REGION")
 _FIELDS_BEFORE_TEXT = 9
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _DRAWING = re.compile(r"\\p(\d+)")
-_BREAKS = {"\\N": "\n", "\\n": " ", "\\h": " "}
-_BREAK = re.compile(r"\\[Nnh]")
 
 
 def written_as(head: str, name: str) -> str | None:
@@ -262,7 +260,7 @@ def _event(text: str) -> str:
             is_drawing = bool(scales[-1].strip("0")) if scales else is_drawing
         elif not is_drawing:
             shown.append(piece)
-    return _BREAK.sub(lambda found: _BREAKS[found.group()], "".join(shown))
+    return "".join(shown).replace(r"\N", "\n").replace(r"\n", " ").replace(r"\h", " ")
 
 
 def _shown(text: str) -> str:

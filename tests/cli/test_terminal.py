@@ -70,7 +70,7 @@ def left_on(shown):
     ],
 )
 def test_a_phase_shows_its_name_count_rate_and_time_left(screen, phase, line):  # noqa: ARG001
-    assert re.fullmatch(line, bars.drawn(*phase))
+    assert re.fullmatch(line, bars.drawn(*phase, left_s=0))
 
 
 def test_what_has_nothing_to_do_shows_nothing(screen):
