@@ -1,5 +1,7 @@
 """`simdup evaluate`: how accurate recipes are on labelled pairs."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from itertools import product

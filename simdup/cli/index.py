@@ -1,5 +1,7 @@
 """`simdup index`: keeps a collection of documents in a file that `simdup query` searches."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
 from functools import partial

@@ -1,5 +1,7 @@
 """`simdup scan`: the groups of near-duplicate documents in folders or in an index."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Callable, Iterable
