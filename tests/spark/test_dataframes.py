@@ -508,47 +508,30 @@ def random_rows(n=3000, width=8, seed=0):
     return rows
 
 
-@pytest.fixture
-def frame_of_rows(on_spark):
-    """`frame_of_rows(rows, partitions)`: a frame of numbers and fingerprints."""
-
-    def framing(rows, partitions):
-        every = [(number, bytearray(row)) for number, row in enumerate(rows.tolist())]
-        frame = on_spark.createDataFrame(every, "number long, fingerprint binary")
-        return frame.repartition(partitions)
-
-    return framing
-
-
-def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch):
-    monkeypatch.setattr(search, "COMPARISONS_WORTH", 1)
-    monkeypatch.setattr(search, "_by_tables", None)
+@pytest.mark.parametrize(
+    ("patched", "bits", "k"),
+    [
+        ({"COMPARISONS_WORTH": 1, "_by_tables": None}, 64, 3),
+        ({"ROWS_WORTH_TABLES": 0, "MOST_CANDIDATES": 10_000, "_by_chunks": None}, 64, 3),
+        ({"ROWS_WORTH_TABLES": 0, "MOST_CANDIDATES": 10_000, "_by_chunks": None}, 56, 2),
+        ({"ROWS_WORTH_TABLES": 0, "_by_tables": None}, 64, 3),
+    ],
+    ids=[
+        "all with all",
+        "by tables",
+        "by tables of 56 bits",
+        "with too many candidates for tables",
+    ],
+)
+def test_near_pairs_are_found_once(on_spark, monkeypatch, patched, bits, k):
+    for name, value in patched.items():
+        monkeypatch.setattr(search, name, value)
     rows = random_rows()
+    every = list(enumerate(map(bytearray, rows)))
+    frame = on_spark.createDataFrame(every, "number long, fingerprint binary").repartition(5)
 
-    for partitions in PARTITIONINGS:
-        found = search.near_pairs(frame_of_rows(rows, partitions), 64, 3)
-        assert table_of(found, "a", "b", "distance").tolist() == pairs_within(rows, 3).tolist()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("bits", "k"), [(64, 3), (56, 2)])
-def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, bits, k):
-    monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
-    monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
-    monkeypatch.setattr(search, "_by_chunks", None)
-    rows = random_rows()
-
-    found = table_of(search.near_pairs(frame_of_rows(rows, 2), bits, k), "a", "b", "distance")
+    found = table_of(search.near_pairs(frame, bits, k), "a", "b", "distance")
     assert found.tolist() == pairs_within(rows[:, : bits // 8], k).tolist()
-
-
-def test_rows_with_too_many_candidates_have_no_tables(frame_of_rows, monkeypatch):
-    monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
-    monkeypatch.setattr(search, "_by_tables", None)
-    rows = random_rows()
-
-    found = table_of(search.near_pairs(frame_of_rows(rows, 2), 64, 3), "a", "b", "distance")
-    assert found.tolist() == pairs_within(rows, 3).tolist()
 
 
 def graph(seed=0):
