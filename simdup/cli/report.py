@@ -1,7 +1,5 @@
 """`simdup report`: a result that was saved as JSON, shown again."""
 
-from __future__ import annotations
-
 import os
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 spark-submit SITE-PACKAGES/simdup/cli/submit.py hdfs:///pages/*.jsonl --output hdfs:///out
 """
 
-from __future__ import annotations
-
 import sys
 
 from simdup.cli import main

@@ -4,8 +4,6 @@
 between threads.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import struct

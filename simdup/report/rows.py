@@ -1,7 +1,5 @@
 """Groups of rows of a corpus, for people and for programs."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
