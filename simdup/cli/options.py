@@ -39,19 +39,11 @@ import click
 from click.core import ParameterSource
 
 import simdup
+from simdup import recipe as recipes
 from simdup.cli.output import COLOR, refuse_same_files
 from simdup.cli.relations import Argument, Option, values_of
 from simdup.errors import InputError
-from simdup.recipe import (  # noqa: F401  (the help names them)
-    DEFAULT_BITS,
-    MAX_BITS,
-    MAX_STRING_HASH_BITS,
-    FeatureKind,
-    HashKind,
-    Recipe,
-    WeightKind,
-    default_bits,
-)
+from simdup.recipe import FeatureKind, HashKind, Recipe, WeightKind, default_bits
 from simdup.settings import FORMATS, LINKAGES, OWN_SHARE, PARTS, SIMILARITY, Converter, Settings
 
 if TYPE_CHECKING:  # these load numpy
@@ -69,10 +61,10 @@ def parameters(record: Any) -> Iterator[click.Parameter]:
     """Yield the click parameters of a class of records.
 
     The help of an option is what the docstring of the class says after the name of its field; names
-    in braces are of values in the module of the class.
+    in braces are of values in the module of the class, or in `simdup.recipe`.
     """
     texts = re.findall(r"^(\w+): (.*(?:\n    .*)*)", getdoc(record) or "", re.MULTILINE)
-    values = vars(sys.modules[record.__module__])
+    values = vars(recipes) | vars(sys.modules[record.__module__])
     help_of = dict[str, str]()
     for name, text in texts:
         whole = re.sub(r"\{(\w+)\}", lambda found: str(values[found[1]]), " ".join(text.split()))
