@@ -18,7 +18,7 @@ from math import erfc, sqrt
 import numpy as np
 
 from simdup.arrays import Hashes, Indices, Mask, Similarities, Values
-from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, parts
+from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels
 from simdup.fingerprint.sketch import LEAST, Sketches, levels
 from simdup.match.distinct_texts import Texts
 from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike, parts_of_texts
@@ -35,7 +35,7 @@ ALIKE_BY_CHANCE = 27
 # least: 1 in 160 of the pairs that are just as similar does not.
 ERRORS = 2.5
 
-# Values that more sampled texts than this have are not looked up in other texts.
+# Values that more sampled texts than this have are common: they are counted only where needed.
 COMMON = 16
 
 # The values of the sampled texts are found by their first bits, which are many more than these
@@ -143,9 +143,9 @@ def _alike(
     """
     load_kernels_if_worth(words=WORDS_OF_A_PAIR * len(sampled) * len(others))
     root, kept = np.sqrt(counts, dtype=np.float32), 0.5 ** levels(counts).astype(np.float32)
-    looked_up, found = _SampledValues(sketches.take(sampled)), [np.empty((0, 2), np.int64)]
-    # Tiny texts count as larger ones, so that not too many are compared at once.
-    for part in parts_of_texts(sketches.sizes.clip(LEAST), others):
+    rare, common = _values_of(sketches.take(sampled))
+
+    def alike_among(part: Indices) -> Indices:
         # Texts of one length ask for equally many values.
         _, first, alike = np.unique(counts[part], return_index=True, return_inverse=True)
         lengths = part[first]
@@ -153,43 +153,50 @@ def _alike(
         asked = similarity * of_pair * np.outer(root[lengths], root[sampled])
         error = ERRORS * np.sqrt(asked) * (of_pair < 1)
         # A little less, since these numbers are rounded; the next comparison is exact.
-        least = np.ceil(0.9999 * asked - error).astype(np.int64) - looked_up.common
-        enough = least.clip(0).astype(np.uint32)[alike]
-        other, text = np.nonzero(looked_up.shared_with(sketches.take(part)) >= enough)
-        found.append(np.column_stack((sampled[text], part[other])))
-    every = np.concatenate(found)
+        least = np.ceil(0.9999 * asked - error).astype(np.int64)
+        shared = rare.shared_with(sketches.take(part))
+        are_near = shared >= (least - common.sizes).clip(0).astype(np.uint32)[alike]
+        if np.count_nonzero(are_near) > len(part):  # to compare so many sketches takes longer
+            shared += common.shared_with(sketches.take(part))
+            are_near &= shared >= np.where(of_pair < 1, 0, least).astype(np.uint32)[alike]
+        other, text = np.nonzero(are_near)
+        return np.column_stack((sampled[text], part[other]))
+
+    # Tiny texts count as larger ones, so that not too many are compared at once.
+    parts = parts_of_texts(sketches.sizes.clip(LEAST), others)
+    every = np.concatenate([np.empty((0, 2), np.int64), *in_threads(alike_among, parts)])
     every = every[every[:, 0] != every[:, 1]]
     return every[np.lexsort((every[:, 1], every[:, 0]))]
 
 
+def _values_of(sampled: Sketches) -> tuple[_SampledValues, _SampledValues]:
+    """The values that few of the sampled texts have, and the ones that more than COMMON have."""
+    values, owners = sampled.joined(), np.repeat(np.arange(len(sampled)), sampled.sizes)
+    _, number, texts = np.unique(values, return_inverse=True, return_counts=True)
+    is_common = texts[number] > COMMON
+    rare, common = (
+        _SampledValues(values[own], owners[own], len(sampled)) for own in (~is_common, is_common)
+    )
+    return rare, common
+
+
 class _SampledValues:
-    """The values of the sketches of sampled texts, to count how many of them other texts have.
+    """Values of sampled texts, and which of these have them."""
 
-    common: How many values of each one are left out, since many sampled texts have them; (sampled,)
-    """
-
-    def __init__(self, sketches: Sketches) -> None:
-        values, owners = sketches.joined(), np.repeat(np.arange(len(sketches)), sketches.sizes)
-        _, number, texts = np.unique(values, return_inverse=True, return_counts=True)
-        is_common, self._n = texts[number] > COMMON, len(sketches)
-        self.common = np.bincount(owners[is_common], minlength=self._n).astype(np.uint32)
+    def __init__(self, values: Values, owners: Indices, sampled: int) -> None:
+        """Take each value with the number of its text, below `sampled`."""
         order = np.argsort(values, kind="stable")
-        order = order[~is_common[order]]
         self._values, self._owners = values[order], owners[order]
+        self.sizes = np.bincount(owners, minlength=sampled)
         sizes = np.bincount(self._values >> _SHIFT, minlength=BUCKETS)
         self._begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
 
     def shared_with(self, others: Sketches) -> Values:
-        """How many values each sketch shares with each sampled one, common ones aside; (n, m)."""
-        shared = np.zeros((len(others), self._n), np.uint32)
+        """How many of the values each sketch has of each sampled one; (n, sampled)."""
+        shared = np.zeros((len(others), len(self.sizes)), np.uint32)
         if kernels := loaded_kernels():
-            values, begins, sizes = as_kernels_take(others)
             table = _SHIFT, self._begins, self._values, self._owners
-
-            def fill(part: slice) -> None:
-                kernels.shared_with_sampled(values, begins[part], sizes[part], *table, shared[part])
-
-            in_threads(fill, parts(len(others)))
+            kernels.shared_with_sampled(*as_kernels_take(others), *table, shared)
             others.release()
             return shared
         values = others.joined()
