@@ -43,26 +43,33 @@ TASKS = 2
 # The number of an error that belongs to no task: the next task could not be received.
 NO_TASK = -1
 
+# The number by which a worker says that it can do tasks now.
+READY = -2
+
 # Elsewhere each worker is spawned: libraries of macOS do not survive a fork.
 _FORKS = sys.platform == "linux"
 # Asks Linux to send a process a signal when its parent ends (`man 2 prctl`).
 _PR_SET_PDEATHSIG = 1
 
 
-def results(
+def results(  # noqa: PLR0913  (the last three have an answer)
     function: Callable[..., Result],
     tasks: Iterable[tuple[Any, ...]],
     jobs: int,
     characters: int = 0,
     progress: Progress = silent,
+    *,
+    takes_part: bool = False,
 ) -> Generator[Result]:
     """Yield the function's result for each task (its arguments), in order, by `jobs` processes.
 
-    The tasks read so many `characters` in all. If that pays, the kernels are loaded here, while the
-    first worker starts, and then in the workers. Raises the errors of the function, and
-    BrokenProcessPool if a worker died. The workers end when the generator is closed.
+    If this process takes part, it is one of them: it does tasks itself as long as the others are
+    not ready or have enough. The tasks read so many `characters` in all. If that pays, the kernels
+    are loaded here, while the first worker starts, and then in the workers. Raises the errors of
+    the function, and BrokenProcessPool if a worker died. The workers end when the generator is
+    closed.
     """
-    crew = _Crew(function, jobs, characters, progress)
+    crew = _Crew(function, jobs, characters, progress, takes_part=takes_part)
     sent = wanted = 0
     try:
         for task in tasks:
@@ -93,28 +100,40 @@ class _Worker:
     """The parent's end of the connection to a worker, and how many tasks the worker has."""
 
     connection: Connection
-    tasks: int = 0
+    tasks: int
 
 
 class _Crew:
-    """Workers, started when the others are busy; `done` holds their results by number."""
+    """Workers, started when the others are busy; `done` holds their results by number.
+
+    If this process takes part, a worker gets no task before it is ready.
+    """
 
     def __init__(
-        self, function: Callable[..., Any], jobs: int, characters: int, progress: Progress
+        self,
+        function: Callable[..., Any],
+        jobs: int,
+        characters: int,
+        progress: Progress,
+        *,
+        takes_part: bool = False,
     ) -> None:
         self.done: dict[int, tuple[Any, Exception | None, str]] = {}
-        self._function, self._jobs = function, jobs
+        self._function, self._jobs, self._takes_part = function, jobs - takes_part, takes_part
+        self._unready = TASKS if takes_part else 0
         self._characters, self._progress = characters, progress
         self._workers: list[_Worker] = []
         self._spawned: list[BaseProcess] = []
 
     def send(self, number: int, task: tuple[Any, ...]) -> None:
-        """Send a task to the worker with the fewest tasks, as soon as one has room."""
+        """Send a task to the worker with the fewest tasks, as soon as one has room, or do it."""
         worker = min(self._workers, key=attrgetter("tasks"), default=None)
         if (worker is None or worker.tasks) and len(self._workers) < self._jobs:
             worker = self._started()
         while worker is None or worker.tasks == TASKS:
-            self._receive()
+            if not self._receive(0 if self._takes_part else None):
+                self.done[number] = self._function(*task), None, ""
+                return
             worker = min(self._workers, key=attrgetter("tasks"))
         try:
             worker.connection.send((number, self._function, task))
@@ -137,7 +156,7 @@ class _Crew:
             for each in theirs:
                 opened.enter_context(each)
             process.start()
-        self._workers += map(_Worker, ours)
+        self._workers += (_Worker(each, self._unready) for each in ours)
         compiled.load_kernels_if_worth(characters=self._characters, progress=self._progress)
         self._characters = 0  # counted
         # Workers load the kernels if this process has: they are compiled and in the cache.
@@ -163,19 +182,23 @@ class _Crew:
                 process.kill()  # one that ignores SIGTERM, as its parent may, ends all the same
                 process.join()
 
-    def _receive(self) -> None:
-        """Wait until a worker has done a task, and keep the result."""
-        found = wait([worker.connection for worker in self._workers])
+    def _receive(self, timeout: float | None = None) -> bool:
+        """Wait until a worker has done a task, and keep the result; whether one came in time."""
+        found = wait([worker.connection for worker in self._workers], timeout)
         for worker in self._workers:
             if worker.connection in found:
                 try:
                     number, *outcome = worker.connection.recv()
                 except (EOFError, OSError):
                     raise BrokenProcessPool("a worker process died") from None
+                if number == READY:
+                    worker.tasks -= self._unready
+                    continue
                 self.done[number] = tuple(outcome)
                 worker.tasks -= 1
                 if number == NO_TASK:
                     self.result(NO_TASK)
+        return bool(found)
 
 
 class _InWorkerError(Exception):
@@ -207,6 +230,7 @@ def _work(connections: Sequence[Connection], modules: Iterable[str]) -> None:
     except RuntimeError as error:
         _send_error(own, NO_TASK, error)
         return
+    tasks.put((READY, bool, ()))
     while True:
         number, function, task = tasks.get()
         try:

@@ -166,7 +166,8 @@ def _fingerprinted(
         yield from starmap(fingerprint_chunk, tasks)
         return
     try:
-        with closing(results(fingerprint_chunk, tasks, jobs, characters, progress)) as chunks:
+        made = results(fingerprint_chunk, tasks, jobs, characters, progress, takes_part=True)
+        with closing(made) as chunks:
             yield from chunks
     except BrokenProcessPool:
         check_that_workers_start()

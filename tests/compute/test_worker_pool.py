@@ -39,7 +39,8 @@ def dying(number):
     return number
 
 
-def process(_):
+def process(wait):
+    sleep(wait)
     return os.getpid()
 
 
@@ -69,6 +70,20 @@ def test_only_a_few_tasks_are_taken_ahead():
         assert len(taken) <= done + 2 + 2 * AHEAD
     with_results.close()
     assert len(taken) < 30
+
+
+def test_a_process_that_takes_part_does_tasks_until_others_are_ready_and_beside_them():
+    done = []
+
+    def tasks():
+        while len({*done}) < 2:
+            yield (0.01,)
+
+    for each in results(process, tasks(), 2, takes_part=True):
+        done.append(each)  # noqa: PERF402  (`tasks` looks at it meanwhile)
+
+    assert done[0] == os.getpid()
+    assert len({*done}) == 2
 
 
 def test_an_error_reaches_the_caller():
@@ -134,7 +149,7 @@ def test_a_worker_that_dies_is_an_error():
 
 
 def test_workers_end_when_the_generator_is_closed():
-    made = results(process, ((number,) for number in range(50)), 1)
+    made = results(process, [(0,)] * 50, 1)
     worker = next(made)
     made.close()
 

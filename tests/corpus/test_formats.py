@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import pickle
 import zlib
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -86,8 +87,8 @@ def table(path, **options):
 
 
 def read(opened):
-    """The texts of a table, their numbers and offsets, and flaws."""
-    parts = [chunk.parsed() for chunk in opened.chunks()]
+    """The texts of a table, their numbers and offsets, and flaws, as a worker receives them."""
+    parts = [pickle.loads(pickle.dumps(chunk)).parsed() for chunk in opened.chunks()]
     joined = [
         [each for part in parts for each in getattr(part, name)]
         for name in ("texts", "numbers", "offsets", "flaws")
@@ -232,6 +233,13 @@ def test_a_file_that_changes_is_an_error(write, name, use):
     arguments = {"chunks": (), "values": ("text", np.array([2]), np.array([40])), "kept": (none,)}
     with pytest.raises(InputError, match=r"changed while it was read; run again$"):
         list(getattr(opened, use)(*arguments[use]))
+
+
+@pytest.mark.parametrize(("name", "is_sent"), [("a.jsonl", False), ("a.JSONL.gz", True)])
+def test_lines_are_sent_to_a_worker_only_where_it_cannot_read_them(write, name, is_sent):
+    (chunk,) = table(write(name, FILES[name]())).chunks()
+
+    assert (b"drei" in pickle.dumps(chunk)) == is_sent
 
 
 @pytest.mark.parametrize("name", FILES)
