@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import islice, pairwise
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -126,9 +127,20 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Re
 
 
 def each_in_threads(work: Callable[[Item], Result], several: Iterator[Item]) -> Iterator[Result]:
-    """Yield the result of `work` on each item; each thread holds one at a time."""
-    while some := list(islice(several, threads())):
-        yield from in_threads(work, some)
+    """Yield the result of `work` on each item; while threads work, the next item is made."""
+    if threads() == 1:
+        yield from map(work, several)
+        return
+    from concurrent.futures import Future, ThreadPoolExecutor  # noqa: PLC0415  slow to import
+
+    waiting = deque[Future[Result]]()
+    with ThreadPoolExecutor(threads()) as pool:
+        for item in several:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > threads():
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def threads() -> int:
