@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 from difficult import difficult_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import LONG
 
 import simdup
 from simdup.compute import compiled as fast
@@ -264,6 +266,20 @@ def test_an_invalid_numba_num_threads_is_ignored(said):
     )
 
     assert (done.stdout, done.stderr) == (b"True\n", b"")
+
+
+def test_the_next_item_is_made_while_threads_work(monkeypatch):
+    monkeypatch.setattr(fast, "threads", lambda: 2)
+    is_made = threading.Event()
+
+    def items():
+        yield from (0, 1)
+        is_made.set()
+        yield 2
+
+    found = fast.each_in_threads(lambda number: (number, is_made.wait(LONG)), items())
+
+    assert [*found] == [(0, True), (1, True), (2, True)]
 
 
 def test_compiling_reports_progress(kernels):
