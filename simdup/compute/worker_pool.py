@@ -52,14 +52,13 @@ _FORKS = sys.platform == "linux"
 _PR_SET_PDEATHSIG = 1
 
 
-def results(  # noqa: PLR0913  (the last three have an answer)
+def results(  # noqa: PLR0913, PLR0917  (the last three have an answer)
     function: Callable[..., Result],
     tasks: Iterable[tuple[Any, ...]],
     jobs: int,
     characters: int = 0,
     progress: Progress = silent,
-    *,
-    takes_part: bool = False,
+    takes_part: bool = False,  # noqa: FBT001, FBT002  (the last of many)
 ) -> Generator[Result]:
     """Yield the function's result for each task (its arguments), in order, by `jobs` processes.
 

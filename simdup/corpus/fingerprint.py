@@ -166,7 +166,8 @@ def _fingerprinted(
         yield from starmap(fingerprint_chunk, tasks)
         return
     try:
-        made = results(fingerprint_chunk, tasks, jobs, characters, progress, takes_part=True)
+        takes_part = jobs_worth(characters) > 1  # else this process waits for the others alone
+        made = results(fingerprint_chunk, tasks, jobs, characters, progress, takes_part)
         with closing(made) as chunks:
             yield from chunks
     except BrokenProcessPool:

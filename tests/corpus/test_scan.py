@@ -331,9 +331,10 @@ def test_memory_for_sketches_is_bounded():
     assert (joined.take(np.array([63])).joined() == many).all()
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 3])
-def test_the_number_of_processes_changes_nothing(write, monkeypatch, jobs):
+@pytest.mark.parametrize(("jobs", "takes_part"), [(1, False), (2, False), (2, True), (3, True)])
+def test_the_number_of_processes_changes_nothing(write, monkeypatch, jobs, takes_part):
     monkeypatch.setattr(streams, "BLOCK", 1000)
+    monkeypatch.setattr(collect, "jobs_worth", lambda _: 1 + takes_part)
     write("a.jsonl", as_json(TEXTS[:7]) + "{\n")
     write("b.jsonl", "[]\n" + as_json(TEXTS[7:]))
 
