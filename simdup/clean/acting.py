@@ -4,6 +4,8 @@
 acts on the file. Until its last name is gone, a file that turns out to be a wrong one is put back.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import secrets

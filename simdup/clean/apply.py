@@ -5,6 +5,8 @@ first of its files is touched, and what the batch did before the next one begins
 a killed run lacks the outcome of at most one batch; `simdup.clean.settle` finds it out.
 """
 
+from __future__ import annotations
+
 import os
 import signal
 import threading

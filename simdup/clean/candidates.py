@@ -1,5 +1,7 @@
 """Finds the files of a result's groups as they are now: which may be kept, and which may go."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

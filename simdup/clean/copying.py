@@ -1,5 +1,7 @@
 """Copies a file whole to another file system, or lets two files on one share blocks."""
 
+from __future__ import annotations
+
 import errno
 import os
 import stat

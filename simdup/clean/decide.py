@@ -11,6 +11,8 @@ even where the rules prefer some files of the one folder and some of the other. 
 the same files the one stays that the rules prefer more often.
 """
 
+from __future__ import annotations
+
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

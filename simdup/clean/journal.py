@@ -5,6 +5,8 @@ A journal is JSON Lines: `begin`, a `planned` line for each action, and then for
 with its CRC, so that a torn or damaged line is told from a whole one. Lines are only ever added.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re

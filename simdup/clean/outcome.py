@@ -1,5 +1,7 @@
 """The outcome of a plan or of an undo, and why files were left as they are."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from enum import Enum
 

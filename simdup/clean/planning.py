@@ -8,6 +8,8 @@ options, written by hand or by somebody else, so nothing in it counts as consent
 is protected now is acted on.
 """
 
+from __future__ import annotations
+
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

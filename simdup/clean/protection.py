@@ -1,5 +1,7 @@
 """Says which files may not be touched, whatever the rules prefer."""
 
+from __future__ import annotations
+
 import os
 import stat
 from collections.abc import Callable, Iterable

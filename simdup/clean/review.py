@@ -5,6 +5,8 @@ copies: the rules decide about them. This module uses no terminal, and changes n
 plan.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum

@@ -7,6 +7,8 @@ does, the reasons of `findings.keeper` decide, by which a scan orders its groups
 `tests/clean/rules.json` has the answers that any other program with these rules has to give.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,6 +4,8 @@ A journal is not trusted: a file is moved back only if it lies where simdup puts
 time and the bytes that the journal gives, and nothing has its old name.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import stat

@@ -6,6 +6,8 @@ trash in the home folder, and one at the top of every other mount. The package S
 into a bin and does not tell where, so `simdup undo` cannot take them out: the user must.
 """
 
+from __future__ import annotations
+
 import os
 import stat
 import sys

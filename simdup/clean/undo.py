@@ -1,5 +1,7 @@
 """Puts the files of a journal back where they were, or finishes the run of the journal."""
 
+from __future__ import annotations
+
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence

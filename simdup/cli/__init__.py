@@ -6,6 +6,8 @@ records of options are declared, then `relations`, which says which options go t
 `cleaning` does the work of `clean` and `undo`.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """The work of `simdup clean` and `simdup undo`, whose options `cli.clean` declares."""
 
+from __future__ import annotations
+
 import json
 import math
 import os

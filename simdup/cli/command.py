@@ -1,5 +1,7 @@
 """The class of simdup's commands: options as records, help under headings, configuration files."""
 
+from __future__ import annotations
+
 import gc
 import sys
 from importlib import import_module

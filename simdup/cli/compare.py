@@ -1,5 +1,7 @@
 """`simdup compare`: two files side by side."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import click

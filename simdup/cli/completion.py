@@ -1,5 +1,7 @@
 """`simdup completion`: scripts that make a shell complete commands, options and their values."""
 
+from __future__ import annotations
+
 import os
 
 import click

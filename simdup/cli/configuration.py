@@ -9,6 +9,8 @@ how their texts are read, is up to the user.
 way to others.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Mapping, Sequence

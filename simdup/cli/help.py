@@ -6,6 +6,8 @@ writes the man page anew, from the help of all commands. A wheel installs it as
 share/man/man1/simdup.1.
 """
 
+from __future__ import annotations
+
 import re
 import shutil
 import sys

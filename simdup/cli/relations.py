@@ -13,6 +13,8 @@ then the file in the tree, then the user's own file. `replaces` are terms for op
 stand beside this one on the command line, but give way to it if they come from a file.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 

@@ -1,5 +1,7 @@
 """`simdup report`: a result that was saved as JSON, shown again."""
 
+from __future__ import annotations
+
 import os
 from typing import NamedTuple
 

@@ -4,6 +4,8 @@ It only writes a plan. After every answer the plan so far is in a file beside it
 was answered is lost, and the next review goes on from there.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Callable, Iterator

@@ -3,6 +3,8 @@
 spark-submit SITE-PACKAGES/simdup/cli/submit.py hdfs:///pages/*.jsonl --output hdfs:///out
 """
 
+from __future__ import annotations
+
 import sys
 
 from simdup.cli import main

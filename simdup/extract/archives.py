@@ -8,6 +8,8 @@ name the last counts. An archive that has too many members, or would unpack to t
 refused as a whole.
 """
 
+from __future__ import annotations
+
 import posixpath
 import stat
 import struct

@@ -5,6 +5,8 @@ other error, whatever the bytes are. If the file holds more than this text, the 
 `with_unread` content.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b

@@ -5,6 +5,8 @@ without a body of its own has the text of the first part that is marked as an at
 mails within it, below its subject. A mailbox has the texts of all its mails.
 """
 
+from __future__ import annotations
+
 import re
 from binascii import a2b_base64, a2b_qp
 from collections.abc import Iterator, Sequence

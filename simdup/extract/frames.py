@@ -6,6 +6,8 @@ same page always has the same text. A page that marks nothing, or has little bes
 frame, stays whole.
 """
 
+from __future__ import annotations
+
 import re
 from itertools import compress
 from typing import NamedTuple

@@ -8,6 +8,8 @@ with another, so that nesting costs nothing. (Python's own html.parser needs six
 CSS and scripts, which may hide or add text, are not run. Alternative texts are left out.
 """
 
+from __future__ import annotations
+
 import codecs
 import re
 from collections.abc import Iterator

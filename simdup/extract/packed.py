@@ -4,6 +4,8 @@ Data is unpacked piece by piece in the process that reads the file: these decode
 a process of their own would take longer than they do. The output is counted and limited.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import zlib

@@ -8,6 +8,8 @@ PDFium is C++ and cannot be trusted with hostile files: `sandbox` runs it in a p
 own. The package pypdfium2 is an extra.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,5 +1,7 @@
 """Bytes of a document in, its text out, by the reader for its format."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from importlib import import_module

@@ -5,6 +5,8 @@ stay, in their order. Conditions that ask for a terminal hold. Strings and regis
 a page defines for itself are left out.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 

@@ -5,6 +5,8 @@ are collected and decoded together, by the encoding of their font or else of the
 gives a character's code point; the bytes after it are for older readers.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass, replace
 

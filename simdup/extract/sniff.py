@@ -4,6 +4,8 @@ Every other file is plain text or binary, which `text.encodings` finds out: sour
 of unknown kinds are read as text, tags and all.
 """
 
+from __future__ import annotations
+
 import codecs
 import os
 import re

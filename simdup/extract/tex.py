@@ -6,6 +6,8 @@ before `\begin{document}` except the title are left out. Formulas stay, with the
 such as `\alpha` mean. `\input` is not followed.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 

@@ -8,6 +8,8 @@ Reading takes time in proportion to the length of a file: no pattern can match t
 in two ways.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re

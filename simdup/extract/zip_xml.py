@@ -5,6 +5,8 @@ prefix, since prefixes differ from program to program. No entity may be declared
 can be expanded or fetched. Unpacked bytes are counted and limited.
 """
 
+from __future__ import annotations
+
 import posixpath
 import struct
 import zlib

@@ -5,6 +5,8 @@ tables of blocks too, and an index for parts has `samples`. A batch is a transac
 all of it or nothing.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import sqlite3

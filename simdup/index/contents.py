@@ -4,6 +4,8 @@
 between threads.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import struct

@@ -4,6 +4,8 @@ Dictionaries and converters are noted by digest and command, and the user of an 
 them again: an index from elsewhere must not make simdup read or run what it names.
 """
 
+from __future__ import annotations
+
 import json
 from dataclasses import replace
 from enum import Enum

@@ -1,5 +1,7 @@
 """Records of an index: its answers, its contents, its changes."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

@@ -12,6 +12,8 @@ segment, so that there are few runs and each hash is written two or three times 
 until the run is written again, at the latest when half of its texts are gone.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise

@@ -15,6 +15,8 @@ index as in a small one. With a table row for each fingerprint, a batch would ch
 every page of the tables.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

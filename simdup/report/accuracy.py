@@ -1,5 +1,7 @@
 """An evaluation as a table and a web page for people, and as JSON and CSV for programs."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace

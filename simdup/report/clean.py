@@ -3,6 +3,8 @@
 A plan may also be a shell script that people can read and shorten; each command runs every check.
 """
 
+from __future__ import annotations
+
 import os
 import shlex
 from collections import Counter, defaultdict

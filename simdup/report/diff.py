@@ -4,6 +4,8 @@ Each line has its number in the text. The words that changed within a line are m
 and Japanese the characters. Long runs and long unchanged passages are folded.
 """
 
+from __future__ import annotations
+
 import re
 from bisect import bisect_left
 from collections import Counter

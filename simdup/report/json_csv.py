@@ -1,5 +1,7 @@
 """JSON, JSON Lines and CSV as all reports write them, and the reports of scans in these formats."""
 
+from __future__ import annotations
+
 import csv
 import io
 import json

@@ -3,6 +3,8 @@
 A report does not contain the documents that are in no group.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator

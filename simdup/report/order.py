@@ -1,5 +1,7 @@
 """Which groups of a result a report shows, in which order, and how much space they could free."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain

@@ -1,5 +1,7 @@
 """The answers and the content of an index, for people and for programs."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain

@@ -1,5 +1,7 @@
 """Groups of rows of a corpus, for people and for programs."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,5 +1,7 @@
 """Lines for a terminal: how many columns they take, and their colours."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 from unicodedata import category, east_asian_width
 

@@ -1,5 +1,7 @@
 """The results of scans and comparisons as text for people."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections import Counter

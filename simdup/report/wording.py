@@ -1,5 +1,7 @@
 """How reports write sizes, shares, counts and file names."""
 
+from __future__ import annotations
+
 import os
 import shlex
 from collections.abc import Iterable

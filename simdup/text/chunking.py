@@ -4,6 +4,8 @@ Short texts are handled together, in batches. A long text is cut into pieces, an
 that changes no token.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 

@@ -10,6 +10,8 @@ letters that happens to spell an everyday character, as in Polish, weighs little
 cannot be decoded count each time.
 """
 
+from __future__ import annotations
+
 import codecs
 import os
 from functools import cache

@@ -10,6 +10,8 @@ Decoding never fails: unreadable bytes become U+FFFD, and `count_lost` counts th
 at the very end are padding and no part of the text; a NUL elsewhere cannot be read.
 """
 
+from __future__ import annotations
+
 import codecs
 import os
 import re

@@ -5,6 +5,8 @@ ISO-2022-KR (RFC 1557) and UTF-7 (RFC 2152). Python's own decoders of ISO-2022 r
 bytes though told to replace them, and lack the characters that Windows adds.
 """
 
+from __future__ import annotations
+
 import codecs
 import re
 from collections.abc import Callable

@@ -4,6 +4,8 @@ So the same code handles records and plain texts. Where features are made
 (`fingerprint.features`), the fields are separated again.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 

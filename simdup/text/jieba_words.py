@@ -4,6 +4,8 @@ rjieba cuts runs of Han as jieba does, some ten times faster; a user's own dicti
 jieba itself. Both are imported only when needed: jieba's dictionary takes most of a second.
 """
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache

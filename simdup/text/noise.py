@@ -4,6 +4,8 @@ Tables of numbers and redirections are alike by nature. A doubtful text is compa
 but no command acts on its file.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections import Counter

@@ -1,5 +1,7 @@
 """Signs that bytes or characters are of one script."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from unicodedata import category, name

@@ -7,6 +7,8 @@ tables come from `unicodedata`, so they are as new as Python's.
 Method: Unicode Standard Annex 15 (normalization forms), sections 9 and 13.
 """
 
+from __future__ import annotations
+
 import os
 import unicodedata
 from collections import defaultdict

@@ -1,5 +1,7 @@
 """The answers of an index as one HTML page: a list for each question, texts side by side."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 

@@ -4,6 +4,8 @@ A page is page.html with a main part of its own, page.css and its scripts, all f
 `screen`, and a policy that allows no other style or script.
 """
 
+from __future__ import annotations
+
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping

@@ -3,6 +3,8 @@
 Texts become compressed blocks, within the room that a page has.
 """
 
+from __future__ import annotations
+
 import os
 import zlib
 from base64 import b64encode

@@ -4,6 +4,8 @@ The page can write plans, so its data say exactly which file each member is. The
 nothing by itself: it exports a plan for `simdup clean`, which checks every line.
 """
 
+from __future__ import annotations
+
 import os
 from base64 import b64encode
 from collections.abc import Iterable, Iterator

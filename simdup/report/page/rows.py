@@ -1,5 +1,7 @@
 """The groups of rows of a corpus as one HTML page, which stays bounded however many there are."""
 
+from __future__ import annotations
+
 import os
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
