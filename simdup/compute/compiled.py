@@ -65,9 +65,6 @@ def load_kernels(progress: Progress = silent) -> ModuleType | None:
         return loaded_kernels()
     if not _number(os.environ.get("NUMBA_NUM_THREADS", "1")):
         del os.environ["NUMBA_NUM_THREADS"]  # numba would fail, or complain at length
-    modules: dict[str, Any] = sys.modules
-    # Where scipy is installed, numba would load it too, for linear algebra: .2 s in vain.
-    modules.setdefault("scipy.linalg", None)
     try:
         kernels = import_module("simdup.compute.kernels")
         for _ in progress(kernels.warmed(), "compile", len(kernels.EVERY)):
@@ -75,9 +72,6 @@ def load_kernels(progress: Progress = silent) -> ModuleType | None:
     except Exception:  # noqa: BLE001  (a numba that does not fit this numpy or LLVM fails anyhow)
         sys.modules.pop("simdup.compute.kernels", None)
         _ACCOUNT.is_broken = True
-    finally:
-        if modules["scipy.linalg"] is None:
-            del modules["scipy.linalg"]
     return loaded_kernels()
 
 
