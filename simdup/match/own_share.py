@@ -80,8 +80,8 @@ PARTS_WORTH = 8
 # Counters that are looked at to estimate how many unrelated values share one.
 SAMPLED_COUNTERS = 1 << 16
 
-# Values of sketches that are in memory at once, while pairs are compared: some 300 MB at most.
-VALUES_IN_MEMORY = 1 << 25
+# Values of sketches that are in memory at once, while pairs are compared: some 100 MB.
+VALUES_IN_MEMORY = 1 << 24
 
 # Values of a block of a file with sketches, 1 GB. The pairs between two blocks are compared
 # together, so that a part of them reads no more than is near each other.
