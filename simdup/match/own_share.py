@@ -522,8 +522,8 @@ def in_parts(sketches: Sketches, pairs: Indices) -> Iterator[tuple[Indices, Sket
     if sketches.mapped is None:
         yield np.arange(len(pairs)), sketches
         return
-    block = sketches.begins[pairs] // BLOCK
-    order, begins = np.lexsort((pairs[:, 0], *block.T)), np.zeros_like(sketches.begins)
+    order = np.lexsort((pairs[:, 0], *(sketches.begins[pairs] // BLOCK).T))
+    begins = np.zeros_like(sketches.begins)
     for places in parts_of_texts(sketches.sizes[pairs].sum(axis=1), order, VALUES_IN_MEMORY):
         texts = distinct_numbers(pairs[places])
         asked = joined([sketches.take(part) for part in parts_of_texts(sketches.sizes, texts)])
