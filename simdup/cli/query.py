@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -24,7 +25,7 @@ if TYPE_CHECKING:  # these load numpy
     from simdup.extract.readers import Readers
     from simdup.index.index import Index
     from simdup.index.records import Answer, Searched
-    from simdup.records import Skipped
+    from simdup.records import Document, Skipped
 
 Outcome: TypeAlias = "Answer | Skipped"
 
@@ -166,7 +167,22 @@ def _reads(
     else:
         yield partial(text_again, readers, answer.document)
     for match in answer.matches:
-        yield partial(text_again, readers, match.document)
+        yield partial(_text_now, readers, match.document)
+
+
+def _text_now(readers: Readers, document: Document) -> str | Skipped:
+    """Return the text of a document of the index, whatever the times of its file, or why not."""
+    from simdup.files.walk import listed
+    from simdup.records import Reason, Skipped
+
+    if not os.path.isabs(document.path):
+        return Skipped(document.path, Reason.VANISHED)  # a text that was added by name
+    (now,) = listed([document.path])
+    if isinstance(now, Skipped):
+        return now
+    if now.size != document.source.size:
+        return Skipped(document.path, Reason.CHANGED)
+    return text_again(readers, document._replace(source=now))
 
 
 def _ask(index: Index, files: Sequence[str], asked: Query) -> _Run:
