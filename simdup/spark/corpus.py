@@ -304,8 +304,11 @@ def _stop(session: SparkSession) -> None:
 
 def _remove(path: Any, system: Any) -> None:  # noqa: ANN401  (Java's)
     """Remove a folder, again and again while a stopping task still writes to it."""
-    for _ in range(10):
-        system.delete(path, True)  # noqa: FBT003  (Java's)
+    times_gone = 0
+    for _ in range(50):
+        times_gone = 0 if system.delete(path, True) else times_gone + 1  # noqa: FBT003  (Java's)
+        if times_gone == 5:
+            return
         time.sleep(0.1)
 
 
