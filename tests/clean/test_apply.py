@@ -495,16 +495,6 @@ def test_a_tree_is_as_before_if_files_were_moved_within_it(to):
     assert tree(".") == before
 
 
-def test_a_folder_for_moved_files_is_made_for_the_first_of_them_and_not_before():
-    write(a=TEXT, b=TEXT)
-    made = plan(("a", "b"), act=Act.MOVE)
-    write(b="a newer version")
-
-    assert len(reasons(apply(made, Consents(), to="to/deep"))) == 1
-
-    assert not os.path.exists("to")
-
-
 def test_a_file_with_another_name_is_not_moved_to_another_file_system(monkeypatch):
     part(monkeypatch)
     write(a=TEXT, b=TEXT)

@@ -118,14 +118,6 @@ def test_identical_bytes_go_for_the_file_that_the_rules_prefer(tree):
     assert plan.left == ()
 
 
-def test_a_plan_names_every_file_of_a_group(tree):
-    contents = {"a": text(1), "b": text(1, changed=6), "c": text(1, changed=12), "d": text(1)}
-    plan = planned(saved(tree(contents)), "oldest")
-
-    assert names(plan) == {"d": "a"}
-    assert {each.file.path[-1] for each in plan.left} == {"b", "c"}
-
-
 def test_copies_of_a_similar_file_go_for_that_one_and_not_for_the_representative(tree):
     result = saved(
         tree({"a": text(1), "b": text(1, changed=20), "c": text(1, changed=20), "d": text(1)})
@@ -207,16 +199,6 @@ def test_related_files_stay_however_low_the_floor_is(tree):
     plan = planned(result, "oldest", near=0.1)
     assert names(plan) == {"b": "a"}
     assert left(plan) == {"c": RELATED}
-
-
-def test_a_similar_document_wants_both_consents(tree):
-    html = f"<html><body><p>{text(1, changed=6)}</p></body></html>"
-    result = saved(tree({"a": text(1), "b.html": html}))
-
-    assert left(planned(result, "oldest", formats=True)) == {"b.html": NEAR_ASKS}
-    assert left(planned(result, "oldest", near=0.9)) == {"b.html": NEAR_FORMATS_ASKS}
-    plan = planned(result, "oldest", near=0.9, formats=True)
-    assert names(plan) == {"b.html": "a"}
 
 
 def test_a_similar_file_goes_for_another_copy_of_the_preferred_text_if_consent_is_lacking(tree):
@@ -505,6 +487,10 @@ def test_files_named_one_by_one_are_acted_on_in_their_folders_only(tree):
 # Folders
 
 
+# The files of a folder.
+FOUR = {f"{n}.txt": text(n) for n in range(4)}
+
+
 def folders(contents):
     return {
         f"{folder}/{name}": each
@@ -514,8 +500,7 @@ def folders(contents):
 
 
 def test_a_folder_whose_files_all_stand_in_another_goes_whole(tree):
-    one = {f"{n}.txt": text(n) for n in range(4)}
-    root = tree(folders({"copy": one, "docs": one | {"5.txt": text(5)}}))
+    root = tree(folders({"copy": FOUR, "docs": FOUR | {"5.txt": text(5)}}))
 
     # By default the older files would be kept, those in "copy".
     plan = planned(saved(root))
@@ -527,8 +512,7 @@ def test_a_folder_whose_files_all_stand_in_another_goes_whole(tree):
 
 
 def test_the_users_rules_come_before_a_whole_folder(tree):
-    one = {f"{n}.txt": text(n) for n in range(4)}
-    root = tree(folders({"copy": one, "docs": one | {"5.txt": text(5)}}))
+    root = tree(folders({"copy": FOUR, "docs": FOUR | {"5.txt": text(5)}}))
 
     plan = planned(saved(root), "oldest")
 
@@ -537,8 +521,7 @@ def test_the_users_rules_come_before_a_whole_folder(tree):
 
 
 def test_of_two_folders_with_the_same_files_the_one_that_the_rules_prefer_stays(tree):
-    one = {f"{n}.txt": text(n) for n in range(4)}
-    root = tree(folders({"a": one, "b": one}))
+    root = tree(folders({"a": FOUR, "b": FOUR}))
     for name in ("0.txt", "1.txt", "2.txt"):
         os.utime(root / "b" / name, (2_000_000, 2_000_000))
     os.utime(root / "a" / "3.txt", (3_000_000, 3_000_000))
@@ -549,8 +532,7 @@ def test_of_two_folders_with_the_same_files_the_one_that_the_rules_prefer_stays(
 
 
 def test_a_folder_with_one_protected_file_does_not_go_whole(tree):
-    one = {f"{n}.txt": text(n) for n in range(4)}
-    root = tree(folders({"a": one, "b": one}))
+    root = tree(folders({"a": FOUR, "b": FOUR}))
 
     plan = planned(saved(root), "newest", protection=Protection((str(root / "a" / "0.txt"),)))
 

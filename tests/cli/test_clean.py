@@ -303,19 +303,6 @@ def test_the_command_that_a_dry_run_names_confirms_the_number_of_files(run, writ
     assert b"3 planned = 3 done" in run(*shlex.split(line)[1:]).err
 
 
-def test_a_file_that_changed_is_refused_by_name_and_the_exit_code_says_so(run, found, trash):
-    run("clean", found, "-o", "plan.jsonl", "-q")
-    (action,) = read_plan("plan.jsonl").actions
-    Path(action.file.path).write_text("other", "utf-8")
-
-    ended = run("clean", "plan.jsonl", "--apply")
-
-    assert ended.code == 3
-    assert last(ended, 2)[0] == f"refused: {action.file.path}: changed since the scan"
-    assert last(ended) == ["1 planned = 0 done + 1 refused + 0 left"]
-    assert not trash.exists() or not [*(trash / "files").iterdir()]
-
-
 def test_a_result_and_a_plan_of_files_that_changed_have_one_count_and_one_code(
     run, found, trash, write
 ):
