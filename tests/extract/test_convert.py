@@ -292,20 +292,6 @@ def test_a_changed_command_does_not_reuse_stored_answers(run, write, english):
     assert counts == [0, 1, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("value", "complaint"),
-    [
-        ("doc", "'--convert': 'doc' is not EXT=COMMAND such as 'doc=antiword {}'"),
-        ("doc=nosuch-program {}", "there is no program 'nosuch-program'"),
-    ],
-)
-def test_wrong_converters_are_one_line(run, value, complaint):
-    ended = run("scan", ".", "--convert", value)
-
-    assert (ended.code, ended.err.count(b"\n")) == (2, 1)
-    assert complaint in ended.err.decode()
-
-
 def test_comparing_converts_too(run, write, english):
     write("a.txt", english)
     write("b.old", english[::-1])
