@@ -91,7 +91,7 @@ class _Bar:
 def drawn(label: str, total: float | None, done: float, elapsed_s: float, left_s: float) -> str:
     """The line of a phase; `left_s` is how long the whole run goes on, as far as is known.
 
-    >>> drawn("walk", None, 12_345, 75)
+    >>> drawn("walk", None, 12_345, 75, 0)
     'walk     12,345 files, 165/s, 01:15 gone'
     """
     rate = done / elapsed_s if elapsed_s else 0
