@@ -12,12 +12,24 @@ from typing import TypeVar
 
 import numpy as np
 
-from simdup import records
 from simdup.findings.identical import Found, entries, identity_of
 from simdup.findings.keeper import is_under
 from simdup.match.own_share import least_similarity
 from simdup.match.tiers import NEAR_SCORE, RELATED, is_near, member_tiers, scores, tier
-from simdup.records import Document, FolderPair, Group, Kind, ScanResult, Skipped
+from simdup.records import (
+    Candidates,
+    Comparison,
+    Document,
+    FolderPair,
+    Group,
+    Kind,
+    Part,
+    Reason,
+    ScanResult,
+    Skipped,
+    Stats,
+    Version,
+)
 from simdup.report import order
 from simdup.report.order import View
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
@@ -178,7 +190,7 @@ def newer_name(pair: FolderPair) -> str:
 
 
 def part_lines(
-    parts: Sequence[records.Part], look: TerminalStyle = PLAIN, most: int | None = None
+    parts: Sequence[Part], look: TerminalStyle = PLAIN, most: int | None = None
 ) -> Iterator[str]:
     """The larger files, and the parts of each in the order in which they stand there.
 
@@ -286,7 +298,7 @@ def _not_duplicates(group: Group) -> Iterator[str]:
         yield f"and {count(more, 'more pair')} that you called different"
 
 
-def chain(versions: Sequence[records.Version], look: TerminalStyle = PLAIN) -> str:
+def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
     """Versions from the oldest to the newest, and the change from each to the next."""
     taken = (look.columns or 0) // 2
     names, figures = chain_parts(versions)
@@ -297,7 +309,7 @@ def chain(versions: Sequence[records.Version], look: TerminalStyle = PLAIN) -> s
     return f"{shown}, newest last; {listed} % changed"
 
 
-def chain_parts(versions: Sequence[records.Version]) -> tuple[list[str], list[str]]:
+def chain_parts(versions: Sequence[Version]) -> tuple[list[str], list[str]]:
     """The names of versions, and the changes from each to the next in per cent, if known."""
     names = _told_apart([printable(each.path) for each in versions])
     return names, [_change(each.changed) for each in versions[1:] if each.changed is not None]
@@ -606,7 +618,7 @@ def _most_first(words: Iterable[str]) -> dict[str, int]:
 
 def missing_extras(skipped: Iterable[Skipped]) -> dict[str, int]:
     """The number of files that each command would make readable: it installs an extra."""
-    details = (each.detail for each in skipped if each.reason is records.Reason.MISSING_EXTRA)
+    details = (each.detail for each in skipped if each.reason is Reason.MISSING_EXTRA)
     # A saved result may be somebody else's: no other words of it become advice.
     return Counter(found[1] for each in details if (found := _INSTALLS.fullmatch(each)))
 
@@ -635,7 +647,7 @@ def left_out(skipped: Iterable[Skipped], option: str = "--noise") -> list[str]:
 
 def _is_noise(skipped: Skipped) -> bool:
     """Whether this is a folder that `--noise` enters; a skipped index has a detail."""
-    return skipped.reason is records.Reason.NOISE and not skipped.detail
+    return skipped.reason is Reason.NOISE and not skipped.detail
 
 
 def summary(everything: ScanResult, *, siblings: bool = False, related: bool = False) -> list[str]:
@@ -712,7 +724,7 @@ def _piled(*piles: tuple[order.Pile, str, str]) -> str:
     )
 
 
-def _work(stats: records.Stats) -> str:
+def _work(stats: Stats) -> str:
     """How many files were read, or were compared if some were known from an earlier scan."""
     verb, known = "read", ""
     if stats.from_store:
@@ -752,7 +764,7 @@ def _some(names: Sequence[str], more: int, noun: str) -> str:
     return f"{shown} and {count(more, noun)}" if more > 0 else shown
 
 
-def searched(candidates: records.Candidates | None, settings: Settings) -> Iterator[str]:
+def searched(candidates: Candidates | None, settings: Settings) -> Iterator[str]:
     """A line with the share of near-duplicates that was found, if a sample measured it.
 
     Then a warning if the search for candidates was narrower than the similarity asks for.
@@ -773,7 +785,7 @@ def searched(candidates: records.Candidates | None, settings: Settings) -> Itera
 
 
 def render_comparison(
-    comparison: records.Comparison, look: TerminalStyle = PLAIN, *, verbose: bool = False
+    comparison: Comparison, look: TerminalStyle = PLAIN, *, verbose: bool = False
 ) -> Iterator[str]:
     """The verdict, the similarity and both files; if `verbose`, also how far apart they are."""
     colour = HEADING if comparison.kind is None else KINDS[comparison.kind]
@@ -804,7 +816,7 @@ def render_comparison(
         yield from _distance(comparison)
 
 
-def _distance(comparison: records.Comparison) -> Iterator[str]:
+def _distance(comparison: Comparison) -> Iterator[str]:
     """How far apart the fingerprints are, and the similarity estimated from that."""
     bits, distance = comparison.settings.recipe.bits, comparison.distance
     error = standard_error(estimate(None, distance, bits), bits)
@@ -816,7 +828,7 @@ def _distance(comparison: records.Comparison) -> Iterator[str]:
     yield f"estimate     {alike} alike ({low} to {high} within one standard error)"
 
 
-def _verdict(comparison: records.Comparison) -> str:
+def _verdict(comparison: Comparison) -> str:
     settings, kind = comparison.settings, comparison.kind
     if kind not in {None, Kind.NEAR}:
         others = other_content(comparison.left, comparison.right)
