@@ -8,6 +8,7 @@ records of options are declared, then `relations`, which says which options go t
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from simdup.report.wording import as_typed, printable
 TROUBLE, FAULT = 2, 70
 
 _NO_MEMORY = "out of memory"
+_FULL = ", perhaps for temporary files: TMPDIR names another folder"
 
 # The first sentence of each command's help, so that listing the commands imports none of them.
 SUMMARIES = {
@@ -194,7 +196,8 @@ def _trouble(error: Exception) -> str | None:
             return "cannot start a process or thread: too many run, or memory is out"
         case OSError(errno=int()) | UnsupportedOperation():  # the system said so
             where = f"{error.filename!r}: " if error.filename else ""
-            return f"{where}{error.strerror or error}"
+            is_full = not where and error.errno in {errno.ENOSPC, errno.EFBIG}
+            return f"{where}{error.strerror or error}" + is_full * _FULL
         case MemoryError() | SystemError():  # Python's words where a MemoryError got lost
             return _NO_MEMORY
         case ImportError() if not (error.name or "").startswith("simdup"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from errno import EAGAIN, EMFILE
+from errno import EAGAIN, EFBIG, EMFILE
 
 import pytest
 
@@ -38,6 +38,10 @@ def import_error():
             "cannot start a process or thread: too many run, or memory is out",
         ),
         (OSError(EMFILE, os.strerror(EMFILE)), "Too many open files"),
+        (
+            OSError(EFBIG, "File too large"),
+            "File too large, perhaps for temporary files: TMPDIR names another folder",
+        ),
     ],
     ids=lambda each: type(each).__name__,
 )
