@@ -15,7 +15,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from corpus import Corpus
+from corpus import KINDS, Corpus
 from datasketch import MinHash
 from rensa import RMinHash
 from report import Report, choose_kernels, fresh, measured, options, reported
@@ -99,17 +99,10 @@ CONTENDERS = {
     **own("words, plain jieba, 128 bits", bits=128, features="words", **JIEBA),
 }
 
-LANGUAGES: dict[str, Callable[[Corpus, int], str]] = {
-    "English": Corpus.english,
-    "Chinese": Corpus.chinese,
-    "mixed": Corpus.mixed,
-    "skewed": Corpus.skewed,
-}
 
-
-def texts_of(language: str, megabytes: float, size: int) -> list[str]:
-    corpus, count = Corpus(1), max(1, round(megabytes * 1e6 / size))
-    return [LANGUAGES[language](corpus, size) for _ in range(count)]
+def texts_of(kind: str, megabytes: float, size: int) -> list[str]:
+    made, count = getattr(Corpus(1), kind), max(1, round(megabytes * 1e6 / size))
+    return [made(size) for _ in range(count)]
 
 
 def prepared(name: str, texts: list[str]) -> Callable[[], object]:
@@ -119,9 +112,9 @@ def prepared(name: str, texts: list[str]) -> Callable[[], object]:
     return partial(contender.work, texts)
 
 
-def show(report: Report, language: str, given: Namespace) -> None:
-    texts = fresh(texts_of, language, given.megabytes, given.characters)
-    report.table(f"{language}, texts of {given.characters:,} bytes", COLUMNS)
+def show(report: Report, kind: str, given: Namespace) -> None:
+    texts = fresh(texts_of, kind, given.megabytes, given.characters)
+    report.table(f"{kind}, texts of {given.characters:,} bytes", COLUMNS)
     speeds: dict[str, float] = {}
     for name, contender in CONTENDERS.items():
         taken = texts[::10] if contender.is_slow else texts
@@ -137,8 +130,8 @@ def main() -> None:
     parser.add_argument("--characters", type=int, default=3000, help="of a text, in bytes")
     given = parser.parse_args()
     with reported(given, ("simhash", "datasketch", "rensa")) as report:
-        for language in LANGUAGES:
-            show(report, language, given)
+        for kind in KINDS:
+            show(report, kind, given)
 
 
 if __name__ == "__main__":

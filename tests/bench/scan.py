@@ -5,10 +5,10 @@
     python tests/bench/scan.py --one-file MEGABYTES [--folder DIRECTORY]
     python tests/bench/scan.py --store 100000 [--folder DIRECTORY]
 
-A FOLDER is scanned as it is, and what was found is shown; --files makes trees of so many files,
---one-file a single text, in a temporary folder unless --folder is given, where they stay. Each
-scan is a process of its own, which takes all cores. Seconds are also by phase; `rest` is what is
-in none. All files are in the page cache, since the bare loop goes first.
+A FOLDER is scanned as it is; --files makes trees of so many files, --one-file a single text, in a
+temporary folder unless --folder is given, where they stay. Each scan is a process of its own, which
+takes all cores. Seconds are also by phase; `rest` is what is in none. All files are in the page
+cache, since the bare loop goes first.
 
 --store makes such a tree too, and shows what the store costs a first scan and saves the next,
 beside a bare loop that only asks for the status of each file. There `walk` includes recalling what
@@ -20,9 +20,8 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections import Counter
 from contextlib import closing, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -40,8 +39,6 @@ from simdup.storage.store import Store
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Sequence
-
-    from simdup.records import Group, ScanResult
 
 PHASES = ("walk", "read", "search", "verify")
 
@@ -70,16 +67,13 @@ STORE_COLUMNS = {
     "bytes/file": ",.0f",
 }
 
-# Groups that are shown.
-LARGEST = 10
-
-# Characters of the first column, in tables of scans and in those of what they found.
-NAME_WIDTH, FOUND_WIDTH = 10, 32
+# Characters of the first column in tables of scans.
+NAME_WIDTH = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What a scan took, and what it found."""
+    """What a scan took."""
 
     seconds: float
     phases: tuple[float, ...]
@@ -90,8 +84,6 @@ class Scanned:
     """MB of its largest worker; at least what the process had when that began."""
     files: int
     megabytes: float
-    counts: dict[str, float]
-    largest: tuple[tuple[object, ...], ...]
     store: tuple[int, int]
     """Files that the store knew, and its bytes."""
 
@@ -112,35 +104,8 @@ def scanned(path: str, at: Path | None = None) -> Scanned:
         peak_memory(resource.RUSAGE_CHILDREN),
         result.stats.found,
         result.stats.bytes / 1e6,
-        counts(result),
-        largest(result),
         (result.stats.from_store, size),
     )
-
-
-def counts(result: ScanResult) -> dict[str, float]:
-    candidates = asdict(result.candidates) if result.candidates else {}
-    recall = candidates.pop("recall", None) or {}
-    skipped = Counter(each.reason.value for each in result.skipped)
-    return {
-        "fingerprinted": result.stats.fingerprinted,
-        "groups": len(result.groups),
-        **{f"candidates: {name}": value for name, value in candidates.items()},
-        **{f"recall: {name}": value for name, value in recall.items()},
-        **{f"skipped: {reason}": count for reason, count in skipped.items()},
-    }
-
-
-def largest(result: ScanResult) -> tuple[tuple[object, ...], ...]:
-    groups = sorted(result.groups, key=lambda group: -len(group.members))
-    return tuple(map(described, groups[:LARGEST]))
-
-
-def described(group: Group) -> tuple[object, ...]:
-    """How many members it has, of which kind, how little alike, and the first and the last."""
-    least = min(member.similarity or 0 for member in group.members)
-    first, *_, last = (member.document.path for member in group.members)
-    return len(group.members), group.kind.value, least, f"{first} ... {last}"
 
 
 def scans(path: str, stores: Sequence[Path | None]) -> Scanned:
@@ -190,16 +155,6 @@ def show(report: Report, path: str, runs: int, previous: Scanned | None = None) 
         margin,
     )
     return found
-
-
-def show_found(report: Report, found: Scanned) -> None:
-    report.table("found", {"number": ",.10g"}, FOUND_WIDTH)
-    for name, count in found.counts.items():
-        report.row(name, count)
-    columns = {"files": ",", "kind": ">16", "least similar": ".2f", "first and last": ""}
-    report.table("largest groups", columns, FOUND_WIDTH)
-    for number, group in enumerate(found.largest, 1):
-        report.row(f"{number}", *group)
 
 
 def show_trees(report: Report, given: Namespace) -> None:
@@ -259,7 +214,7 @@ def main() -> None:
     with reported(given) as report:
         if given.path:
             report.table("whole scans", COLUMNS, NAME_WIDTH)
-            show_found(report, show(report, given.path, given.runs))
+            show(report, given.path, given.runs)
         if given.files:
             show_trees(report, given)
         if given.one_file:
