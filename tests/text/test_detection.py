@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
+from benches import bench as benchmark
 
 pytestmark = pytest.mark.slow
 
-BENCH = Path(__file__).parents[1] / "bench"
-
-
-def script(path):
-    """A benchmark as a module; what it imports lies beside it."""
-    specification = importlib.util.spec_from_file_location(f"bench_{path.stem}", path)
-    module = sys.modules[specification.name] = importlib.util.module_from_spec(specification)
-    sys.path.insert(0, str(path.parent))
-    try:
-        specification.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.parent))
-    return module
-
-
-bench = script(BENCH / "detection.py")
+bench = benchmark("detection")
 
 # Samples of 20 bytes that chardet 7.7 and simdup read wrong; of longer ones, there is none.
 MOST_WRONG = {
