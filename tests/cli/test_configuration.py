@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,15 +29,9 @@ def texts(write, english):
 
 
 @pytest.fixture
-def scanned(run):
+def scanned(report):
     """`scanned(*arguments)`: the JSON of a scan of docs."""
-
-    def scanning(*arguments):
-        ended = run("scan", "docs", "--format", "json", *arguments)
-        assert ended.code == 0, ended.err.decode()
-        return json.loads(ended.out)
-
-    return scanning
+    return partial(report, "docs")
 
 
 def paths(found):

@@ -326,12 +326,10 @@ def test_without_a_path_a_scan_reads_the_current_folder(run, write, english):
 
 
 @pytest.mark.parametrize("share", ["0.8", ".8", "80", "80%", " 80 %"])
-def test_a_similarity_may_be_given_in_per_cent(run, write, english, share):
+def test_a_similarity_may_be_given_in_per_cent(report, write, english, share):
     write("a", english)
 
-    ended = run("scan", ".", "--format", "json", "-s", share)
-
-    assert json.loads(ended.out)["settings"]["similarity"] == 0.8
+    assert report(".", "-s", share)["settings"]["similarity"] == 0.8
 
 
 def test_no_command_shows_help_and_exits_with_2(run):

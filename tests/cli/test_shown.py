@@ -94,10 +94,9 @@ def test_only_a_limit_on_the_command_line_cuts_what_programs_read(run, own, form
     assert groups_in(form, run(*arguments).out) == PAIRS
 
 
-def test_of_equally_similar_groups_the_largest_is_the_first(run):
-    ended = run("scan", "in", "--format", "json")
+def test_of_equally_similar_groups_the_largest_is_the_first(report):
+    paths = [group["members"][0]["path"] for group in report("in")["groups"]]
 
-    paths = [group["members"][0]["path"] for group in json.loads(ended.out)["groups"]]
     assert (paths[0], paths[-1]) == (f"in/{PAIRS - 1}a", "in/00a")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import signal
@@ -203,14 +202,13 @@ def test_endings_are_those_of_names_whatever_their_case():
     assert found == [*both, None, None]
 
 
-def test_a_converted_file_is_grouped_with_its_text(run, write, english):
+def test_a_converted_file_is_grouped_with_its_text(report, write, english):
     write("in/a.txt", english)
     write("in/b.old", b"\0\1binary" + english[::-1].encode())
     code = "import sys; print(sys.stdin.read()[8:][::-1])"
 
-    ended = run("scan", "in", "--format", "json", "--convert", str(converter(code, place=False)))
+    found = report("in", "--convert", str(converter(code, place=False)))
 
-    found = json.loads(ended.out)
     (group,) = found["groups"]
     assert {(each["format"], each["encoding"]) for each in group["members"]} == {
         ("text", "utf-8"),
@@ -219,23 +217,20 @@ def test_a_converted_file_is_grouped_with_its_text(run, write, english):
     assert found["settings"]["convert"] == [str(converter(code, place=False))]
 
 
-def test_files_that_a_converter_fails_at_are_listed(run, write, english):
+def test_files_that_a_converter_fails_at_are_listed(report, write, english):
     write("in/a.txt", english)
     write("in/b.old", b"whatever")
 
-    ended = run("scan", "in", "--format", "json", "--convert", "old=false {}")
+    (skipped,) = report("in", "--convert", "old=false {}")["skipped"]
 
-    skipped = json.loads(ended.out)["skipped"]
-    assert [(each["reason"], each["detail"]) for each in skipped] == [
-        ("not converted", "false failed: exit code 1")
-    ]
+    assert (skipped["reason"], skipped["detail"]) == ("not converted", "false failed: exit code 1")
 
 
 @pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize(
     "failure", ["exit 1", "kill -9 $$", "exit 0", "{ printf '\\0\\1\\0'; exit; }"]
 )
-def test_a_file_is_converted_again_after_a_failure(run, write, english, failure):
+def test_a_file_is_converted_again_after_a_failure(report, write, english, failure):
     write("in/a.txt", english)
     write("in/b.old", english + " ")
     write("broken/now", "")
@@ -243,24 +238,22 @@ def test_a_file_is_converted_again_after_a_failure(run, write, english, failure)
     counts = []
     for name in ("broken", "broken", "repaired", "repaired"):
         Path("broken").exists() and Path("broken").rename(name)
-        ended = run("scan", "in", "--format", "json", "--convert", command)
-        counts.append((len(json.loads(ended.out)["groups"]), ended.code))
+        counts.append(len(report("in", "--convert", command)["groups"]))
 
-    assert counts == [(0, 0), (0, 0), (1, 0), (1, 0)]
+    assert counts == [0, 0, 1, 1]
 
 
 @pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize(
     "command", ["sh conv {}", "sh -e conv {}", "sh -c 'exec sh conv \"$1\"' sh {}"]
 )
-def test_a_changed_script_converts_files_again(run, write, english, command):
+def test_a_changed_script_converts_files_again(report, write, english, command):
     write("in/a.txt", english)
     write("in/b.old", english + " ")
     counts = []
     for script in ('cat "$1"', "echo other words"):
         write("conv", script)
-        ended = run("scan", "in", "--format", "json", "--convert", f"old={command}")
-        counts.append(len(json.loads(ended.out)["groups"]))
+        counts.append(len(report("in", "--convert", f"old={command}")["groups"]))
 
     assert counts == [1, 0]
 
@@ -279,13 +272,13 @@ def test_a_full_folder_for_temporary_files_costs_one_file_and_a_lack_of_memory_t
         convert.converted(Converter.of("old=cat"), b"", "a.old")
 
 
-def test_a_changed_command_does_not_reuse_stored_answers(run, write, english):
+def test_a_changed_command_does_not_reuse_stored_answers(report, write, english):
     write("in/a.txt", english)
     write("in/b.old", english[::-1])
     backwards = str(converter(FROM_STDIN, place=False))
 
     counts = [
-        len(json.loads(run("scan", "in", "--format", "json", *convert).out)["groups"])
+        len(report("in", *convert)["groups"])
         for convert in ((), ("--convert", backwards), (), ("--convert", "old=cat"))
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tarfile
 import unicodedata
 from contextlib import closing
@@ -96,12 +95,12 @@ def test_a_file_of_another_program_has_our_words(name, readers):
 
 
 @pytest.mark.slow
-def test_files_with_our_words_are_one_set_for_each_language(run, write):
+def test_files_with_our_words_are_one_set_for_each_language(report, write):
     for name, data in FILES.items():
         if not known(name) and not name.endswith((".csv", ".ods", ".xls", ".xlsx")):
             write(f"in/{name}", data)
 
-    found = json.loads(run("scan", "in", "--format", "json").out)
+    found = report("in")
 
     groups = [{each["path"][3:] for each in group["members"]} for group in found["groups"]]
     assert sorted(map(len, groups)) == [10, 11]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import lzma
 import os
 import stat
 import tarfile
 import zipfile
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import process_time
 
@@ -29,11 +29,8 @@ from simdup.report.load import load
 
 
 @pytest.fixture
-def scanned(run):
-    def of(*options):
-        return json.loads(run("scan", "in", "--archives", "--format", "json", *options).out)
-
-    return of
+def scanned(report):
+    return partial(report, "in", "--archives")
 
 
 def skips(found):
@@ -109,11 +106,11 @@ def test_an_archive_with_one_member_says_so(scanned, write, english):
     assert skips(scanned()) == {"a.zip": "1 member"}
 
 
-def test_without_the_option_an_archive_is_binary(run, write, english):
+def test_without_the_option_an_archive_is_binary(report, write, english):
     write("in/a.zip", makers.zipped([("b.txt", english)]))
     write("in/b.txt", english)
 
-    found = json.loads(run("scan", "in", "--format", "json").out)
+    found = report("in")
 
     assert found["groups"] == []
     assert found["stats"]["skipped"] == {"binary": 1}

@@ -85,15 +85,14 @@ def test_any_reader_takes_any_bytes(found, name):
         assert documents.READERS[found](FILES[name])
 
 
-def test_formats_that_are_switched_off_are_read_as_plain_text(run, write, english):
+def test_formats_that_are_switched_off_are_read_as_plain_text(report, write, english):
     write("in/a.txt", english)
     for name in ("a", "b"):
         write(f"in/{name}.docx", makers.docx(english))
         write(f"in/{name}.odt", makers.odt(english))
 
-    ended = run("scan", "in", "--format", "json", "--formats", "docx")
+    found = report("in", "--formats", "docx")
 
-    found = json.loads(ended.out)
     every = [each for group in found["groups"] for each in group["members"]]
     assert {each["format"] for each in every} == {"text", "docx"}
     assert found["stats"]["skipped"]["binary"] == 2
@@ -194,17 +193,15 @@ HOSTILE_PDF = {
 }
 
 
-def test_hostile_files_are_skipped_by_reason_and_the_others_are_found(run, write, english):
+def test_hostile_files_are_skipped_by_reason_and_the_others_are_found(report, write, english):
     files = HOSTILE | (HOSTILE_PDF if find_spec("pypdfium2") else {})
     for name, (data, _) in files.items():
         write(f"in/{name}", data)
     for name in ("in/a.odt", "in/z.odt"):
         write(name, makers.odf_of(f"<text:p>{english}</text:p>"))
 
-    ended = run("scan", "in", "--format", "json")
+    found = report("in")
 
-    found = json.loads(ended.out)
-    assert ended.code == 0
     assert {os.path.basename(each["path"]): each["detail"] for each in found["skipped"]} == {
         name: reason for name, (_, reason) in files.items()
     }
@@ -213,7 +210,9 @@ def test_hostile_files_are_skipped_by_reason_and_the_others_are_found(run, write
     assert group["path"] == "in/z.odt"
 
 
-def test_a_reader_that_hangs_crashes_or_eats_costs_its_file_alone(run, write, english, monkeypatch):
+def test_a_reader_that_hangs_crashes_or_eats_costs_its_file_alone(
+    report, write, english, monkeypatch
+):
     program = guarded._PROGRAM.replace("simdup.extract.readers", "guard_readers")  # noqa: SLF001
     monkeypatch.setattr(guarded, "_PROGRAM", program)
     monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[1]), *sys.path])
@@ -231,10 +230,8 @@ def test_a_reader_that_hangs_crashes_or_eats_costs_its_file_alone(run, write, en
     write("in/b.txt", english)
     write("in/b.ods", FILES["a.ods"])
 
-    ended = run("scan", "in", "--format", "json")
+    found = report("in", code=3)
 
-    found = json.loads(ended.out)
-    assert ended.code == 3
     assert {each["path"]: (each["reason"], each["detail"]) for each in found["skipped"]} == {
         "in/a.epub": ("unreadable", "takes more than 1 seconds of processor time to read"),
         "in/a.odt": ("unreadable", "its reader crashed or ran out of memory"),
@@ -260,12 +257,12 @@ LARGE = {
 
 
 @pytest.mark.parametrize("whole", [1000, 100_000])
-def test_documents_that_are_too_large_are_skipped_by_reason(run, write, limited, whole):
+def test_documents_that_are_too_large_are_skipped_by_reason(report, write, limited, whole):
     limited(whole_bytes=whole, document_bytes=10_000)
     for name, head in {**LARGE, "archive.zip": b"PK\x03\x04"}.items():
         write(f"in/{name}", head.ljust(10_001))
 
-    found = json.loads(run("scan", "in", "--format", "json").out)
+    found = report("in")
 
     skipped = {each["path"]: (each["reason"], each["detail"]) for each in found["skipped"]}
     assert skipped.pop("in/archive.zip") == ("binary", "ZIP")
@@ -274,14 +271,14 @@ def test_documents_that_are_too_large_are_skipped_by_reason(run, write, limited,
     }
 
 
-def test_the_largest_document_is_read(run, write, limited):
+def test_the_largest_document_is_read(report, write, limited):
     page = makers.html_page("春眠不觉晓，处处闻啼鸟。" * 10)
     limited(document_bytes=len(page))
     for name in ("in/a.html", "in/b.html"):
         write(name, page)
     write("in/c.html", page + b" ")
 
-    found = json.loads(run("scan", "in", "--format", "json").out)
+    found = report("in")
 
     assert [len(group["members"]) for group in found["groups"]] == [2]
     assert [each["path"] for each in found["skipped"]] == ["in/c.html"]
@@ -305,11 +302,11 @@ def texts_of_one(text):
 in_chinese = "gb18030"
 
 
-def test_text_files_are_compared_without_what_is_around_their_text(run, write, simplified):
+def test_text_files_are_compared_without_what_is_around_their_text(report, write, simplified):
     for name, data in texts_of_one(simplified).items():
         write(f"in/{name}", data)
 
-    found = json.loads(run("scan", "in", "--format", "json").out)
+    found = report("in")
 
     [group] = found["groups"]
     formats = {os.path.basename(each["path"]): each["format"] for each in group["members"]}
@@ -320,34 +317,33 @@ def test_text_files_are_compared_without_what_is_around_their_text(run, write, s
     assert all(each["similarity"] > 0.99 for each in group["members"])
 
 
-def test_front_matter_makes_no_difference_and_its_file_is_no_plain_text(run, write, english):
+def test_front_matter_makes_no_difference_and_its_file_is_no_plain_text(report, write, english):
     write("in/a.md", makers.markdown(english))
     write("in/b.md", makers.markdown(english).replace(b"unseen", b"something"))
     write("in/c.md", english.encode())
 
-    [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
+    [group] = report("in")["groups"]
 
     assert {each["kind"] for each in group["members"][1:]} == {"same words"}
     assert [each["format"] for each in group["members"]].count("md") == 2
 
 
-def test_a_text_file_is_read_as_it_is_if_its_format_is_not_wanted(run, write, english):
+def test_a_text_file_is_read_as_it_is_if_its_format_is_not_wanted(report, write, english):
     write("in/a.md", makers.markdown(english))
     write("in/b.md", english)
 
-    found = json.loads(run("scan", "in", "--formats", "text", "--format", "json").out)
+    [group] = report("in", "--formats", "text")["groups"]
 
-    [group] = found["groups"]
     assert [each["kind"] for each in group["members"]][1:] == ["near"]
     assert {each["format"] for each in group["members"]} == {"text"}
 
 
-def test_a_long_text_file_is_plain_text_and_is_streamed(run, write, english, limited):
+def test_a_long_text_file_is_plain_text_and_is_streamed(report, write, english, limited):
     limited(whole_bytes=100)
     write("in/a.tex", makers.tex(english))
     write("in/b.tex", makers.tex(english) + b"\n")
 
-    [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
+    [group] = report("in")["groups"]
 
     assert {each["format"] for each in group["members"]} == {"text"}
 
