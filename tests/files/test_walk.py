@@ -18,13 +18,9 @@ from simdup.errors import InputError
 from simdup.files.walk import NOISE_FOLDERS, Filters, listed, walk, walk_in_batches
 from simdup.records import Reason, Skipped, Source
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
-
-
-@pytest.fixture(autouse=True)
-def _in_an_empty_folder(tmp_path, monkeypatch):
-    """Run in an empty folder, so that paths in tests are short."""
-    monkeypatch.chdir(tmp_path)
 
 
 def make(*paths, text="text"):

@@ -628,19 +628,6 @@ def files_beside(place):
     return sorted(os.path.join(folder, name) for name in os.listdir(folder))
 
 
-@pytest.mark.parametrize("name", [":memory:", "file:x?mode=memory", "a?b#c%41 d", "-x", "\udcff\n"])
-def test_the_file_has_the_name_that_was_given_whatever_sqlite_makes_of_it(
-    tmp_path, monkeypatch, name
-):
-    monkeypatch.chdir(tmp_path)
-    with made(name) as connection:
-        keep(connection, ["/a"], [1])
-
-    with opened(name, to_write=False) as connection:
-        assert held(connection) == {"/a": 1}
-    assert os.listdir() == [name]
-
-
 @pytest.mark.parametrize("mask", [0, 0o022, 0o277])
 def test_a_new_index_and_the_files_beside_it_are_for_their_user_only(place, mask):
     os.chmod(os.path.dirname(place), 0o755)

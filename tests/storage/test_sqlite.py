@@ -188,7 +188,9 @@ def test_a_store_at_its_usual_place_beside_such_a_journal_is_done_without(tmp_pa
     assert victim.exists()
 
 
-@pytest.mark.parametrize("name", [":memory:", "50 %?mode=ro#x", "档案.db", "a\udcff"])
+@pytest.mark.parametrize(
+    "name", [":memory:", "file:x?mode=memory", "50 %?mode=ro#x", "档案.db", "-x", "a\udcff\n"]
+)
 def test_a_database_is_the_file_of_exactly_its_name(folder, name):  # noqa: ARG001  (that holds it)
     Path(name).touch()
 

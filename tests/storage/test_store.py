@@ -11,8 +11,6 @@ import random
 import shutil
 import sqlite3
 import stat
-import subprocess
-import sys
 from contextlib import closing, contextmanager, suppress
 from errno import EACCES, EIO, ENOTDIR
 from itertools import count
@@ -27,7 +25,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from simdup.errors import InputError
 from simdup.files import scan as scanning
 from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
@@ -902,22 +899,6 @@ def test_a_store_that_has_failed_counts_no_file_as_kept(place):
         assert store.kept == 0
 
 
-def test_opening_a_store_takes_no_lock_away(place):
-    """POSIX drops all locks of a process on a file when the process closes that file."""
-    with opened(place):
-        pass
-    by_sql(place, "PRAGMA journal_mode = DELETE")
-    with closing(sqlite3.connect(place, isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT 1 FROM files").fetchall()
-        assert room.STORE.problem(str(place)) is None
-        lock = f"import sqlite3; sqlite3.connect({str(place)!r}, timeout=0)"
-        lock += ".execute('BEGIN EXCLUSIVE')"
-        ended = subprocess.run([sys.executable, "-c", lock], capture_output=True, check=False)
-
-    assert b"database is locked" in ended.stderr
-
-
 def text_file(place):
     place.write_text("my notes\n" * 99, "utf-8")
 
@@ -1025,11 +1006,6 @@ def test_an_empty_file_becomes_a_store(place, tree):
     scanned(place, tree)
 
     assert scanned(place, tree).stats.from_store == 10
-
-
-def test_no_place_is_the_current_folder():
-    with pytest.raises(InputError, match=r"^'\.': a folder, and not a store of simdup$"):
-        Store("", pytest.fail, is_named=True)
 
 
 def test_a_store_may_be_in_the_current_folder(place, monkeypatch):
