@@ -217,12 +217,8 @@ def test_exit_codes_and_distances_without_ids(run, rows, write):
         ([-math.inf, 0.5], ["-Infinity", 0.5]),
     ],
 )
-@pytest.mark.usefixtures("folder")
-def test_ids_that_json_cannot_express_are_text(run, called, shown):
-    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
-    from pyarrow.parquet import write_table  # noqa: PLC0415
-
-    write_table(pa.table({"id": [called] * 2, "text": [TEXTS["a"]] * 2}), "rows.parquet")
+def test_ids_that_json_cannot_express_are_text(run, pa, called, shown):
+    pa.parquet.write_table(pa.table({"id": [called] * 2, "text": [TEXTS["a"]] * 2}), "rows.parquet")
 
     ended = run("corpus", "scan", "rows.parquet", "--id-field", "id")
     _, group = (json.loads(line, parse_constant=pytest.fail) for line in ended.out.splitlines())
@@ -314,12 +310,10 @@ def test_every_row_is_accounted_for_and_each_flaw_has_its_place(run, write):
         ("a.parquet", "'a.parquet': no column 'body'; there are: id, text"),
     ],
 )
-def test_rows_without_the_text_field_are_one_refusal(run, write, name, said):
+def test_rows_without_the_text_field_are_one_refusal(run, write, name, said, request):
     if name == "a.parquet":
-        pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
-        pytest.importorskip("pyarrow.parquet").write_table(
-            pa.table({"id": [1], "text": ["a"]}), name
-        )
+        pa = request.getfixturevalue("pa")
+        pa.parquet.write_table(pa.table({"id": [1], "text": ["a"]}), name)
     else:
         write(name, "id,text\n1,a\n" if name == "a.csv" else '{"id": 1, "text": "a"}\n' * 1234)
 

@@ -14,8 +14,6 @@ import pytest
 from reports import data_in
 
 from simdup.evaluation.metrics import MEASURES
-from simdup.match.tiers import NEAR_SCORE
-from simdup.settings import OWN_SHARE
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +56,7 @@ def evaluated(run, labels):
         table = () if "--all-pairs" in arguments else ("--pairs", labels)
         ended = run("evaluate", *table, *arguments, "--format", "json")
         assert ended.code == 0, ended.err.decode()
-        return strictly(ended.out)
+        return json.loads(ended.out)
 
     return evaluating
 
@@ -73,15 +71,6 @@ def no_work(monkeypatch):
     monkeypatch.setattr("simdup.evaluation.evaluate.evaluate", evaluating)
 
 
-def strictly(out):
-    """What JSON says, without the NaN and Infinity that Python alone understands."""
-
-    def refuse(name):
-        pytest.fail(f"{name} is no JSON")
-
-    return json.loads(out.decode("utf-8"), parse_constant=refuse)
-
-
 def table_of(out):
     return list(csv.DictReader(io.StringIO(out.decode())))
 
@@ -92,40 +81,6 @@ def squeezed(out):
 
 
 # The table
-
-
-def test_worked_by_hand(run, write):
-    write("a", "one two three four five six")
-    write("b", "one two three four five six")
-    write("c", "seven eight nine ten eleven twelve")
-    write("pairs.csv", "left,right,duplicate,kind\na,b,1,copies of a text\na,c,0,strangers\n")
-
-    ended = run("evaluate", "--pairs", "pairs.csv", "--bits", "128", "--similarity", "0.5")
-
-    whole = "1.000 (1.000-1.000)"
-    lines = squeezed(ended.out)
-    assert ended.code == 0
-    assert lines[:6] == [
-        "pairs.csv: 3 texts; 1 pair of duplicates, 1 of others",
-        "in brackets: intervals of 95 %, from resampling the texts",
-        "",
-        "shingles of 2 tokens, hash mix64",
-        "bits precision recall F1 accuracy AUC",
-        f"128 k = 35 {' '.join([whole] * 5)}",
-    ]
-    assert re.fullmatch(r"by theory \.999 1\.000 \.999 \.999", lines[6])
-    assert lines[7:] == [
-        f"best k = 0 {' '.join([whole] * 4)}",
-        f"cosine, 0.5 {' '.join([whole] * 4)}",
-        f"own share, {OWN_SHARE} {' '.join([whole] * 4)}",
-        f"near, {NEAR_SCORE} {' '.join([whole] * 4)}",
-        "",
-        "duplicates found, % pairs 128 cosine own share",
-        "copies of a text 1 100.0 100.0 100.0",
-        "others found, % pairs 128 cosine own share",
-        "strangers 1 0.0 0.0 0.0",
-    ]
-    assert re.fullmatch(r"evaluated in \d+\.\d s\n", ended.err.decode())
 
 
 def test_the_report_counts_texts_and_pairs(run, labels, write):
@@ -280,7 +235,8 @@ def test_an_impossible_combination_is_left_out_with_a_message(run, labels, optio
     rows = [f"{row['features']} {row['hash']} {row['bits']}" for row in table_of(ended.out)]
     assert list(dict.fromkeys(rows)) == left
     *lines, last = ended.err.decode().splitlines()
-    assert (lines, last[:13]) == (said, "evaluated in ")
+    assert lines == said
+    assert re.fullmatch(r"evaluated in \d+\.\d s", last)
     assert (quiet.code, quiet.out, quiet.err) == (0, ended.out, b"")
 
 
@@ -314,13 +270,6 @@ def test_details_reach_only_the_features_they_belong_to(evaluated, write):
 
 
 # Where results go
-
-
-def test_no_table_is_named_where_none_was_given(run):
-    found = strictly(run("evaluate", "--bits", "16", "--format", "json").out)
-
-    assert found["table"] is None
-    assert found["texts"] > 500
 
 
 def test_no_extra_is_needed_but_for_a_picture(run, labels, monkeypatch):

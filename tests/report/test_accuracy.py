@@ -309,10 +309,11 @@ def test_any_name_survives_json(kind, path):
     assert (found["kinds"][0]["kind"], found["table"]) == (kind, path)
 
 
-def test_a_table_whose_name_is_not_utf_8_gives_valid_json():
-    (text,) = accuracy.render_json(evaluation(table="\udcff.csv"))
+@pytest.mark.parametrize(("table", "shown"), [("\udcff.csv", "\\xff.csv"), (None, None)])
+def test_a_table_of_no_name_or_one_that_is_not_utf_8_gives_valid_json(table, shown):
+    (text,) = accuracy.render_json(evaluation(table=table))
 
-    assert json.loads(text.encode("utf-8"))["table"] == "\\xff.csv"
+    assert json.loads(text.encode("utf-8"))["table"] == shown
 
 
 # CSV
