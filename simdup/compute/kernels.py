@@ -22,6 +22,9 @@ from simdup.text.unicode import HAN, JOINS, KIND_SHIFT, MARK, SEPARATOR, SINGLE,
 _BASE, _GRAM_BASE, _STEP = np.uint64(BASE), np.uint64(GRAM_BASE), np.uint64(WORD_STEP)
 _COUNTER_HASH = np.uint32(COUNTER_HASH)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+# How many places of a document move at most to make room for one more.
+_MOVES = 32
 _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 
 _SEPARATOR, _WORD, _SINGLE, _HAN, _MARK, _JOINS = (
@@ -317,33 +320,103 @@ def word_digests(ids: Words, offsets: Indices, before: int) -> Words:
     return sums
 
 
+@_inlined
+def _slots_of(x, shift):
+    """The slot of an id in each of two hash tables of 2^(64 - shift) slots."""
+    return (np.uint64(x) * _BASE) >> shift, (np.uint64(x) * _STEP) >> shift
+
+
+@_inlined
+def _room(most, largest):
+    """Room for `_seated`, and for what `_common` finds.
+
+    A document that is seated has `most` ids at most, and one that is compared with it `largest`.
+    """
+    slots = 8
+    while slots < 4 * most:
+        slots *= 2
+    common = np.empty((largest + 1, 2), np.int64)
+    return np.zeros((2, slots), np.int32), np.empty(most, np.int32), common
+
+
+@_njit
+def _seated(ids, begin, end, room):
+    """Lay out the different ids[begin:end], of which there must be some, for `_common`.
+
+    Each id has a slot in each of two tables, and its place behind `begin` lies in one of them
+    (cuckoo hashing, Pagh and Rodler 2001). Places that fit nowhere after some moves are listed.
+    An empty slot has the place of the first id, so that a lookup needs no branch. Returns `begin`,
+    the shift of `_slots_of`, and how many places are listed.
+    """
+    tables, listed, _ = room
+    shift, count = np.uint64(61), 0
+    while np.uint64(4 * (end - begin)) > _ONE << (np.uint64(64) - shift):
+        shift -= _ONE
+    tables[:, : _ONE << (np.uint64(64) - shift)] = 0
+    for number in range(1, end - begin):
+        place = number
+        for move in range(_MOVES):
+            slot = _slots_of(ids[begin + place], shift)[move & 1]
+            place, tables[move & 1, slot] = tables[move & 1, slot], place
+            if place == 0:
+                break
+        if place != 0:
+            listed[count] = place
+            count += 1
+    one, two = _slots_of(ids[begin], shift)
+    if tables[0, one] != 0 and tables[1, two] != 0:
+        listed[count] = 0
+        count += 1
+    return begin, shift, count
+
+
+@_njit
+def _common(ids, begin, end, seated, room):
+    """Write which ids[begin:end] a seated document has too, and where it has them; their number."""
+    first, shift, others = seated
+    tables, listed, common = room
+    count = 0
+    for at in range(begin, end):
+        one, two = _slots_of(ids[at], shift)
+        one, two = first + tables[0, one], first + tables[1, two]
+        common[count, 0], common[count, 1] = at, one if ids[one] == ids[at] else two
+        count += (ids[one] == ids[at]) | (ids[two] == ids[at])
+    for place in listed[:others]:
+        for at in range(begin, end):
+            common[count, 0], common[count, 1] = at, first + place
+            count += ids[at] == ids[first + place]
+    return count
+
+
 @_compiled(_NUMBERS, _SUMS, _PLACES, _NONE, _NONE, _SUMS)
 def shared_products(
     ids: Words, weights: Floats, offsets: Indices, i: Indices, j: Indices, dots: Floats
 ) -> None:
     """Fill `dots` with the dot products of documents i[p] and j[p]; pairs are in order of i.
 
-    Without `weights` all features weigh 1. The features of a left document are put into a hash
-    table once for all its pairs.
+    Without `weights` all features weigh 1.
     """
     counts = offsets[1:] - offsets[:-1]
-    slots = _slots(counts[i].max() if len(i) else 0)
-    table, place = np.zeros(slots, np.uint64), np.zeros(slots, np.int64)
-    owner = np.full(slots, -1, np.int64)
-    is_same, last = len(weights) == 0, np.int64(-1)
+    room = _room(_most(counts, i), _most(counts, j))
+    dots[:] = 0
     for p in range(len(i)):
-        left, right = i[p], j[p]
-        if left != last:
-            last, slots = left, _slots(counts[left])
-            for at in range(offsets[left], offsets[left + 1]):
-                slot = _slot(table, owner, slots, left, ids[at])
-                owner[slot], table[slot], place[slot] = left, ids[at], at
-        total = 0.0
-        for at in range(offsets[right], offsets[right + 1]):
-            slot = _slot(table, owner, slots, left, ids[at])
-            if owner[slot] == left:
-                total += 1.0 if is_same else weights[at] * weights[place[slot]]
-        dots[p] = total
+        begin, end = offsets[i[p]], offsets[i[p] + 1]
+        if begin == end:
+            continue
+        if p == 0 or i[p] != i[p - 1]:
+            seated = _seated(ids, begin, end, room)
+        n = _common(ids, offsets[j[p]], offsets[j[p] + 1], seated, room)
+        if len(weights) == 0:
+            dots[p] = n
+            continue
+        for at, place in room[2][:n]:
+            dots[p] += weights[at] * weights[place]
+
+
+@_inlined
+def _most(counts, documents):
+    """The largest count of some documents; 0 if there are none."""
+    return counts[documents].max() if len(documents) else 0
 
 
 @_compiled(_READ_ONLY, _PLACES, _PLACES, _FOUND, _FOUND)
@@ -352,21 +425,22 @@ def shared_values(
 ) -> None:
     """Fill `found` (m, 3): how many values the texts of each pair share, and how many each keeps.
 
-    `pairs` (m, 3) are two texts and the largest value that both of them keep. See
-    `sketch.Sketches` for the other arguments. Values ascend, and one step passes the lower of two
-    values, without a branch.
+    `pairs` (m, 3) are two texts and the largest value that both of them keep, in order of the first
+    text. See `sketch.Sketches` for the other arguments.
     """
+    room = _room(_most(sizes, pairs[:, 0]), _most(sizes, pairs[:, 1]))
     for p in range(len(pairs)):
-        a, b = begins[pairs[p, 0]], begins[pairs[p, 1]]
-        a_end, b_end, count = a + sizes[pairs[p, 0]], b + sizes[pairs[p, 1]], 0
-        found[p, 1] = _number_kept(values, a, a_end, pairs[p, 2])
-        found[p, 2] = _number_kept(values, b, b_end, pairs[p, 2])
-        while a < a_end and b < b_end:
-            x, y = values[a], values[b]
-            count += x == y
-            a += x <= y
-            b += y <= x
-        found[p, 0] = count
+        left, right, largest = pairs[p]
+        a, b = begins[left], begins[right]
+        a_end, b_end = a + sizes[left], b + sizes[right]
+        found[p, 0] = 0
+        found[p, 1] = _number_kept(values, a, a_end, largest)
+        found[p, 2] = _number_kept(values, b, b_end, largest)
+        if a == a_end:
+            continue
+        if p == 0 or left != pairs[p - 1, 0]:
+            seated = _seated(values, a, a_end, room)
+        found[p, 0] = _common(values, b, b_end, seated, room)
 
 
 @_njit
@@ -397,26 +471,37 @@ def shared_weights(
     `tables` (2, 65536) has the weights at each count of the `counters`, for one family and two.
     """
     shift = _counter_shift(counters)
+    room = _room(_most(sizes, pairs[:, 0]), _most(sizes, pairs[:, 1]))
     for p in range(len(pairs)):
-        a, b = begins[pairs[p, 0]], begins[pairs[p, 1]]
-        a_end, b_end = a + sizes[pairs[p, 0]], b + sizes[pairs[p, 1]]
-        for side, begin, end in ((0, a, a_end), (1, b, b_end)):
-            kept = _number_kept(values, begin, end, pairs[p, 2])
-            found[p, 3 + side], own = kept, 0
-            for at in range(begin, begin + kept):
-                own += tables[0, counters[np.uint32(values[at] * _COUNTER_HASH) >> shift]]
-            found[p, 5 + side] = own
+        left, right, largest = pairs[p]
+        a, b = begins[left], begins[right]
+        a_end, b_end = a + sizes[left], b + sizes[right]
+        found[p, 3] = _number_kept(values, a, a_end, largest)
+        found[p, 4] = _number_kept(values, b, b_end, largest)
+        is_new = p == 0 or left != pairs[p - 1, 0]
+        if is_new or found[p, 3] != found[p - 1, 3]:
+            own = _weight(values, a, a + found[p, 3], counters, tables[0], shift)
+        found[p, 5] = own
+        found[p, 6] = _weight(values, b, b + found[p, 4], counters, tables[0], shift)
         count = one = two = 0
-        while a < a_end and b < b_end:
-            x, y = values[a], values[b]
-            if x == y:
-                seen = counters[np.uint32(x * _COUNTER_HASH) >> shift]
-                count += 1
-                one += tables[0, seen]
-                two += tables[1, seen]
-            a += x <= y
-            b += y <= x
+        if a < a_end:
+            if is_new:
+                seated = _seated(values, a, a_end, room)
+            count = _common(values, b, b_end, seated, room)
+        for at in room[2][:count, 0]:
+            seen = counters[np.uint32(values[at] * _COUNTER_HASH) >> shift]
+            one += tables[0, seen]
+            two += tables[1, seen]
         found[p, 0], found[p, 1], found[p, 2] = count, one, two
+
+
+@_njit
+def _weight(values, begin, end, counters, weights, shift):
+    """The sum of the weights of values[begin:end]."""
+    total = 0
+    for at in range(begin, end):
+        total += weights[counters[np.uint32(values[at] * _COUNTER_HASH) >> shift]]
+    return total
 
 
 @_compiled(_READ_ONLY, _NONE, _NONE, _TALLIES, 0, 0)

@@ -19,6 +19,7 @@ from patience import LONG
 
 import simdup
 from simdup.compute import compiled as fast
+from simdup.compute.hashing import BASE, WORD_STEP
 from simdup.fingerprint import features, simhash, tokens
 from simdup.fingerprint.features import Features
 from simdup.match import verify
@@ -111,6 +112,16 @@ def test_kernels_and_numpy_give_equal_similarities(documents, is_weighted, rando
     found, expected = verify.cosines(made, i, j), by_numpy(verify.cosines, made, i, j)
 
     assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_ids_that_compete_for_two_slots_are_all_found():
+    ids = np.random.default_rng(0).integers(1 << 63, size=1_000_000, dtype=np.uint64)
+    shift = np.uint64(64 - 6)  # as for 16 ids
+    slots = np.column_stack([ids * np.uint64(factor) >> shift for factor in (BASE, WORD_STEP)])
+    rivals = ids[(slots == [5, 6]).all(axis=1)][:16]
+    made = Features(np.concatenate((rivals, rivals[::-1])), None, np.array([0, 16, 32]))
+
+    assert verify.cosines(made, np.array([0]), np.array([1])).tolist() == [1]
 
 
 @given(
