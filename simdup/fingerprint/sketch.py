@@ -124,11 +124,6 @@ class Sketches:
         ends = (4 * np.cumsum(self.sizes)).tolist()
         return (data[begin:end] for begin, end in pairwise([0, *ends]))
 
-    def features(self) -> Features:
-        """The sketches as features of documents, each of which weighs 1."""
-        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(self.sizes)))
-        return Features(self.joined().astype(np.uint64), None, offsets)
-
 
 def sketches(
     features: Features, counts: Indices | None = None, most_levels: int = LEVELS

@@ -33,9 +33,7 @@ from simdup.compute.compiled import (
 )
 from simdup.compute.hashing import COUNTER_HASH
 from simdup.compute.memory import return_freed_memory
-from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import KEPT, LEAST, LEVELS, Sketches, joined, levels, thinned
-from simdup.match.verify import decide, products
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import SIMILARITY
 
@@ -92,7 +90,7 @@ BLOCK = 1 << 28
 MOST_COUNTED = (1 << 16) - 1
 
 # Without kernels, comparing a pair of sketches takes as long as comparing so many words.
-WORDS_OF_A_PAIR = 100_000
+WORDS_OF_A_PAIR = 20_000
 
 # Values of sketches that are handled at once.
 VALUES_AT_ONCE = 1 << 18
@@ -295,22 +293,7 @@ class OwnShares:
             kernel = kernels.shared_weights
             found = _compiled(kernel, sketches, pairs, level, 7, counters, tables)
             return found.astype(np.float64)
-        shared = _measured(sketches, pairs, self._products, 3)
-        kept = _kept(sketches, pairs, level, _ones)
-        own = _kept(sketches, pairs, level, self._frequencies.weights)
-        return np.column_stack((shared, kept, own))
-
-    def _products(self, features: Features, i: Indices, j: Indices) -> Similarities:
-        """The first three columns of `_weighed`: the values shared, and their weights; (m, 3)."""
-        values, n = features.ids.astype(np.uint32), len(features.offsets) - 1
-        doubled = np.concatenate((features.offsets, features.offsets[-1] + features.offsets[1:]))
-        ids, ones = np.concatenate((features.ids, features.ids)), np.ones(len(values), np.int64)
-        found = [products(features, i, j)]
-        for families in (1, 2):
-            # Left documents have the weights, and their copies on the right weigh 1.
-            weights = np.concatenate((self._frequencies.weights(values, families), ones))
-            found.append(products(Features(ids, weights, doubled), i, n + j))
-        return np.column_stack(found)
+        return _merged(sketches, pairs, level, self._frequencies.weights)
 
 
 class CountedValues:
@@ -416,10 +399,6 @@ def _counter_of(values: Values, counters: Counters) -> Values:
     return (values * np.uint32(COUNTER_HASH)) >> np.uint32(33 - len(counters).bit_length())
 
 
-def _ones(values: Values) -> Indices:
-    return np.ones(len(values), np.int64)
-
-
 def values_of_families(parts: Iterable[tuple[Sketches, Indices]]) -> Iterator[Values]:
     """Yield the values of families, each value once for each family that has it.
 
@@ -442,20 +421,6 @@ def parts_of_texts(sizes: Indices, texts: Indices, at_once: int | None = None) -
     before = np.cumsum(sizes[texts]) - sizes[texts]
     cuts = np.flatnonzero(np.diff(before // (at_once or VALUES_AT_ONCE))) + 1
     return np.split(texts, cuts) if len(texts) else []
-
-
-def _measured(
-    sketches: Sketches, pairs: Indices, measure: Callable[..., Similarities], columns: int
-) -> Similarities:
-    """The result of `measure(features, i, j)` for the sketches of each pair; (m, columns)."""
-    found = np.empty((len(pairs), columns))
-
-    def load(texts: Indices) -> Features:
-        return sketches.take(texts).features()
-
-    for part, values in decide(pairs, sketches.sizes, load, 2 * VALUES_AT_ONCE, measure):
-        found[part] = values.reshape(-1, columns)
-    return found
 
 
 def _compared(
@@ -482,9 +447,9 @@ def shared_and_kept(
     load_kernels_if_worth(words=WORDS_OF_A_PAIR * len(pairs))
     if kernels := loaded_kernels():
         found = _compiled(kernels.shared_values, sketches, pairs, level, 3).astype(np.float64)
-        return found[:, 0], found[:, 1:]
-    shared = _measured(sketches, pairs, products, 1)[:, 0]
-    return shared, _kept(sketches, pairs, level, _ones)
+    else:
+        found = _merged(sketches, pairs, level)
+    return found[:, 0], found[:, 1:]
 
 
 def _lengths(squares: Similarities) -> Similarities:
@@ -538,22 +503,31 @@ def as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:
     return values, sketches.begins, sketches.sizes
 
 
-def _kept(
-    sketches: Sketches, pairs: Indices, level: Indices, weights: Callable[[Values], Indices]
+def _merged(
+    sketches: Sketches,
+    pairs: Indices,
+    level: Indices,
+    weights: Callable[[Values, int], Indices] | None = None,
 ) -> Similarities:
-    """The weights of the values that each text of a pair would keep at the `level` (m,); (m, 2)."""
-    texts = distinct_numbers(pairs)
-    sums = np.concatenate(
-        [_sums(sketches.take(part), weights) for part in parts_of_texts(sketches.sizes, texts)]
-        or [np.empty((0, LEVELS + 1))]
-    )
-    return sums[np.searchsorted(texts, pairs), level[:, None]]
+    """The counts of `shared_and_kept`, or with weights the columns of `_weighed`; (m, 3 or 7)."""
+    found = [np.empty((0, 7 if weights else 3))]
 
+    def summed(owners: Indices, values: Values, families: int) -> Indices | Similarities:
+        weight = weights(values, families) if weights and families else None
+        return np.bincount(owners, weight, 2 * len(part)).reshape(2, -1)
 
-def _sums(sketches: Sketches, weights: Callable[[Values], Indices]) -> Similarities:
-    """The weights of the values that each sketch would keep at each level; (n, LEVELS + 1)."""
-    values = sketches.joined()
-    last = LEVELS - np.searchsorted(_LIMITS[:0:-1], values)
-    bins = np.repeat(np.arange(len(sketches)) * (LEVELS + 1), sketches.sizes) + last
-    sums = np.bincount(bins, weights(values), len(sketches) * (LEVELS + 1))
-    return sums.reshape(-1, LEVELS + 1)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    for part in parts_of_texts(sketches.sizes[pairs].sum(axis=1), np.arange(len(pairs))):
+        both = sketches.take(pairs[part].T.ravel())
+        # The left texts of all pairs, then the right ones.
+        values, owners = both.joined(), np.repeat(np.arange(2 * len(part)), both.sizes)
+        keys = ((owners % len(part)).astype(np.uint64) << np.uint64(32)) | values
+        keys.sort()
+        shared = keys[1:][keys[1:] == keys[:-1]]
+        of_shared = (shared >> np.uint64(32)).astype(np.int64), shared.astype(np.uint32)
+        are_kept = values <= np.tile(_LIMITS[level[part]], 2)[owners]
+        of_kept = owners[are_kept], values[are_kept]
+        families = (0, 1, 2) if weights else (0,)
+        sums = [summed(*of_shared, each)[:1] for each in families]
+        sums += [summed(*of_kept, each) for each in families[:2]]
+        found.append(np.concatenate(sums).T)
+    return np.concatenate(found)

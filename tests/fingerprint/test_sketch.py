@@ -98,7 +98,7 @@ def test_sketches_of_several_collections_are_joined_taken_and_read_back():
     assert [both[text].tolist() for text in range(len(both))] == [[1, 2], [], [3, 9, 11]]
     taken = both.take(np.array([2, 0]))
     assert taken.joined().tolist() == [3, 9, 11, 1, 2]
-    assert taken.features().offsets.tolist() == [0, 3, 5]
+    assert taken.sizes.tolist() == [3, 2]
     back = read_back(both.each())
     assert [back[text].tolist() for text in range(3)] == [[1, 2], [], [3, 9, 11]]
     assert joined([]).joined().tolist() == []
