@@ -26,7 +26,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simdup.arrays import Hashes, Indices, Values
+from simdup.arrays import Hashes, Indices, Keys, Values
 from simdup.fingerprint.features import Features
 from simdup.settings import USUAL, Limits
 
@@ -52,6 +52,7 @@ SEARCHED_AT_ONCE = 1 << 13
 _HALF = np.uint64(32)
 # The type of a value in stored sketches.
 _STORED = np.dtype("<u4")
+_LARGEST = np.uint32((1 << 32) - 1)
 _NO_VALUES = np.empty(0, np.uint32)
 
 #: Raised when sketches change, so that a scan with an older store reads every file again.
@@ -154,7 +155,7 @@ def read_back(sketches: Iterable[bytes]) -> Sketches:
     sizes, odd = np.divmod(np.array(list(map(len, parts)), np.int64), _STORED.itemsize)
     if odd.any():
         raise ValueError("a sketch is cut within a value")
-    return _laid_out(np.frombuffer(b"".join(parts), _STORED).astype(np.uint32), sizes)
+    return _laid_out(np.frombuffer(b"".join(parts), _STORED).astype(np.uint32, copy=False), sizes)
 
 
 def _laid_out(values: Values, sizes: Indices) -> Sketches:
@@ -175,9 +176,13 @@ def thinned(
 
     Nothing is copied. See `levels` for the last arguments.
     """
-    limits = (_limits(counts, most_levels, least) >> _HALF).astype(np.uint32)
+    return up_to(large, (_limits(counts, most_levels, least) >> _HALF).astype(np.uint32))
+
+
+def up_to(large: Sketches, limits: Keys) -> Sketches:
+    """The values of each sketch up to its limit (n,); nothing is copied."""
     # The number of values up to the limit lies from `low` to `high`, which meet.
-    low, high = large.sizes * (levels(counts, most_levels, least) == 0), large.sizes.copy()
+    low, high = large.sizes * (limits == _LARGEST), large.sizes.copy()
     every = np.flatnonzero(low < high)
     for begin in range(0, len(every), SEARCHED_AT_ONCE):
         open_ = every[begin : begin + SEARCHED_AT_ONCE]

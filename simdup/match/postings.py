@@ -30,11 +30,11 @@ from simdup.compute.buckets import in_buckets
 from simdup.compute.compiled import each_in_threads, load_kernels_if_worth, loaded_kernels, threads
 from simdup.compute.hashing import mix64
 from simdup.compute.memory import return_freed_memory
-from simdup.fingerprint.sketch import Sketches
+from simdup.fingerprint.sketch import Sketches, up_to
 from simdup.match.own_share import as_kernels_take, parts_of_texts
 from simdup.progress import Progress, silent
 from simdup.search.distinct import distinct_numbers
-from simdup.search.pairs import CHUNK, ranges
+from simdup.search.pairs import CHUNK
 
 #: A text with at least this many features is listed under about this many values, or up
 #: to twice as many.
@@ -61,7 +61,7 @@ COUNTED_AT_ONCE = 1 << 20
 ROOM = 1 << 18
 
 # Without kernels, the pairs of a text take as long as comparing so many words.
-WORDS_OF_A_TEXT = 10_000
+WORDS_OF_A_TEXT = 5_000
 
 #: How often the texts of long lists are listed anew. Of 10,400 contracts, each with half of 40
 #: clauses, one time loses 22 of 520 pairs that differ in three words.
@@ -74,7 +74,7 @@ RELISTED = 3
 # among five million.
 PAIRS_BELOW, FEW_TEXTS = np.uint64(1 << 63), 1 << 20
 
-_HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
+_ONE, _HALF, _LOW = np.uint64(1), np.uint64(32), np.uint64((1 << 32) - 1)
 _NO_KEYS = np.empty(0, np.uint64)
 
 
@@ -230,10 +230,9 @@ def _listed(sketches: Sketches, texts: Indices, limits: Keys) -> Words:
         count = kernels.listed_keys(*as_kernels_take(sketches), texts, limits, keys)
         sketches.release()
         return keys[:count]
-    values, owners = sketches.joined(), np.repeat(np.arange(len(texts)), sketches.sizes)
-    is_listed = values <= limits[owners]
-    listed, owners = values[is_listed].astype(np.uint64), texts[owners[is_listed]]
-    return (listed << _HALF) | owners.astype(np.uint64)
+    sketches = up_to(sketches, limits)
+    owners = np.repeat(texts.astype(np.uint64), sketches.sizes)
+    return (sketches.joined().astype(np.uint64) << _HALF) | owners
 
 
 def split_lists(keys: Words) -> tuple[Lists, Words, Indices]:
@@ -242,10 +241,19 @@ def split_lists(keys: Words) -> tuple[Lists, Words, Indices]:
     if kernels := loaded_kernels():
         texts, short, others, long = kernels.split_lists(keys, MOST_TOGETHER)
         return Lists(texts, short), others, long
+    keys = keys[_are_repeated(keys >> _HALF)]
     sizes = _run_lengths(keys >> _HALF)
-    is_short, is_long = (sizes > 1) & (sizes <= MOST_TOGETHER), sizes > MOST_TOGETHER
+    is_short, is_long = sizes <= MOST_TOGETHER, sizes > MOST_TOGETHER
     texts = keys[np.repeat(is_short, sizes)].astype(np.uint32)
     return Lists(texts, sizes[is_short]), keys[np.repeat(is_long, sizes)], sizes[is_long]
+
+
+def _are_repeated(ascending: Words) -> Mask:
+    """Which numbers occur more than once: few do, and the others are out of the way soon; (n,)."""
+    found, are_one = np.zeros(len(ascending), bool), ascending[1:] == ascending[:-1]
+    found[1:] = are_one
+    found[:-1] |= are_one
+    return found
 
 
 def _run_lengths(ascending: Words) -> Indices:
@@ -350,7 +358,8 @@ def _places_of(texts: Keys, first: int, count: int) -> tuple[Indices, Indices]:
         return kernels.places_of(texts, first, count)
     numbers = texts - np.uint32(first)  # lower numbers wrap around to large ones
     places = np.flatnonzero(numbers < count)
-    numbers = numbers[places]
+    # Numbers of 16 bits are sorted in a third of the time.
+    numbers = numbers[places].astype(np.uint16 if count <= 1 << 16 else np.uint32)
     offsets = np.append(0, np.cumsum(np.bincount(numbers, minlength=count)))
     return places[np.argsort(numbers, kind="stable")], offsets
 
@@ -375,30 +384,29 @@ def _plain(index: Postings, needed: Indices, references: int) -> Indices:
     cuts = np.flatnonzero(np.diff(before[:-1] // CHUNK, prepend=-1))
     for begin, end in zip(cuts, np.append(cuts, len(before) - 1)[1:], strict=True):
         own = slice(*index.offsets[[begin, end]])
-        places, counts = index.places[own], after[own]
-        partners = [part for _, part in ranges(places + 1, counts)]
-        left = np.repeat(index.texts[places], counts)
-        right = index.texts[np.concatenate([np.empty(0, np.int64), *partners])]
-        weights = np.repeat(1 + (places >= index.doubles), counts)
-        if references:
-            across = (left < references) & (right >= references)
-            left, right, weights = left[across], right[across], weights[across]
-        found.append(_sharing_enough(left, right, weights, needed))
+        places, left_over, keys = index.places[own], after[own], [_NO_KEYS]
+        for apart in range(1, MOST_TOGETHER):
+            places, left_over = places[left_over >= apart], left_over[left_over >= apart]
+            left, right = index.texts[places], index.texts[places + apart]
+            made = (key_of(left, right) << _ONE) | (places >= index.doubles)
+            keys.append(made[(left < references) & (right >= references)] if references else made)
+        found.append(_sharing_enough(np.concatenate(keys), needed))
     return np.concatenate(found)
 
 
-def _sharing_enough(left: Keys, right: Keys, weights: Indices, needed: Indices) -> Indices:
+def _sharing_enough(keys: Words, needed: Indices) -> Indices:
     """The pairs that share at least the lower number `needed` (n,) of their two texts; (m, 2).
 
-    The texts left[p] and right[p] share weights[p] values. A pair may occur several times; then
-    its weights are added up.
+    A key is twice the `key_of` two texts that share a value, or one more if they share two. A pair
+    may occur several times; then all of these count.
     """
-    keys = key_of(left, right)
-    order = np.argsort(keys, kind="stable")
-    lengths = _run_lengths(keys[order])
+    keys.sort()
+    # Others share one value, which is fewer than LEAST_SHARED.
+    keys = keys[_are_repeated(keys >> _ONE) | (keys & _ONE > 0)]
+    lengths = _run_lengths(keys >> _ONE)
     begins = np.cumsum(lengths) - lengths
-    pairs = _pairs(keys[order[begins]])
-    shared = np.add.reduceat(weights[order], begins)
+    pairs = _pairs(keys[begins] >> _ONE)
+    shared = lengths + np.add.reduceat(keys & _ONE, begins, dtype=np.int64)
     return pairs[shared >= needed[pairs].min(axis=1)]
 
 
