@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import copy, copytree, which
@@ -55,6 +56,7 @@ def axe_core():
 
 
 AXE = axe_core()
+WIDE, PHONE = (1440, 900), (390, 844)
 
 HOSTILE = [
     "<img src=x onerror=window.hacked=1>.txt",
@@ -110,35 +112,58 @@ def report(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser():
+def troubles():
+    """What the tabs complained about, and the addresses that they asked for."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def tab(troubles):
+    """`tab(**options)`: the tab with these options, one for all tests: a new one costs a second."""
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield running
-        running.close()
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+
+        @cache
+        def with_options(**options):
+            context = browser.new_context(**options)
+            context.set_default_timeout(patient(60) * 1000)
+            context.on("console", lambda message: troubles.append(message.text))
+            context.on("weberror", lambda failed: troubles.append(str(failed.error)))
+            context.on("dialog", lambda dialog: troubles.append(dialog.message))
+            context.on("request", lambda asked: troubles.append(asked.url))
+            return context.new_page()
+
+        yield with_options
+        browser.close()
 
 
 @pytest.fixture
-def opened(browser):
+def opened(tab, troubles):
     """`opened(address)`: the page, which in the end must have no error and no network request."""
-    contexts, troubles = [], []
+    pages, addresses = [], set()
 
-    def opening(address, ready="#views button, #now tbody", **options):
-        contexts.append(browser.new_context(**options))
-        contexts[-1].set_default_timeout(patient(60) * 1000)
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("dialog", lambda dialog: troubles.append(dialog.message))
-        page.on("request", lambda asked: troubles.extend({asked.url} - {address}))
-        page.goto(address)
-        page.wait_for_selector(ready)
-        return page
+    def opening(address, ready="#views button, #now tbody", size=(1280, 720), **options):
+        addresses.add(address)
+        pages.append(tab(**options))
+        resize(pages[-1], *size)
+        pages[-1].emulate_media(media="screen", color_scheme="light")
+        pages[-1].goto(address)
+        pages[-1].wait_for_selector(ready)
+        return pages[-1]
 
     yield opening
-    for context in contexts:
-        context.close()
-    assert troubles == []
+    for page in pages:
+        page.evaluate("localStorage.clear()")
+        for other in page.context.pages[1:]:
+            other.close()
+    found = [each for each in troubles if each not in addresses]
+    troubles.clear()
+    assert found == []
+
+
+def resize(page, width, height):
+    page.set_viewport_size({"width": width, "height": height})
 
 
 @pytest.fixture
@@ -166,6 +191,62 @@ def rendered(shown):
 @pytest.fixture
 def page(opened, report):
     return opened(report)
+
+
+@pytest.fixture
+def printed(run):
+    """`printed("undo journal", ...)`: what a run that goes well prints on both streams."""
+
+    def printing(command, *more):
+        ended = run(*command.split(), *more)
+        assert ended.code == 0, ended.err
+        return (ended.out + ended.err).decode()
+
+    return printing
+
+
+@pytest.fixture
+def scanned(opened, printed, tmp_path):
+    """`scanned("docs")`: the page of a scan of this folder."""
+
+    def scanning(command, **options):
+        printed(f"scan {command} --html page.html --no-cache -q --lang en")
+        return opened((tmp_path / "page.html").as_uri(), **options)
+
+    return scanning
+
+
+@pytest.fixture
+def pairs(scanned, tmp_path):
+    """`pairs(6)`: the page of so many groups of two files; result.json is beside it."""
+
+    def making(number, **options):
+        make_groups(tmp_path / "docs", number)
+        return scanned("docs --format json -o result.json", **options)
+
+    return making
+
+
+def make_groups(docs, number):
+    """Write so many groups of two files, of every kind."""
+    draw = random.Random(6)
+    docs.mkdir()
+    for place in range(number):
+        words = ["".join(draw.choices("abcdefghij", k=6)) for _ in range(200)]
+        text = " ".join(words)
+        other = "\ufeff" * (place % 5 == 1) + text
+        if place % 3 == 0:
+            other = " ".join([*words[:-3], "other", "words", "here"])
+        elif place % 5 == 4:
+            other = ", ".join(words)
+        names = f"{place:02}-one.txt", f"{place:02}-two.txt"
+        if place == 1:
+            names = "01 it's $(touch hacked); one.txt", "01 `x`\n\x1b \\ two.txt"
+        for age, (name, content) in enumerate(zip(names, (text, other), strict=True)):
+            (docs / name).write_text(content, "utf-8")
+            os.utime(docs / name, (10**9 + 1000 * age, 10**9 + 1000 * age))
+    if number > 2:
+        os.rename(docs / "02-two.txt", os.path.join(os.fsencode(docs), b"02-\xff.txt"))
 
 
 def heads(page):
@@ -558,10 +639,14 @@ def test_the_sheet_counts_what_can_go_and_what_wants_a_look(rendered):
 
 def test_the_language_is_that_of_the_browser_unless_told(rendered):
     found = result(group(1, "a", "b"))
-    cases = {("zh-CN", None): "zh-Hans", ("fr-FR", None): "en", ("en-GB", "zh"): "zh-Hans"}
+    cases = (
+        ({"locale": "zh-CN"}, None, "zh-Hans"),
+        ({"locale": "fr-FR"}, None, "en"),
+        ({}, "zh", "zh-Hans"),
+    )
 
-    for (locale, language), opened in cases.items():
-        page = rendered(found, language=language, locale=locale, day=1_790_000_000)
+    for browser, language, opened in cases:
+        page = rendered(found, language=language, day=1_790_000_000, **browser)
         assert page.get_attribute("html", "lang") == opened
     assert page.locator("#title").inner_text() == "8 个文件中的重复文档，2026年9月21日"
 
@@ -612,7 +697,7 @@ def test_the_filters_and_the_group_are_in_the_address(rendered):
 
 
 def test_on_a_phone_the_group_is_a_screen_of_its_own(opened, report):
-    page = opened(report, viewport={"width": 390, "height": 844}, has_touch=True)
+    page = opened(report, size=PHONE)
 
     def shown():
         return [page.locator(each).is_visible() for each in ("#queue", "#pane")]
@@ -641,16 +726,17 @@ def test_the_language_switches(page):
     assert all(one == other for one, other in both if "string" not in (one, other))
 
 
-def test_the_theme_switches_and_follows_the_system_at_first(opened, report):
-    def colour(page):
+def test_the_theme_switches_and_follows_the_system_at_first(page):
+    def colour():
         return page.evaluate("getComputedStyle(document.body).backgroundColor")
 
-    light, dark = (opened(report, color_scheme=scheme) for scheme in ("light", "dark"))
-    bright, black = map(colour, (light, dark))
-    dark.click("#theme")
-    assert (colour(dark), bright != black) == (bright, True)
-    dark.click("#theme")
-    assert colour(dark) == black
+    bright = colour()
+    page.emulate_media(color_scheme="dark")
+    black = colour()
+    page.click("#theme")
+    assert (colour(), bright != black) == (bright, True)
+    page.click("#theme")
+    assert colour() == black
 
 
 def test_every_key_works_wherever_the_focus_is(page):
@@ -721,15 +807,13 @@ def test_hostile_contents_are_text(page):
     assert table.locator("img, script").count() == 0
 
 
-def test_markup_and_scripts_from_elsewhere_are_refused(browser, report):
-    page = browser.new_page()
-    page.goto(report)
-
+def test_markup_and_scripts_from_elsewhere_are_refused(page, troubles):
     with pytest.raises(api.Error, match="TrustedHTML"):
         page.evaluate("document.body.innerHTML = '<b>text</b>'")
     with pytest.raises(api.Error, match="TrustedScript"):
         page.add_script_tag(content="window.hacked = 1")
-    page.close()
+
+    troubles.clear()
 
 
 def test_print_has_all_groups_and_no_controls(page):
@@ -797,37 +881,25 @@ def test_files_known_from_before_are_not_called_read(rendered):
         assert page.locator("#figures dt").first.inner_text() == f"files {words}"
 
 
-def page_without_groups(folder):
-    (folder / "docs").mkdir()
-    (folder / "docs/only.txt").write_text(ENGLISH, "utf-8")
-    run(folder, "scan docs --html page.html --no-cache -q --lang en")
-    return (folder / "page.html").read_text("utf-8")
-
-
 PARTS = tuple(Part(f"in/{name}\x1b", "in/book.txt", 0.982, 1200, 3400) for name in "ab")
 
 
-def page_of_a_scan(folder):
-    return Path(unquote_to_bytes(scanned(folder, 6).removeprefix("file://")).decode()).read_text()
-
-
 STATES = {
-    "nothing found": (page_without_groups, "no two of these files"),
+    "nothing found": (lambda _: page_of(result()), "no two of these files"),
     "interrupted": (lambda _: page_of(result(complete=False)), "Run it again"),
     "one group": (lambda _: page_of(result(group(1, "a", "b")), read=str), "1 of 1"),
     "no texts": (lambda _: page_of(result(group(1, "a", "b"))), "made without texts"),
     "no digests": (lambda _: page_of(result(with_copies())), "nothing can be decided here"),
     "parts": (lambda _: page_of(replace(result(), parts=PARTS)), "in in/book.txt, characters"),
     "folders": (lambda _: page_of(result(folders=FOLDERS)), "471 identical"),
-    "undecided": (page_of_a_scan, "0 of 6 decided; 0 B go"),
-    "everything decided": (page_of_a_scan, "Everything is decided"),
-    "rules": (page_of_a_scan, "6 of 6 groups ticked"),
+    "undecided": (None, "0 of 6 decided; 0 B go"),
+    "everything decided": (None, "Everything is decided"),
+    "rules": (None, "6 of 6 groups ticked"),
     "rows": (lambda folder: corpus_page(folder, *similar(1, "grey seal", "brown otter")), "2 rows"),
     "answers": (lambda _: answers_page(("first", "lib/a", "lib/b"), ("second",)), "2 documents"),
     "evaluation": (lambda _: accuracy_page(row(16), row(64)), "64 bits"),
 }
 
-SIZES = {"1440": (1440, 900), "1024": (1024, 768), "390": (390, 844), "360": (360, 640)}
 
 TOO_LOW = """least => [...document.querySelectorAll('button, a:not(.skip), select, input, summary')]
     .map((each) => [each, each.type === 'checkbox' ? each.closest('label') : each])
@@ -841,10 +913,11 @@ def flaws(page):
     found = page.evaluate(TOO_LOW, 24 if width >= 1000 else 44)
     if page.evaluate("document.documentElement.scrollWidth") > width:
         found.append("too wide")
-    if AXE:
+    for scheme in ("light", "dark") if AXE else ():
+        page.emulate_media(color_scheme=scheme)
         page.evaluate(AXE.read_text("utf-8"))
         for each in page.evaluate("axe.run()")["violations"]:
-            found.append((each["id"], [node["html"] for node in each["nodes"]]))
+            found.append((scheme, each["id"], [node["html"] for node in each["nodes"]]))
     return found
 
 
@@ -860,22 +933,19 @@ def enter(page, state):
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_fits_every_screen_and_axe_finds_no_fault(shown, tmp_path, state):
+def test_every_state_fits_every_screen_and_axe_finds_no_fault(shown, pairs, tmp_path, state):
     make, words = STATES[state]
-    page = shown(make(tmp_path), bypass_csp=True, viewport={"width": 1440, "height": 900})
+    options = {"bypass_csp": True, "size": WIDE}
+    page = shown(make(tmp_path), **options) if make else pairs(6, **options)
     enter(page, state)
     page.get_by_text(words).locator("visible=true").first.wait_for()
 
-    for size, (width, height) in SIZES.items():
-        page.set_viewport_size({"width": width, "height": height})
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.screenshot(path=tmp_path / f"{state}-{size}-{scheme}.png")
-            assert flaws(page) == [], (size, scheme)
+    for width, height in (WIDE, (1024, 768), PHONE, (360, 640)):
+        resize(page, width, height)
+        assert flaws(page) == [], width
         if width < 1000 and page.locator(".head").first.is_visible() and state != "rules":
             page.locator(".head").first.click()
-            page.screenshot(path=tmp_path / f"{state}-{size}-group.png")
-            assert flaws(page) == [], (size, "group")
+            assert flaws(page) == [], (width, "group")
             page.locator(".back").click()
 
 
@@ -989,42 +1059,6 @@ def test_the_page_has_the_rules_of_clean(page):
     assert len(found) > 20
 
 
-def scanned(folder, number=20):
-    """The address of a page of so many groups of two files, of every kind.
-
-    The result as JSON is beside it.
-    """
-    draw = random.Random(6)
-    docs = folder / "docs"
-    docs.mkdir()
-    for place in range(number):
-        words = ["".join(draw.choices("abcdefghij", k=6)) for _ in range(200)]
-        text = " ".join(words)
-        other = "\ufeff" * (place % 5 == 1) + text
-        if place % 3 == 0:
-            other = " ".join([*words[:-3], "other", "words", "here"])
-        elif place % 5 == 4:
-            other = ", ".join(words)
-        names = f"{place:02}-one.txt", f"{place:02}-two.txt"
-        if place == 1:
-            names = "01 it's $(touch hacked); one.txt", "01 `x`\n\x1b \\ two.txt"
-        for age, (name, content) in enumerate(zip(names, (text, other), strict=True)):
-            (docs / name).write_text(content, "utf-8")
-            os.utime(docs / name, (10**9 + 1000 * age, 10**9 + 1000 * age))
-    if number > 2:
-        os.rename(docs / "02-two.txt", os.path.join(os.fsencode(docs), b"02-\xff.txt"))
-    run(folder, "scan docs --html page.html --no-cache -q --lang en --format json -o result.json")
-    return (folder / "page.html").as_uri()
-
-
-def run(folder, command, *more, code=0):
-    """Run simdup there, and return what it printed on both streams."""
-    words = [sys.executable, "-m", "simdup", *command.split(), *more]
-    ended = subprocess.run(words, cwd=folder, capture_output=True, check=False)
-    assert ended.returncode == code, ended.stderr
-    return (ended.stdout + ended.stderr).decode()
-
-
 def saved(page, name):
     """The content of a file that the open dialog of the export offers."""
     with page.expect_download() as waiting:
@@ -1054,19 +1088,20 @@ FORGETFUL = """
 
 
 @pytest.mark.parametrize("answer", ["given", "refused", "none"])
-def test_decisions_are_read_once_the_browser_has_answered_the_page(opened, tmp_path, answer):
-    page = opened(scanned(tmp_path, 2))
-    page.add_init_script(
+def test_decisions_are_read_once_the_browser_has_answered_the_page(pairs, answer):
+    page = pairs(2)
+    drop_all(page, 2)
+    decided = page.locator("#going").inner_text()
+
+    again = page.context.new_page()
+    again.add_init_script(
         "Object.defineProperty(navigator, 'storage', {value: undefined})"
         if answer == "none"
         else f"const isRefused = {str(answer == 'refused').lower()};" + FORGETFUL
     )
-    drop_all(page, 2)
-    decided = page.locator("#going").inner_text()
-
-    page.reload()
-    page.locator("#going", has_text=decided).wait_for()
-    assert "Everything is decided" in page.locator("#pane").inner_text()
+    again.goto(page.url)
+    again.locator("#going", has_text=decided).wait_for()
+    assert "Everything is decided" in again.locator("#pane").inner_text()
 
 
 def decided_by_keys(page):
@@ -1087,12 +1122,12 @@ def decided_by_keys(page):
 
 
 def test_a_review_by_keys_alone_becomes_a_plan_that_clean_carries_out_and_undo_takes_back(
-    opened, tmp_path
+    printed, pairs, tmp_path
 ):
     def contents():
         return {os.fspath(each): each.read_bytes() for each in (tmp_path / "docs").iterdir()}
 
-    page, before = opened(scanned(tmp_path)), contents()
+    page, before = pairs(20), contents()
     goes = decided_by_keys(page)
     assert page.locator("#going").inner_text().startswith("20 of 20 decided; ")
     page.wait_for_url(lambda url: "row=" not in url)  # which is written some time after a key
@@ -1107,7 +1142,7 @@ def test_a_review_by_keys_alone_becomes_a_plan_that_clean_carries_out_and_undo_t
         press(page, "Enter")
     waiting.value.save_as(tmp_path / "plan.jsonl")
     listed = saved(page, "files.txt")
-    run(tmp_path, f"{command} -o again.jsonl")
+    printed(f"{command} -o again.jsonl")
     for name in ("plan.jsonl", "again.jsonl"):
         plan = read_plan(os.fspath(tmp_path / name))
         assert {
@@ -1115,17 +1150,17 @@ def test_a_review_by_keys_alone_becomes_a_plan_that_clean_carries_out_and_undo_t
         } == goes
     assert all(os.fsencode(each.file.path) + b"\n" in listed for each in plan.actions)
 
-    assert f"{len(goes)} files of" in run(tmp_path, command, "--color", "never")
+    assert f"{len(goes)} files of" in printed(command, "--color", "never")
     assert contents() == before
     (tmp_path / "gone").mkdir()
-    run(tmp_path, command + " --apply --to gone --journal journal")
+    printed(command + " --apply --to gone --journal journal")
     assert {each.file.path for each in plan.actions} == {*before} - {*contents()}
-    run(tmp_path, "undo --apply journal")
+    printed("undo --apply journal")
     assert contents() == before
 
 
 def test_a_folder_is_decided_as_one_whatever_copies_are_elsewhere_and_clean_says_so(
-    opened, tmp_path
+    printed, scanned, tmp_path
 ):
     draw = random.Random(3)
     (tmp_path / "all/docs/deep").mkdir(parents=True)
@@ -1134,8 +1169,7 @@ def test_a_folder_is_decided_as_one_whatever_copies_are_elsewhere_and_clean_says
         (tmp_path / "all/docs" / name).write_text(" ".join(words), "utf-8")
     copytree(tmp_path / "all/docs", tmp_path / "all/Backup")
     copy(tmp_path / "all/docs/a.txt", tmp_path / "all/elsewhere.txt")
-    run(tmp_path, "scan all --html page.html --no-cache -q --lang en")
-    page = opened((tmp_path / "page.html").as_uri())
+    page = scanned("all")
     view(page, "folders")
     assert page.locator(".pair .title").all_inner_texts() == ["Backup ~ docs"]
 
@@ -1145,7 +1179,7 @@ def test_a_folder_is_decided_as_one_whatever_copies_are_elsewhere_and_clean_says
     assert page.locator("#pane [aria-pressed=true]").all_inner_texts() == ["Drop", "Keep"]
     page.click("#export")
     (tmp_path / "plan.jsonl").write_bytes(saved(page, "plan.jsonl"))
-    shown = run(tmp_path, "clean plan.jsonl --color never")
+    shown = printed("clean plan.jsonl --color never")
     assert "Folder: all of Backup is in docs too" in shown
     page.locator("#exporting").get_by_role("button", name="Close").click()
     press(page, "ArrowUp", "x")
@@ -1167,7 +1201,7 @@ def test_related_files_are_no_duplicates_in_the_figures_about_the_scan(rendered)
 
 
 def test_on_a_phone_the_name_of_a_file_is_above_its_buttons(opened, report):
-    page = opened(report, viewport={"width": 390, "height": 844})
+    page = opened(report, size=PHONE)
     choose(page, "a.txt")
 
     name, keep = (page.locator(f".member {each}").first for each in (".name", ".keep"))
@@ -1198,8 +1232,8 @@ def test_a_group_that_a_key_marks_as_not_duplicates_shows_it(page):
         assert page.locator(".unrelated").get_attribute("aria-pressed") == state
 
 
-def test_where_every_file_stays_there_is_nothing_to_export(opened, tmp_path):
-    page = opened(scanned(tmp_path, 2))
+def test_where_every_file_stays_there_is_nothing_to_export(pairs):
+    page = pairs(2)
     press(page, *"xxxx")
 
     assert "every file stays" in page.locator("#pane").inner_text()
@@ -1213,20 +1247,19 @@ def propose(page, rule, scope):
     return page.locator("#proposals li")
 
 
-def test_a_rule_decides_as_clean_does(opened, tmp_path):
-    address = scanned(tmp_path)
+def test_a_rule_decides_as_clean_does(printed, pairs, tmp_path):
+    page = pairs(20)
     for rule, scope, options in (
         ("newest", "identical bytes", ""),
         ("oldest", "identical text", "--text"),
         ("newest", "same words", "--text --formats-too"),
         ("original-name", "near", "--text --near 0.8"),
     ):
-        page = opened(address)
         propose(page, rule, scope)
         page.click("#apply")
         page.click("#export")
         (tmp_path / "page.jsonl").write_bytes(saved(page, "plan.jsonl"))
-        run(tmp_path, f"clean result.json --prefer {rule} {options} -o {scope[:4]}.jsonl")
+        printed(f"clean result.json --prefer {rule} {options} -o {scope[:4]}.jsonl")
 
         plans = (tmp_path / "page.jsonl", tmp_path / f"{scope[:4]}.jsonl")
         ours, theirs = (read_plan(os.fspath(each)) for each in plans)
@@ -1239,10 +1272,12 @@ def test_a_rule_decides_as_clean_does(opened, tmp_path):
             assert each.similarity == pytest.approx(alike[each.file.path], abs=1e-5)
         assert ours.header.rules == theirs.header.rules == ("--prefer", rule)
         assert ours.header.roots == theirs.header.roots
+        page.evaluate("localStorage.clear()")
+        page.reload()
 
 
-def test_a_rule_shows_what_it_would_do_and_only_ticked_groups_are_decided(opened, tmp_path):
-    page = opened(scanned(tmp_path, 6))
+def test_a_rule_shows_what_it_would_do_and_only_ticked_groups_are_decided(pairs):
+    page = pairs(6)
     press(page, "x", "x")
     proposals = propose(page, "newest", "near")
 
@@ -1272,8 +1307,8 @@ def test_a_rule_shows_what_it_would_do_and_only_ticked_groups_are_decided(opened
     assert page.locator(".head .state").inner_text() == ""
 
 
-def test_groups_that_are_no_duplicates_become_commands_of_ignore(opened, tmp_path):
-    page = opened(scanned(tmp_path, 5))
+def test_groups_that_are_no_duplicates_become_commands_of_ignore(pairs, run, tmp_path):
+    page = pairs(5)
     # Two are near and one has the same words; files with the very same text cannot be ignored.
     for _ in range(5):
         press(page, "i", "j")
@@ -1282,11 +1317,12 @@ def test_groups_that_are_no_duplicates_become_commands_of_ignore(opened, tmp_pat
     assert "the very same text" in page.locator("#said").inner_text()
     page.click("#export")
     (tmp_path / "ignore.sh").write_bytes(saved(page, "ignore.sh"))
-    script = f'simdup() {{ "{sys.executable}" -m simdup "$@"; }}\n. ./ignore.sh\n'
-    environment = os.environ | {"SIMDUP_IGNORED": os.fspath(tmp_path / "ignored.jsonl")}
-    subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=environment, check=True)
+    script = "simdup() { printf '%s\\0' \"$@\" ''; }\n. ./ignore.sh\n"
+    given = subprocess.run(["bash", "-ec", script], check=True, capture_output=True).stdout
+    for words in given.split(b"\0\0")[:-1]:
+        assert run(*words.split(b"\0")).code == 0
 
-    assert len((tmp_path / "ignored.jsonl").read_text("utf-8").splitlines()) == 3
+    assert len(Path(os.environ["SIMDUP_IGNORED"]).read_text("utf-8").splitlines()) == 3
     assert not (tmp_path / "hacked").exists()
 
 
@@ -1307,8 +1343,8 @@ def test_any_name_is_one_word_of_a_shell(page):
     assert printed.split(b"\0")[:-1] == names
 
 
-def test_the_last_file_of_a_group_stays_and_decisions_are_taken_back(opened, tmp_path):
-    page = opened(scanned(tmp_path, 1))
+def test_the_last_file_of_a_group_stays_and_decisions_are_taken_back(pairs):
+    page = pairs(1)
     press(page, "d", "k")
     page.locator(".head").click()
     press(page, "ArrowUp", "d")
@@ -1327,8 +1363,8 @@ def test_the_last_file_of_a_group_stays_and_decisions_are_taken_back(opened, tmp
     assert page.locator("#going").inner_text() == "0 of 1 decided; 0 B go"
 
 
-def test_undo_goes_back_to_where_the_decision_was_made(opened, tmp_path):
-    page = opened(scanned(tmp_path, 4))
+def test_undo_goes_back_to_where_the_decision_was_made(pairs):
+    page = pairs(4)
     there = "[page.chosen.id, document.activeElement.dataset.place]"
     press(page, "j")
     before = page.evaluate(there)
@@ -1338,8 +1374,8 @@ def test_undo_goes_back_to_where_the_decision_was_made(opened, tmp_path):
     assert page.evaluate("page.shown.indexOf(page.chosen)") == 2
 
 
-def test_a_browser_that_keeps_nothing_is_said_openly(opened, tmp_path):
-    page = opened(scanned(tmp_path, 2))
+def test_a_browser_that_keeps_nothing_is_said_openly(pairs):
+    page = pairs(2)
     drop_all(page, 1)
     page.click("#help")
     assert "kept in this browser, for this page only" in page.locator("#helping").inner_text()
@@ -1349,13 +1385,12 @@ def test_a_browser_that_keeps_nothing_is_said_openly(opened, tmp_path):
     assert "decisions are lost when it is closed" in page.locator("#said").inner_text()
 
 
-def test_files_that_nobody_acts_on_cannot_be_dropped(opened, tmp_path):
+def test_files_that_nobody_acts_on_cannot_be_dropped(scanned, tmp_path):
     (tmp_path / "new").mkdir()
     (tmp_path / "old").mkdir()
     for name in ("new/a.txt", "old/a.txt"):
         (tmp_path / name).write_text(ENGLISH, "utf-8")
-    run(tmp_path, "scan new --against old --html page.html --no-cache -q --lang en")
-    page = opened((tmp_path / "page.html").as_uri())
+    page = scanned("new --against old")
 
     assert page.locator(".decide").all_inner_texts().count("stays") == 1
     page.locator(".member", has_text="old").click()
@@ -1379,8 +1414,8 @@ def test_texts_that_were_called_different_do_not_go_for_each_other(rendered):
     assert [each == "different" for each in refusals] == [True, False, False]
 
 
-def test_a_file_opens_and_its_path_is_copied(opened, tmp_path):
-    page = opened(scanned(tmp_path, 3))
+def test_a_file_opens_and_its_path_is_copied(pairs, tmp_path):
+    page = pairs(3)
     links = []
     for head in page.locator(".head").all():
         head.click()
@@ -1541,7 +1576,7 @@ def test_undefined_figures_and_names_of_kinds_are_shown_as_they_are(shown):
 
 
 def test_charts_keep_their_proportions_on_a_wide_screen(shown):
-    page = shown(accuracy_page(row(16), row(64)), viewport={"width": 1440, "height": 900})
+    page = shown(accuracy_page(row(16), row(64)), size=WIDE)
 
     shape = page.locator("#curves").bounding_box()
     assert 1.5 < shape["width"] / shape["height"] < 2.5
