@@ -530,11 +530,8 @@ def test_lines_have_their_numbers_however_the_text_is_wrapped(page):
 
 
 def test_changes_are_visited_one_after_the_other(rendered):
-    lines = [f"This is line number {number} of the text." for number in range(90)]
-    other = [
-        line.replace("line", "row") if place % 30 == 5 else line for place, line in enumerate(lines)
-    ]
-    read = {"a": "\n".join(lines), "b": "\n".join(other)}
+    text = "\n".join(f"This is line number {number} of the text." for number in range(90))
+    read = {"a": text, "b": re.sub("line(?= number [36]?5 )", "row", text)}
     page = rendered(result(group(1, "a", "b")), lambda each: read[each.path])
     page.wait_for_selector(".diff")
     here = ".diff .here td:first-child"
@@ -687,6 +684,15 @@ def test_the_filters_and_the_group_are_in_the_address(rendered):
     assert page.locator(".member .name").all_inner_texts() == ["x", "y"]
 
 
+def test_what_changes_right_after_the_address_is_written_stays(rendered):
+    page = rendered(result(group(1, "a", "b"), group(2, "x", "y")), size=PHONE)
+
+    page.evaluate("open(page.shown[0]); stepRow(1)")
+    page.wait_for_url(re.compile("row=2"))
+    page.evaluate("byId('low').value = 1; writeAddress(); byId('low').value = 2; keepAddress()")
+    page.wait_for_url(re.compile("low=2"))
+
+
 def test_on_a_phone_the_group_is_a_screen_of_its_own_with_names_above_buttons(opened, report):
     page = opened(report, size=PHONE)
 
@@ -702,9 +708,10 @@ def test_on_a_phone_the_group_is_a_screen_of_its_own_with_names_above_buttons(op
     page.get_by_role("button", name="Back to the list").click()
     assert page.evaluate("document.activeElement.matches('.head[aria-current]')")
     page.locator(".head").first.click()
-    page.go_back()
-    page.locator("#queue").wait_for()
-    assert shown() == [True, False]
+    for go, seen in ((page.go_back, "#queue"), (page.go_forward, "#pane")):
+        go()
+        page.locator(seen).wait_for()
+        assert shown() == [seen == "#queue", seen == "#pane"]
 
 
 def test_the_language_switches(page):
@@ -725,6 +732,7 @@ def test_the_theme_switches_and_follows_the_system_at_first(page):
 
     bright = colour()
     page.emulate_media(color_scheme="dark")
+    page.reload()
     black = colour()
     page.click("#theme")
     assert (colour(), bright != black) == (bright, True)
@@ -1010,7 +1018,8 @@ def test_long_texts_with_little_in_common_are_compared_quickly(page):
     began = monotonic()
     page.evaluate("([a, b]) => passagesOf(a, b).length", [left, right])
 
-    assert monotonic() - began < patient(20)
+    # A second on a machine at rest; without bounds some minutes, and then no memory.
+    assert monotonic() - began < patient(60)
 
 
 VECTORS = json.loads((Path(__file__).parents[1] / "clean/rules.json").read_text("utf-8"))
@@ -1501,12 +1510,8 @@ def test_k_slides_and_every_size_follows(shown):
     assert now(page) == ["0.759", "0.750", recall[1], "0.625"]
     assert page.locator("#k").get_attribute("aria-valuetext").startswith("k = 14 of 64 bits")
     assert page.locator("#now tbody td:last-child").first.inner_text().startswith("0.667")
-    every = page.locator("#every tbody tr").all_inner_texts()
-    assert [line.split("\t")[:2] for line in every] == [
-        ["16 bits", "4"],
-        ["64 bits", "14"],
-        ["128 bits", "28"],
-    ]
+    sizes = re.findall(r"(\d+) bits\t(\d+)", page.locator("#every tbody").inner_text())
+    assert sizes == [("16", "4"), ("64", "14"), ("128", "28")]
     page.keyboard.press("b")
     assert now(page)[2] == recall[2]
     page.get_by_text("default k = 13").click()
@@ -1528,9 +1533,8 @@ def test_undefined_figures_and_names_of_kinds_are_shown_as_they_are(shown):
     page = shown(accuracy_page(row(), row(8, recipe=WORDS), kinds=(named, KINDS[1])))
 
     assert HOSTILE[0] in page.locator("#kinds").inner_text()
-    assert page.locator("#kinds tbody tr").nth(1).inner_text().split("\t")[1:] == [
-        *("1,200", "0.1 %", "25.0 %", "0.0 %")
-    ]
+    cells = page.locator("#kinds tbody tr").nth(1).inner_text().split("\t")
+    assert cells[1:] == ["1,200", "0.1 %", "25.0 %", "0.0 %"]
     page.locator("#k").fill("0")
     assert now(page)[1] == "–"
     assert page.locator("#curves circle").count() == 3

@@ -6,7 +6,7 @@ const KEPT = ['search', 'kind', 'folder', 'coding', 'low', 'high', 'order'];
 // So many milliseconds after the last key: browsers allow some hundred changes a minute.
 const PAUSE = 400;
 
-// Stands for no filter: an empty address would scroll to the top.
+// Stands for no filter: without it, a page in which nothing was found would choose its own view.
 const NO_FILTER = '#all';
 
 let pausing;
@@ -18,7 +18,8 @@ function keepAddress() {
 
 function writeAddress() {
   const wanted = filtersInWords();
-  if (wanted !== filtersOf(location.hash).toString()) location.replace(wanted ? `#${wanted}` : NO_FILTER);
+  // Without an event, which could arrive when the reader has already changed more.
+  if (wanted !== filtersOf(location.hash).toString()) history.replaceState(null, '', wanted ? `#${wanted}` : NO_FILTER);
 }
 
 function filtersInWords() {

@@ -17,7 +17,7 @@ function open(row) {
   placeView();
   (isWide() ? byId(rowId(row)).querySelector('.head') : byId('pane')).focus({ preventScroll: true });
   // On a phone the list stays in the history, so that the way back leads there.
-  if (!isWide()) location.hash = filtersInWords();
+  if (!isWide()) history.pushState(null, '', `#${filtersInWords()}`);
   keepAddress();
 }
 
