@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from errno import ELOOP, ENOENT, ENOTDIR
 from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from simdup.clean.plan import Action, Consents, FileId
 from simdup.clean.protection import is_noise
 from simdup.clean.system import Place
 from simdup.extract.readers import Readers
-from simdup.files.read import SkipError, StreamedText, is_streamed, read_open, read_text
+from simdup.files.read import ReadChunks, SkipError, StreamedText, is_streamed, read_open, read_text
 from simdup.findings.keeper import is_under
 from simdup.fingerprint.features import Features, all_features, concatenated, merged, segments
 from simdup.match.verify import cosines
@@ -36,9 +35,6 @@ from simdup.recipe import Recipe
 from simdup.records import Document, Kind, Reason, Source
 from simdup.settings import FORMATS
 from simdup.storage.opening import identity_of, reason_of
-
-if TYPE_CHECKING:
-    from simdup.files.read import ReadChunks
 
 _RECIPE = Recipe()
 

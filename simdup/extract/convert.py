@@ -13,13 +13,17 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import ceil
+from shutil import which
 from stat import S_ISREG
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from simdup.errors import SHORTAGES
 from simdup.extract.cleanup import LONGEST_TEXT, NotReadable, ReaderFailed, unless_empty
@@ -27,9 +31,6 @@ from simdup.extract.sandbox import PATIENCE, SECONDS, called_after
 from simdup.records import Reason
 from simdup.settings import Converter
 from simdup.text.encodings import NotText, decode, detect
-
-if TYPE_CHECKING:
-    import subprocess
 
 # Stands in a command for the file's path.
 PLACE = "{}"
@@ -93,13 +94,11 @@ def converter_for(
 
 def converted(converter: Converter, data: bytes, path: str, seconds: float = SECONDS) -> str:
     """The text that the converter's program prints for a file. Raises NotReadable."""
-    from tempfile import TemporaryFile  # noqa: PLC0415  slow to import
-
     # Absolute, so that a name with a dash at its beginning is not an option.
     words = [word.replace(PLACE, os.path.abspath(path)) for word in converter.command]
     program = words[0]
     try:
-        with TemporaryFile() as file, TemporaryFile() as complaints:
+        with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as complaints:
             if PLACE not in " ".join(converter.command):
                 file.write(data)
                 file.seek(0)
@@ -132,8 +131,6 @@ def edition(converter: Converter) -> str:
 
 def _state(name: str) -> str:
     """The size and times of the program or file of this name; "" if it names none."""
-    from shutil import which  # noqa: PLC0415  slow to import
-
     with suppress(OSError, ValueError):
         path = which(name) or name
         status = os.stat(path)
@@ -172,9 +169,6 @@ def _started(
 
     Raises OSError, perhaps only at the end of the block, if it cannot be started.
     """
-    import socket  # noqa: PLC0415  slow to import
-    import subprocess  # noqa: PLC0415  slow to import
-
     ours, theirs = socket.socketpair()
     with ours:
         with theirs:

@@ -11,21 +11,17 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
 from simdup.extract.text_formats import kind_of, tables
 from simdup.extract.zip_xml import check_members
 from simdup.text.encodings import declared_or_likely, decode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
 
 _HEADER, _SMALL, _IN_HEADER, _NOWHERE = 512, 64, 109, 0xFFFFFFFE
 _ENTRY = np.dtype(

@@ -14,18 +14,16 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from queue import Queue
+from typing import Any, NoReturn
 
 from simdup.extract.cleanup import Extracted, Mangled, NotReadable, ReaderFailed, unread_of
 from simdup.records import Unread
-
-if TYPE_CHECKING:
-    import subprocess
-    from queue import Queue
 
 # Seconds of processor time for one file, so that the result does not depend on other work of the
 # machine. The slowest of 250 real files, 3,500 pages, takes 4 s.
@@ -109,8 +107,6 @@ def called_after(seconds: float, kill: Callable[[], None]) -> Iterator[threading
 
 
 def _started() -> subprocess.Popen[bytes]:
-    import subprocess  # noqa: PLC0415  slow to import
-
     # Linux would end the process with the thread that starts it, and only the first thread lasts.
     is_tied = threading.get_native_id() == os.getpid()
     return subprocess.Popen(  # noqa: S603  (ourselves)
@@ -150,8 +146,6 @@ def serve(readers: Mapping[str, Callable[[bytes], str]], *, is_tied: bool) -> No
     if is_tied and sys.platform == "linux":
         _end_with_parent()
     _limit_memory()
-    from queue import Queue  # noqa: PLC0415  only here, in the process that reads
-
     questions = Queue[tuple[str, float, bytes]]()
     threading.Thread(target=_listen, args=(questions,), daemon=True).start()
     try:

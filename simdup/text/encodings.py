@@ -260,16 +260,7 @@ def decode(data: bytes, encoding: Encoding) -> str:
     >>> decode("一\r\n二".encode("gb18030"), Encoding("gb18030", 1.0))
     '一\n二'
     """
-    name = encoding.name
-    if name in _WHOLE:
-        return "".join(decode_chunks((data,), encoding))
-    # Most files are read whole, and this takes half as long as pieces do.
-    kept = len(data.rstrip(b"\0"))
-    kept += -kept % _UNITS.get(name, 1)  # NULs that complete the last character
-    text = data[:kept].decode(_CODECS.get(name, name), _errors(name))
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.removeprefix(_BOM).replace("\0", LOST)
+    return "".join(decode_chunks((data,), encoding))
 
 
 def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
