@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from io import StringIO
 from itertools import groupby
 from operator import itemgetter
 from typing import TypeAlias
@@ -101,22 +102,17 @@ def check_length(size: int) -> None:
         raise NotReadable(f"more than {LONGEST_TEXT:,} characters of text")
 
 
-class TextBuilder:
+class TextBuilder(StringIO):
     """A text that grows by pieces. Raises NotReadable when it becomes too long."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._size = 0
 
     def add(self, piece: str) -> None:
         """Append a piece."""
-        self._size += len(piece)
-        check_length(self._size)
-        self._pieces.append(piece)
+        check_length(self.tell() + len(piece))
+        self.write(piece)
 
     def __str__(self) -> str:
         """The whole text."""
-        return "".join(self._pieces)
+        return self.getvalue()
 
 
 def tidied(text: str) -> str:

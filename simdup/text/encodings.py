@@ -349,11 +349,8 @@ def _respelled(label: str) -> str:
 
 def _decoder(name: str) -> codecs.IncrementalDecoder:
     """A decoder that takes bytes piece by piece and never raises."""
-    return codecs.getincrementaldecoder(_CODECS.get(name, name))(_errors(name))
-
-
-def _errors(name: str) -> str:
-    return _EURO if name == "gb18030" else "replace"
+    errors = _EURO if name == "gb18030" else "replace"
+    return codecs.getincrementaldecoder(_CODECS.get(name, name))(errors)
 
 
 def _euro(error: UnicodeError) -> tuple[str, int]:
