@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -46,7 +47,6 @@ class Refusal(Enum):
     FOLDER_GONE = "its folder is gone"
     NO_WAY_BACK = "deleted for good"
     IN_BIN = "in the bin of the system: take it out there"
-    DAMAGED = "a damaged line of the journal"
     FAILED = "the system refused it"
 
 
@@ -81,7 +81,7 @@ class Outcome:
     undoable: How many of the done files can be put back by `simdup undo`: all but deleted files and
         files that only share blocks now.
     frees_nothing: How many of the done files have other names, so that their space stays in use.
-    notes: Other deviations from the plan, in words for people.
+    damaged: The lines of the journal that are damaged, so that nothing is known of their files.
     trouble: Why the journal could not be written, so that the run stopped.
     """
 
@@ -91,7 +91,7 @@ class Outcome:
     journal: str | None = None
     undoable: int = 0
     frees_nothing: int = 0
-    notes: list[str] = field(default_factory=list)
+    damaged: Sequence[int] = ()
     trouble: str | None = None
     is_interrupted: bool = False
 
@@ -112,4 +112,4 @@ class Outcome:
             return JOURNAL_FAILED
         if self.is_interrupted:
             return INTERRUPTED
-        return SOME_REFUSED if self.refused or self.notes else 0
+        return SOME_REFUSED if self.refused or self.damaged else 0

@@ -12,7 +12,7 @@ from simdup.clean import journal as journals
 from simdup.clean.acting import remove_folders
 from simdup.clean.apply import Run, Stop, in_batches, prepared
 from simdup.clean.journal import Done, History, Intent, Journal, Story
-from simdup.clean.outcome import Outcome, Refusal, RefusedError
+from simdup.clean.outcome import Outcome, RefusedError
 from simdup.clean.plan import Action, Consents
 from simdup.clean.settle import Settler
 from simdup.clean.system import open_folder
@@ -35,13 +35,12 @@ def undo(
     """
     history = _history(path)
     stories = history.acted[::-1]
-    outcome = Outcome(len(stories), notes=_damage(history))
+    outcome = Outcome(len(stories), damaged=history.damaged)
     with closing(Settler(history)) as settler:
         if not apply:
             for story in stories:
                 _put_back(story, settler, outcome, act=False)
-            return outcome
-        if stories:
+        elif stories:
             with journals.locked(journal, history.header.roots):
                 actions = [each.action for each in stories]
                 opened = journals.begun(journal, history.header, actions, undoes=history.path)
@@ -56,11 +55,6 @@ def _history(path: str | os.PathLike[str]) -> History:
     if history.undoes is not None:
         raise InputError(f"{history.path!r} is the journal of an undo: clean again to act again")
     return history
-
-
-def _damage(history: History) -> list[str]:
-    lines = ", ".join(map(str, history.damaged[:10]))
-    return [f"{Refusal.DAMAGED.value}: {lines}"] if lines else []
 
 
 def _undo(
@@ -165,7 +159,7 @@ def resume(
         folder = prepared([each.action for each in stories], to)
         if folder not in {None, history.to}:
             raise InputError(f"{history.path!r}: moves files to {history.to!r}, not to {folder!r}")
-        outcome = Outcome(len(stories), journal=history.path, notes=_damage(history))
+        outcome = Outcome(len(stories), journal=history.path, damaged=history.damaged)
         with closing(journals.continued(history)) as journal:
             try:
                 _settle(history, stories, journal, outcome)

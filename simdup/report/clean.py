@@ -196,8 +196,9 @@ def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:
 def _troubles(outcome: Outcome) -> Iterator[str]:
     for action, why in outcome.refused:
         yield f"refused: {printable(action.file.path)}: {printable(why)}"
-    for note in outcome.notes:
-        yield f"note: {printable(note)}"
+    if outcome.damaged:
+        lines = ", ".join(map(str, outcome.damaged[:10]))
+        yield f"note: a damaged line of the journal: {lines}"
     if outcome.trouble is not None:
         yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
 

@@ -21,6 +21,7 @@ from simdup.clean.journal import begun, locked, read_journal
 from simdup.clean.plan import Act, Consents
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
+from simdup.report.clean import undo_lines
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder", "data")]
 
@@ -199,7 +200,7 @@ def test_a_damaged_line_is_named_and_the_others_are_undone():
 
     assert outcome.done == 2
     assert (back.done, back.code) == (1, 3)
-    assert back.notes == ["a damaged line of the journal: 2, 4, 6"]
+    assert "note: a damaged line of the journal: 2, 4, 6" in undo_lines(back, is_applied=True)
     assert Path("c").exists()
 
 
