@@ -30,6 +30,7 @@ class Settler:
         """Prepare for the files of a journal."""
         self._history = history
         self._trashes = Trashes()
+        self.close = self._trashes.close
         self._names: dict[tuple[int, int], list[str]] = {}
         for story in history.stories.values():
             if story.action.act is Act.LINK:
@@ -287,10 +288,6 @@ class Settler:
                     other.link_to(part)
                     return True
         return False
-
-    def close(self) -> None:
-        """Close the trash folders."""
-        self._trashes.close()
 
 
 def _moved(story: Story, place: Place, target: Place) -> Done | None:

@@ -61,11 +61,11 @@ def compare_command(asked: Compare) -> int:
         comparison = compare_among(left, right, asked.among, settings, jobs=None, progress=show)
     else:
         comparison = compare(left, right, settings)
-    write, shape = writer(None, as_utf8=is_json), look(asked.color)
+    write, shape = writer(None, as_utf8=is_json), look(asked.color, verbose=asked.verbose)
     if is_json:
         write(data.render_comparison(comparison))
     else:
-        write(text.render_comparison(comparison, shape, verbose=asked.verbose))
+        write(text.render_comparison(comparison, shape))
     if asked.show_diff:
         by_line = comparison.kind is Kind.SAME_WORDS
         write(diff.render(*comparison.texts, (left, right), shape, by_line=by_line))

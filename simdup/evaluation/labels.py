@@ -129,9 +129,7 @@ def _pairs(read: _Table) -> Labels:
     seen, repeated = _labels_of_pairs(read)
     texts = read.texts()
     labels, kinds, names, _ = zip(*seen.values(), strict=True) if seen else ((), (), (), ())
-    indices, collections = (
-        {name: i for i, name in enumerate(dict.fromkeys(each))} for each in (kinds, names)
-    )
+    indices = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
     return Labels(
         read.path,
         tuple(read.files),
@@ -140,7 +138,7 @@ def _pairs(read: _Table) -> Labels:
         np.array(labels, np.int8),
         tuple(indices),
         np.array([indices[kind] for kind in kinds], np.int64),
-        np.array([collections[name] for name in names], np.int64),
+        np.unique(names, return_inverse=True)[1],
         repeated,
     )
 

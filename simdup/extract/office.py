@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from urllib.parse import unquote
@@ -24,6 +24,8 @@ _CHAPTER_ENDINGS = (".xhtml", ".html", ".htm")
 
 _TAG = re.compile(r"<[!?/A-Za-z]")
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+# Readers of the documents in a document, by format; None: plain text.
+_Readers = dict[str | None, Callable[[bytes], str]]
 _LONGEST_INDEX = 9  # digits; more do not count shared strings
 
 
@@ -35,7 +37,7 @@ def docx(data: bytes) -> str:
     return _docx(data, _CHUNKS)
 
 
-def _docx(data: bytes, readers: Mapping[str | None, Callable[[bytes], str]]) -> str:
+def _docx(data: bytes, readers: _Readers) -> str:
     """The text of a Word document, and of the files in it for whose formats there are readers."""
     package = Package(data)
     main = _main_part(package)
@@ -48,9 +50,7 @@ def _docx(data: bytes, readers: Mapping[str | None, Callable[[bytes], str]]) -> 
     return _document(package, f"{flow}\n{drawn}", [*flow.others, *drawn.others])
 
 
-def _chunk(
-    package: Package, name: str, readers: Mapping[str | None, Callable[[bytes], str]]
-) -> str:
+def _chunk(package: Package, name: str, readers: _Readers) -> str:
     """The text of a file that a Word document takes in whole (altChunk); empty if it has none."""
     if name not in package:
         return ""
@@ -69,7 +69,7 @@ def _page(markup: str) -> str:
 
 
 # A document in a document may not take in documents, which could be the same one.
-_PAGES: dict[str | None, Callable[[bytes], str]] = {
+_PAGES: _Readers = {
     **dict.fromkeys((None, *TEXTS), html_text.decoded),
     "html": lambda data: _page(html_text.decoded(data)),
     "eml": eml.eml,

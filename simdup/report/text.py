@@ -784,10 +784,8 @@ def searched(candidates: Candidates | None, settings: Settings) -> Iterator[str]
         )
 
 
-def render_comparison(
-    comparison: Comparison, look: TerminalStyle = PLAIN, *, verbose: bool = False
-) -> Iterator[str]:
-    """The verdict, the similarity and both files; if `verbose`, also how far apart they are."""
+def render_comparison(comparison: Comparison, look: TerminalStyle = PLAIN) -> Iterator[str]:
+    """The verdict, the similarity and both files; if verbose, also how far apart they are."""
     colour = HEADING if comparison.kind is None else KINDS[comparison.kind]
     yield f"verdict      {look.painted(_verdict(comparison), colour)}"
     alike = percent(comparison.similarity)
@@ -810,9 +808,9 @@ def render_comparison(
             f" ({percent(document.confidence)} sure), {size(document.source.size)},"
             f" {count(document.features, 'feature')}{look.painted(_remarks(document), REMARK)}"
         )
-        if verbose:
+        if look.is_verbose:
             yield f"  fingerprint  {look.painted(fingerprint.hex(), ASIDE)}"
-    if verbose:
+    if look.is_verbose:
         yield from _distance(comparison)
 
 

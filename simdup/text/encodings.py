@@ -210,16 +210,11 @@ def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
         _by_signature(head)
         or _by_mark(head)
         or (_by_escapes(head) if b"\x1b" in head else None)
-        or _if_text(_as_utf8(unpadded or head, complete=complete))
+        or _as_utf8(unpadded or head, complete=complete)
         or _as_utf16(head[: len(unpadded) + len(unpadded) % 2])
         or _unless_nuls(unpadded)
         or _of_bytes(unpadded.replace(b"\0", b""), complete=complete)
     )
-
-
-def _if_text(found: Encoding | NotText | None) -> Encoding | None:
-    """The encoding; None if it makes no text of the bytes, so that another one may."""
-    return found if isinstance(found, Encoding) else None
 
 
 def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
@@ -423,7 +418,7 @@ def _by_escapes(head: bytes) -> Encoding | None:
     return Encoding(name, 1 - lost) if lost <= _MOST_LOST else None
 
 
-def _as_utf8(head: bytes, *, complete: bool) -> Encoding | NotText | None:
+def _as_utf8(head: bytes, *, complete: bool) -> Encoding | None:
     """UTF-8 if every byte is valid; a character may be cut at the end."""
     if b"\0" in head:
         return None
@@ -433,7 +428,7 @@ def _as_utf8(head: bytes, *, complete: bool) -> Encoding | NotText | None:
         return None
     if complete and used < len(head) and text.isascii():
         return None  # the only other byte is the last: rather an accent than a cut character
-    return _unless_controls(head, _MOST_CONTROLS_UTF8) or Encoding("utf-8", 1.0)
+    return None if _unless_controls(head, _MOST_CONTROLS_UTF8) else Encoding("utf-8", 1.0)
 
 
 def _as_utf16(head: bytes) -> Encoding | None:

@@ -209,7 +209,7 @@ def test_each_name_is_a_collection_and_no_name_another_one(pairs):
 
     found = pairs("left,right,duplicate,collection\n" + "".join(f"{row}\n" for row in rows))
 
-    assert found.collection.tolist() == [0, 1, 0, 2]
+    assert found.collection.tolist() == [1, 2, 1, 0]
 
 
 def test_a_repeated_pair_in_another_collection_is_refused(pairs):

@@ -197,7 +197,7 @@ def test_differences_are_red_and_green_and_names_are_neither():
 def test_no_path_brings_its_own_colour_codes(first, second, columns):
     lines = [
         *text.render(result(pair(first, second)), TerminalStyle(is_coloured=True, columns=columns)),
-        *text.render_comparison(comparison(), COLOURED, verbose=True),
+        *text.render_comparison(comparison(), COLOURED._replace(is_verbose=True)),
         *diff.render(f"a. {first}", f"a. {second}", (first, second), COLOURED),
     ]
 

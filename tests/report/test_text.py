@@ -274,7 +274,7 @@ def comparison(kind=Kind.NEAR, distance=4, similarity=0.9375, score=None, **sett
 
 def test_a_comparison_in_text_has_fingerprints_and_their_distance_if_it_is_verbose():
     plain, verbose = (
-        list(text.render_comparison(comparison(score=0.9375), verbose=each))
+        list(text.render_comparison(comparison(score=0.9375), TerminalStyle(is_verbose=each)))
         for each in (False, True)
     )
 
@@ -338,7 +338,9 @@ def test_a_comparison_among_other_files_says_whose_the_likeness_is():
 
 @pytest.mark.parametrize("distance", range(17))
 def test_a_range_never_leaves_0_to_100_per_cent(distance):
-    line = list(text.render_comparison(comparison(distance=distance), verbose=True))[-1]
+    verbose = TerminalStyle(is_verbose=True)
+
+    *_, line = text.render_comparison(comparison(distance=distance), verbose)
 
     estimate, low, high = map(float, re.findall(r"(-?[\d.]+) %", line))
     assert 0 <= low <= estimate <= high <= 100
