@@ -56,7 +56,6 @@ def apply(
     if not plan.actions:
         return Outcome(0)
     folder = prepared(plan.actions, to)
-    consents = replace(consents, to=folder is not None)
     with locked(journal, plan.header.roots):
         # Acting, the journal and its undo know files by their present inodes.
         actions = [replace(a, file=as_it_is(a.file), keep=as_it_is(a.keep)) for a in plan.actions]
@@ -148,6 +147,7 @@ class Run:
 
     def __post_init__(self) -> None:
         """Note which files go."""
+        self.consents = replace(self.consents, to=self.to is not None)
         self.acting = Acting(self.every, self.to)
         self._going_paths = {each.file.path: each.line for each in self.every}
         self._going_files = {each.file.identity: each.line for each in self.every}

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 
 from simdup.clean import journal as journals
 from simdup.clean.acting import remove_folders
@@ -167,7 +166,6 @@ def resume(
                 outcome.trouble = str(failed)
                 return outcome
             every = [each.action for each in history.stories.values()]
-            consents = replace(consents, to=folder is not None)
             run = Run(every, history.header.roots, consents, outcome, journal, folder)
             run.take([each.action for each in history.waiting], progress)
     return outcome

@@ -29,20 +29,16 @@ _Readers = dict[str | None, Callable[[bytes], str]]
 _LONGEST_INDEX = 9  # digits; more do not count shared strings
 
 
-def docx(data: bytes) -> str:
+def docx(data: bytes, readers: _Readers | None = None) -> str:
     """The text of a Word document, notes and charts at its end; no headers, footers or deletions.
 
-    Raises NotReadable, like the other functions here.
+    `readers` read the documents in it; None: all do that may stand in one. Raises NotReadable, like
+    the other functions here.
     """
-    return _docx(data, _CHUNKS)
-
-
-def _docx(data: bytes, readers: _Readers) -> str:
-    """The text of a Word document, and of the files in it for whose formats there are readers."""
     package = Package(data)
     main = _main_part(package)
     names = [main, *_related(package, main, "footnotes"), *_related(package, main, "endnotes")]
-    flow = _Flow(_WORD, cache(lambda name: _chunk(package, name, readers)))
+    flow = _Flow(_WORD, cache(lambda name: _chunk(package, name, readers or _CHUNKS)))
     for name in names:
         flow.targets = _targets(package, name)
         flow.parse(package, name)
@@ -75,7 +71,7 @@ _PAGES: _Readers = {
     "eml": eml.eml,
     "rtf": rtf.text,
 }
-_CHUNKS = _PAGES | {"docx": lambda data: _docx(data, _PAGES)}
+_CHUNKS = _PAGES | {"docx": lambda data: docx(data, _PAGES)}
 
 
 def pptx(data: bytes) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
 from simdup.extract.text_formats import by_word, pairs, tables
-from simdup.text.encodings import Encoding, decode, encoding_named
+from simdup.text.encodings import Encoding, decode, encoding_named, known_encoding
 
 _TOKEN = re.compile(
     rb"""
@@ -184,9 +184,9 @@ class _Reader:
         elif word in _HEADS:
             self._ansi = encoding_named(_HEADS[word])
         elif word == b"ansicpg":
-            self._ansi = _of_code_page(number) or self._ansi
+            self._ansi = known_encoding(f"cp{number}") or self._ansi
         elif self._state.is_fonts and word == b"cpg":
-            self._encodings[font] = _of_code_page(number) or self._ansi
+            self._encodings[font] = known_encoding(f"cp{number}") or self._ansi
         elif self._state.is_fonts and number in _CHARSETS:
             self._encodings.setdefault(font, encoding_named(_CHARSETS[number]))
 
@@ -247,11 +247,3 @@ def _after(state: _State, word: bytes, number: int) -> _State:  # noqa: PLR0911 
         return state
     kind, is_fonts = _CONTENT.get(word, "hidden text"), word == b"fonttbl"
     return replace(state, is_hidden=True, is_fonts=is_fonts, kind=kind)
-
-
-def _of_code_page(number: int) -> Encoding | None:
-    """The encoding of a code page of Windows; None if it is unknown."""
-    try:
-        return encoding_named(f"cp{number}")
-    except ValueError:
-        return None

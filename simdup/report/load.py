@@ -20,7 +20,7 @@ from simdup.findings.identical import with_sets
 from simdup.recipe import Recipe
 from simdup.report.json_csv import FOLDER_COUNTS, PATHS, SCHEMA_VERSION
 from simdup.settings import FORMATS, PACKINGS, Settings
-from simdup.text.encodings import encoding_named
+from simdup.text.encodings import known_encoding
 from simdup.text.noise import DOUBTS
 
 # Seconds from 1970; no file system goes further.
@@ -150,10 +150,8 @@ def _settings(fields: Fields) -> Settings:
 def _encoding(fields: Fields) -> str:
     """The field "encoding", which must name a text encoding; codecs such as zlib are refused."""
     name = fields.text("encoding")
-    try:
-        encoding_named(name)
-    except ValueError:
-        raise fields.wrong("encoding", f"is unknown: {name!r}") from None
+    if known_encoding(name) is None:
+        raise fields.wrong("encoding", f"is unknown: {name!r}")
     return name
 
 

@@ -296,7 +296,7 @@ def declared_or_detected(data: bytes, label: str | None) -> Encoding | NotText:
     encoding. Where it declares ASCII or UTF without reason, or an unknown encoding, the bytes
     decide alone.
     """
-    declared = _declared(label)
+    declared = known_encoding(label)
     if declared and declared.name in _WHOLE and declared.name != "utf-16" and data.isascii():
         return declared
     found = detect(data)
@@ -316,7 +316,7 @@ def declared_or_likely(data: bytes, label: str | None) -> Encoding:
     return found if isinstance(found, Encoding) else encoding_named("windows-1252")
 
 
-def _declared(label: str | None) -> Encoding | None:
+def known_encoding(label: str | None) -> Encoding | None:
     """The encoding of this label; None if there is no such encoding."""
     try:
         return encoding_named(label) if label else None
@@ -486,7 +486,7 @@ def xml_label(head: bytes) -> str | None:
 
 def _as_declared(head: bytes) -> Encoding | None:
     """The encoding that XML declares, if it can read the bytes; UTF-8 was tried before."""
-    declared = _declared(xml_label(head))
+    declared = known_encoding(xml_label(head))
     if declared is None or declared.name.startswith("utf-") or declared.name in _WHOLE:
         return None
     return declared if _lost(head, declared.name) <= _MOST_LOST else None
