@@ -206,10 +206,9 @@ def roc_area(duplicates: Floats, others: Floats) -> Floats:
     Source: Hanley, McNeil, "The meaning and use of the area under a ROC curve", 1982.
     """
     nearer = others.sum(axis=-1, keepdims=True) - others.cumsum(axis=-1) + others / 2
+    pairs = duplicates.sum(axis=-1) * others.sum(axis=-1)
     with np.errstate(invalid="ignore"):
-        area: Floats = (duplicates * nearer).sum(axis=-1) / (
-            duplicates.sum(axis=-1) * others.sum(axis=-1)
-        )
+        area: Floats = (duplicates * nearer).sum(axis=-1) / pairs
     return area
 
 
@@ -282,16 +281,8 @@ def _intervals(values: Floats) -> list[Interval]:
     """For each column the value in row 0, and the interval of the resamples in the other rows."""
     tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
     # NaN, where nothing was found, sorts to the end and is left out.
-    ordered = np.sort(values[1:], axis=0)
-    defined = (~np.isnan(ordered)).sum(axis=0)
-    columns = np.arange(values.shape[1])
-    low, high = (
-        ordered[np.maximum(np.rint(tail * (defined - 1)).astype(np.int64), 0), columns]
-        if len(ordered)
-        else values[0]
-        for tail in tails
-    )
-    return [
-        Interval(*each)
-        for each in zip(values[0].tolist(), low.tolist(), high.tolist(), strict=True)
-    ]
+    ordered = np.sort(values[1:] if len(values) > 1 else values, axis=0)
+    last = (~np.isnan(ordered)).sum(axis=0) - 1
+    places = np.maximum(np.rint(np.outer(tails, last)).astype(np.int64), 0)
+    ends = np.take_along_axis(ordered, places, axis=0)
+    return [Interval(*each) for each in np.vstack((values[:1], ends)).T.tolist()]
