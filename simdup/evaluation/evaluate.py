@@ -222,9 +222,8 @@ class _Evaluator:
         )
 
     def _tally(self, distances: Indices, size: int) -> metrics.Tally:
-        return metrics.tally(
-            distances, self.is_duplicate, metrics.resamples(self.units, self.resamples), size
-        )
+        weights = metrics.resamples(self.units, self.resamples)
+        return metrics.tally(distances, self.is_duplicate, weights, size)
 
     def _accuracy(self, is_found: Mask) -> Accuracy:
         """The accuracy if these pairs are found, in each draw (draws, m)."""

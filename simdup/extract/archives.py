@@ -112,9 +112,8 @@ def _unpacked_head(head: bytes) -> bytes:
     packing = packed.packing_of(head)
     with suppress(NotReadable, packed.JunkError, ImportError):
         if packing:
-            return next(
-                packed.in_blocks(packed.unpacked(iter((head,)), packing, len(head)), _BLOCK)
-            )
+            parts = packed.unpacked(iter((head,)), packing, len(head))
+            return next(packed.in_blocks(parts, _BLOCK))
     return b""
 
 

@@ -50,7 +50,7 @@ class Mangled(Extracted):
 
 
 #: Content that is not part of the text: its kind, a word in the plural, and its bytes or text.
-Others: TypeAlias = Iterable[tuple[str, str | bytes]]
+Others: TypeAlias = Iterable[tuple[str, str | bytes | bytearray]]
 
 
 def with_unread(text: str, others: Others) -> Extracted:
@@ -65,7 +65,7 @@ def with_unread(text: str, others: Others) -> Extracted:
     return made
 
 
-def _digest(content: str | bytes) -> blake2b:
+def _digest(content: str | bytes | bytearray) -> blake2b:
     data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     return blake2b(data, digest_size=8)
 

@@ -96,9 +96,7 @@ def text(data: bytes) -> str:
         reader.read(token)
         position = token.end() + _binary(token)
         reader.note(data[token.end() : position])
-    return with_unread(
-        unless_empty(reader.text()), ((kind, bytes(found)) for kind, found in reader.others.items())
-    )
+    return with_unread(unless_empty(reader.text()), reader.others.items())
 
 
 def _binary(token: re.Match[bytes]) -> int:
@@ -128,9 +126,8 @@ class _Reader:
         """The text read so far."""
         self._decode_bytes()
         # Characters beyond the first 65,536 come as two halves.
-        return f"{self._text}\n{self._boxes}".encode("utf-16", "surrogatepass").decode(
-            "utf-16", "replace"
-        )
+        halves = f"{self._text}\n{self._boxes}".encode("utf-16", "surrogatepass")
+        return halves.decode("utf-16", "replace")
 
     def read(self, token: re.Match[bytes]) -> None:
         """Carry out one token."""

@@ -47,7 +47,7 @@ _MARKS = {
 _MARK = re.compile(b"|".join(map(re.escape, _MARKS)))
 
 
-def _named(pairs: str) -> dict[str, str]:
+def named(pairs: str) -> dict[str, str]:
     """Map names to names: "a=b c=d" has two pairs."""
     return dict(pair.split("=") for pair in pairs.split())
 
@@ -56,7 +56,7 @@ def _named(pairs: str) -> dict[str, str]:
 # -1 are read as their larger sisters on Windows, as browsers do it.
 _NAMES = {f"cp{page}": f"windows-{page}" for page in range(1250, 1259)}
 _NAMES |= {f"iso8859-{part}": f"iso-8859-{part}" for part in range(2, 17)}
-_NAMES |= _named(
+_NAMES |= named(
     "ascii=utf-8 gb2312=gb18030 gbk=gb18030 iso8859-1=windows-1252 iso8859-9=windows-1254"
     " iso8859-11=cp874 tis-620=cp874 cp950=big5 cp932=shift_jis cp949=euc-kr euc_kr=euc-kr"
     " euc_jp=euc-jp euc_jis_2004=euc-jp iso2022_kr=iso-2022-kr"
@@ -80,7 +80,7 @@ with open(os.path.join(os.path.dirname(__file__), "labels.txt"), encoding="utf-8
 # Our name -> the codec that decodes it, where a larger one does.
 # Of the 13,706 characters of Python's big5, cp950 returns all but 11 rare signs
 # and big5hkscs all but 249, kana and Cyrillic among them.
-_CODECS = _named("utf-8-sig=utf-8 big5=cp950 shift_jis=cp932 euc-kr=cp949 euc-jp=euc_jis_2004")
+_CODECS = named("utf-8-sig=utf-8 big5=cp950 shift_jis=cp932 euc-kr=cp949 euc-jp=euc_jis_2004")
 
 # The least number of bytes of a character, where it is not 1.
 _UNITS = {"utf-16": 2, "utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
