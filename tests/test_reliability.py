@@ -2151,7 +2151,7 @@ def test_every_row_is_kept_dropped_or_refused_and_the_sum_is_printed(simdup, cor
     [
         "simdup.corpus.fingerprint:fingerprint_chunk:1",
         "simdup.match.candidate_search:iter_near_pairs:1",
-        "simdup.corpus.formats.jsonl:row_in:16",
+        "simdup.corpus.formats.jsonl:JsonLines.row:16",
         "simdup.corpus.rewrite:_batches:1",
         "simdup.corpus.formats.jsonl:JsonLines.kept:1",
     ],

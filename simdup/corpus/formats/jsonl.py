@@ -70,55 +70,6 @@ def _records(lines: Lines) -> Iterator[Record]:
         begin += len(line) + 1
 
 
-def text_of(row: dict[str, Any], fields: tuple[str, ...]) -> str:
-    """The text of a parsed row: the fields that it has. Raises RowError if it has none."""
-    if len(fields) == 1 and isinstance(text := row.get(fields[0]), str):  # nearly all rows
-        return text
-    found = [value_of(row, field) for field in fields]
-    if found.count(LACKING) == len(found):
-        raise RowError(Fault.NO_FIELD, listed_fields(list(row)))
-    for name, value in zip(fields, found, strict=True):
-        if kind := _KINDS.get(type(value)):
-            raise RowError(Fault.NO_STRING, kind if len(fields) == 1 else f"{name} is {kind}")
-    if not any(isinstance(each, str) for each in found):
-        raise RowError(Fault.EMPTY, "null")
-    return joined([each if isinstance(each, str) else "" for each in found])
-
-
-def value_of(row: dict[str, Any], field: str) -> Any:  # noqa: ANN401
-    """A field of a row, or LACKING; "a.b" is also the field "b" of the object "a".
-
-    >>> value_of({"a": {"b": 1}}, "a.b"), value_of({"a.b": 2, "a": {"b": 1}}, "a.b")
-    (1, 2)
-    """
-    if field in row:
-        return row[field]
-    value: Any = row
-    for name in field.split("."):
-        if not isinstance(value, dict) or name not in value:
-            return LACKING
-        value = value[name]
-    return value
-
-
-def row_in(line: bytes) -> dict[str, Any]:
-    """The object on a line. Raises RowError."""
-    try:
-        row = _decoder.decode(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise RowError(Fault.NOT_UTF8, f"byte {error.start + 1}") from None
-    except RecursionError:
-        raise RowError(Fault.BROKEN, "nested too deeply") from None
-    except JSONDecodeError as error:
-        what = error.msg.removesuffix(" at").removesuffix(" starting")
-        raise RowError(Fault.BROKEN, f"{what} at column {error.colno}") from None
-    except ValueError:  # Python's limit, see sys.set_int_max_str_digits
-        raise RowError(Fault.BROKEN, "a number of thousands of digits") from None
-    if not isinstance(row, dict):
-        raise RowError(Fault.BROKEN, f"{_KINDS.get(type(row), 'a string or null')}, not an object")
-    return row
-
-
 @dataclass(frozen=True, slots=True)
 class JsonLines(TextTable):
     """A file of JSON Lines."""
@@ -160,15 +111,55 @@ class JsonLines(TextTable):
 
     def row(self, record: Record) -> dict[str, Any]:
         """Return the object on a line. Raises RowError."""
-        return row_in(record.raw)
+        try:
+            row = _decoder.decode(record.raw.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise RowError(Fault.NOT_UTF8, f"byte {error.start + 1}") from None
+        except RecursionError:
+            raise RowError(Fault.BROKEN, "nested too deeply") from None
+        except JSONDecodeError as error:
+            what = error.msg.removesuffix(" at").removesuffix(" starting")
+            raise RowError(Fault.BROKEN, f"{what} at column {error.colno}") from None
+        except ValueError:  # Python's limit, see sys.set_int_max_str_digits
+            raise RowError(Fault.BROKEN, "a number of thousands of digits") from None
+        if not isinstance(row, dict):
+            kind = _KINDS.get(type(row), "a string or null")
+            raise RowError(Fault.BROKEN, f"{kind}, not an object")
+        return row
 
     def text(self, row: dict[str, Any]) -> str:
-        """Return the text of an object. Raises RowError if it has none."""
-        return text_of(row, self.fields)
+        """Return the text of an object: the fields that it has. Raises RowError if it has none."""
+        fields = self.fields
+        if len(fields) == 1 and isinstance(text := row.get(fields[0]), str):  # nearly all rows
+            return text
+        found = [self.value(row, field) for field in fields]
+        if found.count(LACKING) == len(found):
+            raise RowError(Fault.NO_FIELD, listed_fields(list(row)))
+        for name, value in zip(fields, found, strict=True):
+            if kind := _KINDS.get(type(value)):
+                raise RowError(Fault.NO_STRING, kind if len(fields) == 1 else f"{name} is {kind}")
+        if not any(isinstance(each, str) for each in found):
+            raise RowError(Fault.EMPTY, "null")
+        return joined([each if isinstance(each, str) else "" for each in found])
 
     def value(self, row: dict[str, Any], field: str) -> Any:  # noqa: ANN401
-        """Return a field of an object, or LACKING."""
-        return value_of(row, field)
+        """Return a field of an object, or LACKING; "a.b" is also the field "b" of the object "a".
+
+        A field of this very name comes first.
+
+        >>> JsonLines.value(None, {"a": {"b": 1}}, "a.b")
+        1
+        >>> JsonLines.value(None, {"a.b": 2, "a": {"b": 1}}, "a.b")
+        2
+        """
+        if field in row:
+            return row[field]
+        value: Any = row
+        for name in field.split("."):
+            if not isinstance(value, dict) or name not in value:
+                return LACKING
+            value = value[name]
+        return value
 
 
 def _is_array(table: JsonLines) -> bool:
@@ -191,8 +182,8 @@ def _check_that_some_row_has(wanted: str, table: JsonLines, option: str) -> None
     with closing(table.records()) as records:
         for record in records:
             with suppress(RowError):
-                row = row_in(record.raw)
-                if value_of(row, wanted) is not LACKING:
+                row = table.row(record)
+                if table.value(row, wanted) is not LACKING:
                     return
                 first = list(row) if first is None else first
     if first is not None:
