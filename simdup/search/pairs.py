@@ -111,7 +111,7 @@ def iter_pairs_between(
                 for each in expanded(joint, across):
                     yield each - np.array([0, len(left), 0])
             return
-    yield from _all_pairs(left, right, k, progress)
+    yield from all_pairs(left, right, k, progress)
 
 
 def iter_near_pairs(rows: Rows, reach: Reach, progress: Progress = silent) -> Iterator[Pairs]:
@@ -210,7 +210,7 @@ def _distinct_pairs(
     if blocks:
         yield from multi_index(distinct.rows, k, blocks, progress)
     else:
-        yield from all_pairs(distinct.rows, k, progress)
+        yield from all_pairs(distinct.rows, distinct.rows, k, progress, is_half=True)
 
 
 def _repeated(distinct: DistinctRows) -> Pairs:
@@ -318,15 +318,13 @@ def _layout(bits: int, k: int, blocks: int) -> list[tuple[int, int, int]]:
     return layout
 
 
-def all_pairs(rows: Rows, k: int, progress: Progress = silent) -> Iterator[Pairs]:
-    """Yield every pair within k bits by comparing all with all: arrays (m, 3), i < j."""
-    return _all_pairs(rows, rows, k, progress, is_half=True)
-
-
-def _all_pairs(
-    left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
+def all_pairs(
+    left: Rows, right: Rows, k: int, progress: Progress = silent, *, is_half: bool = False
 ) -> Iterator[Pairs]:
-    """Yield the pairs of a left and a right row within k; `is_half`: one collection, and i < j."""
+    """Yield the pairs of a left and a right row within k by comparing all: arrays (m, 3).
+
+    With `is_half` both sides are one collection, and only pairs with i < j are compared.
+    """
     compiled.load_kernels_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
     if compiled.loaded_kernels() is not None:
         reach = Reach(8 * left.shape[1], k)

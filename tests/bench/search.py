@@ -84,7 +84,7 @@ def streamed(rows: Rows, k: int) -> int:
 
 
 def every(rows: Rows, k: int) -> int:
-    return sum(map(len, all_pairs(rows, k)))
+    return sum(map(len, all_pairs(rows, rows, k, is_half=True)))
 
 
 def flat(rows: Rows, k: int) -> int:

@@ -144,7 +144,7 @@ def test_a_buffer_that_is_full_loses_no_pair(monkeypatch, chunk):
     monkeypatch.setattr(search, "COLUMNS", 16)
     rows = np.random.default_rng(1).integers(0, 4, (150, 8), np.uint8)
 
-    found = np.concatenate(list(search.all_pairs(rows, 64)))
+    found = np.concatenate(list(search.all_pairs(rows, rows, 64, is_half=True)))
 
     assert len(found) == len(np.unique(found[:, :2], axis=0)) == 150 * 149 // 2
 

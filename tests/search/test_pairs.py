@@ -18,7 +18,6 @@ from simdup.search.distinct import distinct_rows
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import (
     Reach,
-    all_pairs,
     iter_near_pairs,
     iter_near_pairs_between,
     iter_pairs,
@@ -56,6 +55,10 @@ def oracle(rows, k):
         (i, j, (numbers[i] ^ numbers[j]).bit_count()) for i, j in combinations(range(len(rows)), 2)
     )
     return [[i, j, d] for i, j, d in pairs if d <= k]
+
+
+def all_pairs(rows, k, progress=search.silent):
+    return search.all_pairs(rows, rows, k, progress, is_half=True)
 
 
 def collected(chunks):
