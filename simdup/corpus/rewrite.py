@@ -52,11 +52,6 @@ class Dropped(NamedTuple):
     similarities: NDArray[np.float64] | None
 
 
-def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Indices:
-    """The rows of groups that go (ascending); see `dropped_for`."""
-    return dropped_for(result, keep, progress).rows
-
-
 def dropped_for(
     result: CorpusResult, keep: str, progress: Progress = silent, *, is_measured: bool = False
 ) -> Dropped:
@@ -206,7 +201,7 @@ def rewritten(result: CorpusResult, keep: str, target: str = "") -> Iterator[byt
     check_type(target, "target", str)
     if result.rows.tables:
         check_target(result.rows.tables, target)
-    return without(result, dropped(result, keep), target)
+    return without(result, dropped_for(result, keep).rows, target)
 
 
 def without(result: CorpusResult, goes: Indices, target: str = "") -> Iterator[bytes]:

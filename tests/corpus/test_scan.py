@@ -30,7 +30,7 @@ from simdup.corpus.formats import jsonl as json_lines
 from simdup.corpus.formats import open as tables
 from simdup.corpus.formats import streams
 from simdup.corpus.formats.table import LACKING
-from simdup.corpus.rewrite import check_target, dropped
+from simdup.corpus.rewrite import check_target, dropped_for
 from simdup.errors import ExtraMissingError, InputError, SimdupError
 from simdup.fingerprint import sketch
 from simdup.fingerprint.features import all_features
@@ -308,7 +308,7 @@ def test_sketches_of_many_rows_lie_in_a_file(write, monkeypatch):
     assert len(made) == 1
     assert made[0].closed
     # The file is still there for the rows that are compared when others are to be dropped.
-    assert dropped(result, "first").tolist() == [12, 13]
+    assert dropped_for(result, "first").rows.tolist() == [12, 13]
     monkeypatch.setattr("simdup.text.chunking.BATCH", 3)
     assert found(group_texts(texts, settings)) == expected
     assert len(made) == 2
@@ -669,7 +669,7 @@ def test_every_row_that_goes_is_similar_to_one_that_stays(folder, keep, linkage,
     (folder / "a.jsonl").write_text(as_json(texts))
 
     result = scan_rows(["a.jsonl"], choice)
-    goes = dropped(result, keep).tolist()
+    goes = dropped_for(result, keep).rows.tolist()
     alike = are_alike(texts, choice)
     expected = set()
     for group in result.groups:
@@ -690,7 +690,7 @@ def test_more_than_one_row_of_a_chain_stays(write):
 
     assert (len(result.groups), len(result.groups.members)) == (1, len(texts))
     for keep in KEEPS:
-        assert 1 < len(texts) - len(dropped(result, keep)) < len(texts) - 1
+        assert 1 < len(texts) - len(dropped_for(result, keep).rows) < len(texts) - 1
 
 
 @pytest.mark.parametrize("keep", KEEPS)
@@ -703,18 +703,18 @@ def test_a_row_stays_if_what_it_shares_with_others_stands_in_rows_outside_the_gr
 
     assert members(result.groups) == [[0, 1, 14]]
     expected = {"first": [14], "longest": [0, 1], "representative": [0, 1]}
-    assert dropped(result, keep).tolist() == expected[keep]
+    assert dropped_for(result, keep).rows.tolist() == expected[keep]
     # Without own shares the first two are near-duplicates of each other.
     alike = scan_rows(["a.jsonl"], Settings(linkage="components", own_share=0))
-    assert 1 in dropped(alike, "first").tolist()
+    assert 1 in dropped_for(alike, "first").rows.tolist()
 
 
 def test_of_equally_long_rows_the_first_stays(write):
     texts = [words(1), words(1)[:-1] + "x", words(1) + " more", words(1) + " last"]
     result = scan_rows([write("a.jsonl", as_json(texts))])
 
-    assert dropped(result, "first").tolist() == [1, 2, 3]
-    assert dropped(result, "longest").tolist() == [0, 1, 3]
+    assert dropped_for(result, "first").rows.tolist() == [1, 2, 3]
+    assert dropped_for(result, "longest").rows.tolist() == [0, 1, 3]
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
@@ -722,7 +722,7 @@ def test_by_star_linkage_one_row_a_group_stays_if_that_is_the_representative(wri
     result = scan_rows([write("a.jsonl", as_json(TEXTS))], replace(choice, linkage="star"))
 
     others = np.delete(result.groups.members, result.groups.offsets[:-1])
-    assert dropped(result, "representative").tolist() == sorted(others.tolist())
+    assert dropped_for(result, "representative").rows.tolist() == sorted(others.tolist())
     assert len(others) == result.balance.dropped > 0
 
 
@@ -744,7 +744,7 @@ def test_a_file_that_changes_before_rows_are_compared_again_ends_the_run(write):
     write("a.jsonl", as_json([text.replace("link1", "another") for text in texts]))
 
     with pytest.raises(InputError, match=r"^'a.jsonl': changed while it was read; run again$"):
-        dropped(result, "longest")
+        dropped_for(result, "longest")
 
 
 @pytest.mark.parametrize(("keep", "stays"), [("first", "short"), ("longest", "long")])
@@ -811,7 +811,7 @@ def test_parquet_keeps_its_schema_and_packing(pa, folder):
     assert written.schema_arrow.equals(before, check_metadata=True)
     assert before.metadata[b"made"] == b"by hand"
     assert written.metadata.row_group(0).column(1).compression == "ZSTD"
-    gone = set(dropped(result, "longest").tolist())
+    gone = set(dropped_for(result, "longest").rows.tolist())
     stays = [index for index in range(len(TEXTS)) if index not in gone]
     assert written.read().to_pylist() == whole.take(stays).to_pylist()
 

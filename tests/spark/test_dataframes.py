@@ -12,7 +12,7 @@ import pytest
 from conftest import of_each
 
 from simdup import InputError, Recipe, Settings, fingerprint_texts, pairs_within, scan_rows
-from simdup.corpus.rewrite import dropped
+from simdup.corpus.rewrite import dropped_for
 from simdup.corpus.scan import group_texts
 from simdup.evaluation.labels import labelled_pairs, own_table
 from simdup.fingerprint import simhash, sketch
@@ -656,7 +656,7 @@ def test_deduplicate_drops_the_rows_that_the_local_engine_drops(frame_of, write,
     result = scan_rows(["a.jsonl"], choice)
 
     left = spark.deduplicate(frame_of(texts), settings=choice, keep=keep).select("id").collect()
-    gone = dropped(result, keep)
+    gone = dropped_for(result, keep).rows
     assert sorted(set(range(len(texts))) - {row["id"] for row in left}) == gone.tolist()
     one_of_each = len(result.groups.members) - len(result.groups)
     assert (len(gone) < one_of_each) == ((choice.linkage, keep) != ("star", "representative"))
