@@ -8,11 +8,9 @@ from __future__ import annotations
 import os
 import re
 from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 Value = TypeVar("Value")
 Name = TypeVar("Name", bound=Enum)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from threading import Event, RLock, Thread
-from typing import TYPE_CHECKING, TypeVar
 
 from tqdm import tqdm
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from simdup.records import Document
-
-Item = TypeVar("Item")
+from simdup.progress import Item
+from simdup.records import Document
 
 # What each phase counts.
 _UNITS = {
