@@ -11,7 +11,6 @@ import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
-from typing import TypeVar
 
 from simdup.errors import BadValueError, InputError
 from simdup.versions import version
@@ -99,9 +98,6 @@ class WeightKind(Word):
     INT = "int"
     INT10 = "int10"
     FLOAT = "float"
-
-
-Choice = TypeVar("Choice", bound=Word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +232,7 @@ class Recipe:
         return json.dumps(parts, sort_keys=True)
 
 
-def _choice(name: str, kind: type[Choice], value: object) -> Choice:
+def _choice(name: str, kind: type[Word], value: object) -> Word:
     try:
         return kind(value)
     except ValueError:

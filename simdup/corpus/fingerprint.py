@@ -39,23 +39,14 @@ def levels_of(settings: Settings) -> int | None:
     return levels if settings.verified else None
 
 
-class FingerprintedTexts(NamedTuple):
-    """The fingerprints of some texts, and which texts have none.
+def fingerprint_list(
+    texts: Sequence[str], settings: Settings
+) -> tuple[TextFingerprints, Indices, Indices, Indices]:
+    """The fingerprints of some texts, for a scan with these settings.
 
-    prints: The fingerprints of the `good` texts.
-    good: The texts that have a fingerprint.
-    empty: The texts without a letter or digit.
-    flat: The texts in whose fingerprint all bits are equal.
+    Also returns which texts have a fingerprint, which lack a letter or digit, and which are
+    degenerate: all bits of their fingerprint are equal.
     """
-
-    prints: TextFingerprints
-    good: Indices
-    empty: Indices
-    flat: Indices
-
-
-def fingerprint_list(texts: Sequence[str], settings: Settings) -> FingerprintedTexts:
-    """The fingerprints of some texts, for a scan with these settings."""
     made = fingerprint_texts(texts, recipe_of(settings), levels_of(settings))
     is_empty = made.counts == 0
     is_flat = are_degenerate(made.rows, settings.recipe.bits) & ~is_empty
@@ -63,7 +54,7 @@ def fingerprint_list(texts: Sequence[str], settings: Settings) -> FingerprintedT
     of_texts = text_digests(texts[index] for index in good.tolist())
     sketches = None if made.sketches is None else made.sketches.take(good)
     prints = TextFingerprints._make([*(each[good] for each in made[:3]), of_texts, sketches])
-    return FingerprintedTexts(prints, good, np.flatnonzero(is_empty), np.flatnonzero(is_flat))
+    return prints, good, np.flatnonzero(is_empty), np.flatnonzero(is_flat)
 
 
 class FingerprintedChunk(NamedTuple):

@@ -132,8 +132,8 @@ def group_texts(
     load_kernels_if_worth(characters=sum(map(len, texts)), progress=progress)
     collected, done = new_prints(settings, np.empty(0, np.int64)), 0
     for batch in batches(texts):
-        made = fingerprint_list(batch, settings)
-        collected.add(made.prints.sketches, *made.prints[:4], done + made.good)
+        made, good, *_ = fingerprint_list(batch, settings)
+        collected.add(made.sketches, *made[:4], done + good)
         done += len(batch)
     *columns, there = collected.columns()
     prints = TextFingerprints._make([*columns, collected.sketches()])

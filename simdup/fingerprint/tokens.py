@@ -91,7 +91,8 @@ def _plain_tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
             starts, ends = _word_spans(codes, starts, ends, is_han, recipe)
     ids = span_hashes(codes, starts, ends)
     if recipe.stop_words is not None:
-        kept = ~np.isin(ids, _stop_words(recipe))
+        words = read_stop_words(recipe.stop_words)
+        kept = ~np.isin(ids, token_ids(words, variants=recipe.fold_variants))
         starts, ends, ids = starts[kept], ends[kept], ids[kept]
     hashes = voting_hashes(codes, starts, ends, ids, recipe)
     return Tokens(ids, np.searchsorted(starts, documents), hashes, _has_few(codes))
@@ -177,11 +178,6 @@ def _few_ids() -> tuple[Hashes, Indices]:
     ids = span_hashes(codes.astype(np.uint32), places, places + 1)
     order = np.argsort(ids)
     return ids[order], reach[order]
-
-
-def _stop_words(recipe: Recipe) -> Hashes:
-    """The ids of the words that do not vote."""
-    return token_ids(read_stop_words(recipe.stop_words), variants=recipe.fold_variants)
 
 
 def _compiled_tokens(
