@@ -79,14 +79,10 @@ def with_fields(settings: Settings, text_field: str) -> tuple[tuple[str, ...], S
 
 
 def scan_tables(
-    opened: tuple[Table, ...],
-    settings: Settings | None = None,
-    jobs: int | None = 1,
-    progress: Progress = silent,
+    opened: tuple[Table, ...], settings: Settings, jobs: int | None = 1, progress: Progress = silent
 ) -> CorpusResult:
     """Group the rows of tables that `simdup.corpus.formats.open.tables` opened."""
-    began, settings = perf_counter(), settings or Settings()
-    check_type(settings, "settings", Settings)
+    began = perf_counter()
     check_jobs(jobs)
     rows, prints, flaws = fingerprint_tables(opened, settings, jobs, progress)
     texts, digests = texts_in(prints, settings), prints.text_digests
