@@ -68,9 +68,9 @@ class _Bar:
                 self._show(line, max(self._width, len(line)))
                 self._width = len(line)
 
-    def _show(self, line: str, width: int) -> None:
+    def _show(self, line: str, width: int, end: str = "") -> None:
         self._width = width  # even if Ctrl-C comes while it is written
-        sys.stderr.write(f"\r{line:{width}}")
+        sys.stderr.write(f"\r{line:{width}}{end}")
         sys.stderr.flush()
 
     def close(self) -> None:
@@ -78,9 +78,7 @@ class _Bar:
         self._closed.set()
         with self._lock:
             if self in _open:
-                self._show("", self._width)
-                sys.stderr.write("\r")
-                sys.stderr.flush()
+                self._show("", self._width, "\r")
                 _open.discard(self)
 
 
