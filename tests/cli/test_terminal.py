@@ -213,7 +213,7 @@ def test_an_interrupt_while_a_bar_is_drawn_leaves_nothing_of_it(screen, monkeypa
         except KeyboardInterrupt:
             output.tell("simdup: interrupted")
             assert left_on(screen.getvalue()) == ["simdup: interrupted"]
-    assert moment == 4
+    assert moment == 3
 
 
 @pytest.fixture
