@@ -75,7 +75,6 @@ def evaluate_command(asked: Evaluate) -> int:
       simdup evaluate --pairs mine/pairs.csv --recommend --precision 0.99
       simdup evaluate --features shingles,words,keywords --plot accuracy.png
     """
-    from simdup.evaluation.evaluate import evaluate
     from simdup.report import accuracy
 
     options.refuse_overwriting()
@@ -83,7 +82,7 @@ def evaluate_command(asked: Evaluate) -> int:
     sizes, recipes, left_out = _recipes(asked)
     write = asked.page.writer(asked.target, as_utf8=asked.form == "json")
     draw = _drawer(asked.picture)
-    result = evaluate(
+    result = simdup.evaluate(
         asked.pairs,
         recipes,
         sizes,

@@ -129,14 +129,12 @@ def _work(
     asked: Scan, settings: Settings
 ) -> tuple[Callable[..., simdup.ScanResult], simdup.Store | None]:
     """Return the function that scans, given `progress`, and the store that it uses."""
-    from simdup.files.scan import scan
-
     filters, ignored = asked.filtering.filters(), asked.ignored.digests(quiet=asked.quiet)
     if asked.of_index is not None:
         return partial(_scan_index, asked.of_index, settings, ignored), None
     paths, store = _paths(asked), _store(asked)
     find_groups = partial(
-        scan,
+        simdup.scan,
         paths,
         settings,
         filters,

@@ -68,7 +68,7 @@ def no_work(monkeypatch):
     def evaluating(*_, **__):
         pytest.fail("evaluated before the refusal")
 
-    monkeypatch.setattr("simdup.evaluation.evaluate.evaluate", evaluating)
+    monkeypatch.setattr("simdup.evaluate", evaluating)
 
 
 def table_of(out):

@@ -7,7 +7,7 @@ from errno import EAGAIN, EFBIG, EMFILE
 
 import pytest
 
-import simdup.files.scan
+import simdup
 
 
 def failing(error):
@@ -46,7 +46,7 @@ def import_error():
     ids=lambda each: type(each).__name__,
 )
 def test_what_the_machine_lacks_is_one_line(run, monkeypatch, error, line):
-    monkeypatch.setattr(simdup.files.scan, "scan", failing(error))
+    monkeypatch.setattr(simdup, "scan", failing(error))
 
     ended = run("scan", ".")
 
@@ -66,7 +66,7 @@ def test_what_the_machine_lacks_is_one_line(run, monkeypatch, error, line):
 )
 def test_a_fault_of_simdup_is_one_line_that_asks_for_a_report(run, monkeypatch, error, shown):
     monkeypatch.delenv("SIMDUP_DEBUG", raising=False)
-    monkeypatch.setattr(simdup.files.scan, "scan", failing(error))
+    monkeypatch.setattr(simdup, "scan", failing(error))
 
     ended = run("scan", ".")
 
@@ -78,7 +78,7 @@ def test_a_fault_of_simdup_is_one_line_that_asks_for_a_report(run, monkeypatch, 
 @pytest.mark.parametrize(("option", "variable"), [(["--debug"], ""), ([], "1")])
 def test_debug_shows_where_a_fault_came_up(run, monkeypatch, option, variable):
     monkeypatch.setenv("SIMDUP_DEBUG", variable)
-    monkeypatch.setattr(simdup.files.scan, "scan", failing(RuntimeError("no such state")))
+    monkeypatch.setattr(simdup, "scan", failing(RuntimeError("no such state")))
 
     ended = run(*option, "scan", ".")
 

@@ -40,7 +40,7 @@ def never(monkeypatch):
     def beginning(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("simdup.files.scan.scan", beginning)
+    monkeypatch.setattr("simdup.scan", beginning)
 
 
 # --output
