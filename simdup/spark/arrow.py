@@ -48,11 +48,21 @@ def strings(values: Iterable[str | None]) -> pa.Array:
     return pa.array(encoded, pa.binary()).cast(pa.string())
 
 
+def encoded(texts: Iterable[str]) -> pa.Array:
+    """A binary column of texts, which may have halves of surrogate pairs."""
+    return pa.array([text.encode("utf-8", "surrogatepass") for text in texts], pa.binary())
+
+
+def decoded(column: pa.Array | pa.ChunkedArray) -> list[str]:
+    """The texts of a column of `encoded`; empty where it is null."""
+    return [(text or b"").decode("utf-8", "surrogatepass") for text in column.to_pylist()]
+
+
 def parcels(
     kind: int, bucket: Indices, left: NDArray[Any], right: Indices, origin: int = 0
 ) -> pa.RecordBatch:
-    """The PARCELS of numbers of 64 bits (n,), each of which goes to a `bucket` (n,)."""
-    order = np.argsort(bucket, kind="stable")
+    """The PARCELS of numbers of 64 bits (n,), each of which goes to a `bucket` (n,) of 16 bits."""
+    order = np.argsort(bucket.astype(np.uint16), kind="stable")  # numpy then sorts by radix
     bucket = bucket[order]
     begins = np.flatnonzero(np.diff(bucket, prepend=-1))
     n = len(begins)

@@ -32,10 +32,10 @@ from simdup.corpus.rewrite import check_target
 from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.report.json_csv import as_jsonl, csv_line
-from simdup.report.rows import COLUMNS, NamedGroup, group_lines
+from simdup.report.rows import COLUMNS, NamedGroup, beginning, group_lines
 from simdup.report.rows import report as corpus_report
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, runs, strings
+from simdup.spark.arrow import Batches, decoded, runs, strings
 from simdup.spark.files import Files, codec, read
 from simdup.spark.parts import GroupedRows, grouped
 from simdup.spark.session import is_submitted, reason, start
@@ -201,7 +201,7 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
     ]
     figures = columns["similarity"], columns["distance"], columns["own_share"]
     about = RowGroup(group, weakest, columns["id"], kinds, *figures)
-    return NamedGroup(about, places, ids, columns["beginning"])
+    return NamedGroup(about, places, ids, [*map(beginning, decoded(table["beginning"]))])
 
 
 def write_kept(scanned: Scanned, target: str) -> Balance:

@@ -38,9 +38,9 @@ from simdup.corpus.formats.table import (
 )
 from simdup.errors import InputError
 from simdup.report.json_csv import to_json
-from simdup.report.rows import beginning, id_as_json
-from simdup.spark.arrow import Batches, Task, strings
-from simdup.spark.texts import Source, checkpointed, column
+from simdup.report.rows import BEGINNING, id_as_json
+from simdup.spark.arrow import Batches, encoded, strings
+from simdup.spark.texts import Reader, Source, checkpointed, column, with_texts
 from simdup.text.chunking import batched
 
 # The least number of parts into which Spark cuts files. Its default is the number of cores at
@@ -59,13 +59,13 @@ _BOM = b"\xef\xbb\xbf"
 NO_STATUS = Status(0, 0, 0, 0)
 
 
-# The columns of strings that reading adds to a row besides its text: its id as JSON, why it has no
-# text, and how the text begins, as text output shows it.
-ABOUT = ("name", "fault", "detail", "beginning")
+# The columns of strings that reading adds to a row besides its text: its id as JSON, and why it has
+# no text. A binary column has how the text begins, for text output.
+ABOUT = ("name", "fault", "detail")
 
 # A row for each record of CSV: where it stands, the record as written, ABOUT it, and its text.
 RECORDS = "file int, position long, value string, name string, fault string, detail string"
-RECORDS += ", beginning string, text binary"
+RECORDS += ", beginning binary, text binary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +92,14 @@ class Files(NamedTuple):
     paths: tuple[str, ...]
     names: tuple[str, ...]
     rows: DataFrame
-    read: Task
+    read: Reader
     tables: Sequence[Table]
 
     @property
     def source(self) -> Source:
         """The rows as they are compared, with the name and the flaw of each."""
         kept = self.rows.select("id", "file", "position").schema
-        for name in ("name", "detail", "beginning"):
-            kept.add(name, "string")
+        kept.add("name", "string").add("detail", "string").add("beginning", "binary")
         return Source(self.rows.drop("record"), self.read, kept, has_unique_ids=True)
 
 
@@ -132,28 +131,30 @@ def read(
     return Files(given, names, rows, partial(_reading, parse, inputs), [table])
 
 
-def _reading(parse: Callable[..., Parsed], inputs: Sequence[str], batches: Batches) -> Batches:
+def _reading(
+    parse: Callable[..., Parsed], inputs: Sequence[str], batches: Batches
+) -> Iterator[tuple[pa.RecordBatch, list[str]]]:
     """Find the texts of rows from their columns `inputs`."""
     for each in batches:
-        made = _described(parse(*(each[name] for name in inputs)), len(each))
+        made, texts = _described(parse(*(each[name] for name in inputs)), len(each))
         kept = {name: each[name] for name in ("id", "file", "position")}
-        yield pa.RecordBatch.from_pydict(kept | made)
+        yield pa.RecordBatch.from_pydict(kept | made), texts
 
 
-def _described(parsed: Parsed, n: int) -> dict[str, pa.Array]:
+def _described(parsed: Parsed, n: int) -> tuple[dict[str, pa.Array], list[str]]:
     """The columns ABOUT n rows, which are numbered from 0 on, and their texts."""
-    made = {name: np.full(n, None, object) for name in (*ABOUT, "text")}
+    made, texts = {name: np.full(n, None, object) for name in ABOUT}, np.full(n, "", object)
     at = parsed.numbers
-    made["beginning"][at] = list(map(beginning, parsed.texts))
-    made["text"][at] = [text.encode("utf-8", "surrogatepass") for text in parsed.texts]
+    texts[at] = parsed.texts
     if parsed.ids:
         made["name"][at] = [
             to_json(id_as_json(None if each is LACKING else each)) for each in parsed.ids
         ]
     for flaw in parsed.flaws:
         made["fault"][flaw.row], made["detail"][flaw.row] = flaw.fault.value, flaw.detail
-    text = pa.array(made["text"], pa.binary())
-    return {name: strings(made[name]) for name in ABOUT} | {"text": text}
+    columns = {name: strings(each) for name, each in made.items()}
+    columns["beginning"] = encoded(text[: 2 * BEGINNING] for text in texts)
+    return columns, texts.tolist()
 
 
 def _json_lines(
@@ -328,13 +329,14 @@ class CsvFiles(NamedTuple):
             for some in batched(table.records(), lambda each: len(each.raw), BLOCK, ROWS):
                 rows = [each._replace(number=row) for row, each in enumerate(some)]
                 lines = (with_line_end(each.raw, table.header) for each in some)
+                about, texts = _described(table.parsed(rows, self.name), len(some))
                 columns = {
                     "file": np.full(len(some), file, np.int32),
                     "position": np.array([each.number for each in some]),
                     "value": [each.decode("utf-8", "replace").removesuffix("\n") for each in lines],
-                    **_described(table.parsed(rows, self.name), len(some)),
                 }
-                yield pa.RecordBatch.from_pydict(columns)
+                about["text"] = encoded(texts)
+                yield pa.RecordBatch.from_pydict(columns | about)
 
     def _tables(self, batches: Batches) -> Iterator[tuple[int, CommaSeparated]]:
         """Yield the index of each file, and its table."""
@@ -356,7 +358,7 @@ def _csv(files: DataFrame, wanted: CsvFiles, given: tuple[str, ...]) -> Files:
     tables = [wanted.table(file, "", heads.get(file, b"")) for file in range(len(wanted.names))]
     rows = _with_ids(files.mapInArrow(wanted.parsed, RECORDS))
     rows = rows.withColumn("record", _record(["value"])).drop("value")
-    return Files(given, wanted.names, rows, iter, tables)
+    return Files(given, wanted.names, rows, with_texts, tables)
 
 
 def codec(frame: DataFrame) -> str | None:

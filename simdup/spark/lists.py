@@ -24,8 +24,8 @@ from simdup.match import postings
 from simdup.match.postings import LEAST_SHARED, MOST_TOGETHER, TEXTS_AT_ONCE
 from simdup.search.pairs import ranges
 from simdup.settings import Settings
-from simdup.spark.arrow import PARCELS, Batches, Task, numbers, opened, parcels, pieces, runs
-from simdup.spark.texts import NumberedTexts, checkpointed, texts_of
+from simdup.spark.arrow import PARCELS, Batches, numbers, opened, parcels, pieces, runs
+from simdup.spark.texts import NumberedTexts, Reader, checkpointed
 
 # The kinds of parcels: values and entries; pairs of entries that share one value, or two; pairs of
 # the first entry of a long list and another one.
@@ -93,11 +93,11 @@ def _by_sketches(size: int, batches: Batches) -> Batches:
             yield _listed(keys >> _HALF, entries[(keys & _LOW).astype(np.int64)], size)
 
 
-def _by_hashes(read: Task, settings: Settings, size: int, batches: Batches) -> Batches:
+def _by_hashes(read: Reader, settings: Settings, size: int, batches: Batches) -> Batches:
     """List texts under the whole hashes of which sketches have the high halves."""
     for each in batches:
         entries, depths = _entries(each)
-        found = [text for part in read(iter([each])) for text in texts_of(part)]
+        found = [text for _, texts in read(iter([each])) for text in texts]
         features = all_features(found, settings.recipe)
         limits = np.uint64((1 << 64) - 1) >> depths.astype(np.uint64)
         is_listed = features.ids <= np.repeat(limits, features.counts)
@@ -141,10 +141,12 @@ class Lists:
 
     def __init__(self, values: Indices, entries: Indices) -> None:
         """Take the value of each entry (n,)."""
-        order = np.argsort(entries, kind="stable")
+        order = np.argsort(entries)
         self._values, self._entries = values[order], entries[order]
-        numbered = np.unique(self._values, return_inverse=True)[1]
-        keys = postings.key_of(numbered, np.arange(len(order)))
+        half = self._values
+        if half.view(np.uint64).max(initial=0) > _LOW:
+            half = np.unique(half, return_inverse=True)[1]
+        keys = postings.key_of(half, np.arange(len(order)))
         self._short, others, sizes = postings.split_lists(keys)
         self._long, begins = (others & _LOW).astype(np.int64), np.cumsum(sizes) - sizes
         self._first = np.repeat(self._long[begins], sizes)
@@ -185,10 +187,11 @@ def _sharing(batches: Batches) -> Batches:
         begin, is_star = bucket << BUCKET_BITS, pc.equal(table["kind"], STAR)
         kinds = (is_star, pc.invert(is_star))
         stars, others = (_enough(table.filter(each), begin) for each in kinds)
-        keys, once = np.unique(np.concatenate((stars, others)), return_index=True)
-        a = keys >> BUCKET_BITS + NEEDED_BITS
-        b = (begin | keys & (1 << BUCKET_BITS) - 1) >> NEEDED_BITS
-        yield pa.RecordBatch.from_pydict({"a": a, "b": b, "is_star": once < len(stars)})
+        keys = np.sort(np.concatenate((stars << 1, others << 1 | 1)))
+        keys = keys[np.flatnonzero(np.diff(keys >> 1, prepend=-1))]
+        a, right = keys >> 1 + BUCKET_BITS + NEEDED_BITS, keys >> 1 & (1 << BUCKET_BITS) - 1
+        b = (begin | right) >> NEEDED_BITS
+        yield pa.RecordBatch.from_pydict({"a": a, "b": b, "is_star": keys & 1 == 0})
 
 
 def _enough(table: pa.Table, begin: int) -> Indices:

@@ -48,17 +48,17 @@ from simdup.search.distinct import DistinctRows, distinct_numbers
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import expanded
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, Task, numbers, rows_of, whole
+from simdup.spark.arrow import Batches, numbers, rows_of, whole
 from simdup.spark.lists import texts_together
 from simdup.spark.search import near_pairs
 from simdup.spark.texts import (
     NumberedTexts,
+    Reader,
     Source,
     checkpointed,
     numbered_texts,
     read_digests,
     small,
-    texts_of,
 )
 
 # The most pairs that one task connects: some 100 MB.
@@ -332,7 +332,7 @@ class Job:
     of crowded texts. Each text keeps `least` values for its own shares.
     """
 
-    read: Task
+    read: Reader
     settings: Settings
     names: Sequence[str] = ()
     keep: str | None = None
@@ -447,8 +447,7 @@ class Pack:
         # Texts to read are in the order of texts: each has the id of the first row of its text.
         is_asked = np.isin(numbers(self._read["number"]), self._number[texts])
         given = self._read.filter(pa.array(is_asked))
-        batches = self._job.read(iter(given.to_batches()))
-        read = [text for each in batches for text in texts_of(each)]
+        read = [text for _, texts in self._job.read(iter(given.to_batches())) for text in texts]
         load_kernels_if_worth(characters=sum(map(len, read)))
         if text_digests(read).tobytes() != self._digests[self.texts.first[texts]].tobytes():
             raise InputError("rows changed while they were compared")

@@ -7,9 +7,10 @@ ids nor partitions of the rows change a group.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, Task, binary, rows_of
+from simdup.spark.arrow import Batches, binary, decoded, rows_of
 
 #: The reason of a row without an id; other reasons are values of `Fault`.
 NO_ID = "no id"
@@ -48,16 +49,20 @@ MOST_COPIED = 1 << 21
 PARTITION_BIT = 33
 
 
+#: From the batches of one partition to batches with the text of each row, empty where it has none.
+Reader: TypeAlias = Callable[[Batches], Iterator[tuple[pa.RecordBatch, list[str]]]]
+
+
 class Source(NamedTuple):
     """Rows to compare, and how a worker finds their texts.
 
-    The batches that `read` returns have the columns `kept`, of which `id` is the first, `text`
-    (encoded, with halves of surrogate pairs) and `fault` (why there is no text); the last two may
-    be null. With `has_unique_ids` nobody has to look whether several rows have one id.
+    The batches that `read` returns have the columns `kept`, of which `id` is the first, and `fault`
+    (why there is no text, or null). With `has_unique_ids` nobody has to look whether several rows
+    have one id.
     """
 
     frame: DataFrame
-    read: Task
+    read: Reader
     kept: StructType
     has_unique_ids: bool = False
 
@@ -125,21 +130,21 @@ def fingerprinted(source: Source, settings: Settings) -> DataFrame:
 
 
 def _fingerprinting(
-    read: Task, names: list[str], settings: Settings, key: str, batches: Batches
+    read: Reader, names: list[str], settings: Settings, key: str, batches: Batches
 ) -> Batches:
     """Fingerprint rows. Raises InputError in a worker for which the recipe has another key."""
     if (own := recipe_of(settings).key()) != key:  # another version of Unicode's tables or of jieba
         raise InputError(f"a worker makes other fingerprints: {own}, not {key}")
-    for each in read(batches):
-        texts = texts_of(each)
+    for each, texts in read(batches):
         load_kernels_if_worth(characters=sum(map(len, texts)))
         taken = {name: each[name] for name in names}
         yield pa.RecordBatch.from_pydict(taken | _columns(each, texts, settings))
 
 
-def texts_of(batch: pa.RecordBatch) -> list[str]:
-    """The texts of a batch that a source has read; empty where there is none."""
-    return [(text or b"").decode("utf-8", "surrogatepass") for text in batch["text"].to_pylist()]
+def with_texts(batches: Batches) -> Iterator[tuple[pa.RecordBatch, list[str]]]:
+    """Read the texts of an `encoded` column `text`, with nulls."""
+    for each in batches:
+        yield each, decoded(each["text"])
 
 
 def _columns(batch: pa.RecordBatch, texts: list[str], settings: Settings) -> dict[str, pa.Array]:
