@@ -6,7 +6,7 @@ number. These functions, and all tasks made for `mapInArrow`, run in Spark's Pyt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from simdup.arrays import Indices, Rows
 
+#: The rows of one partition, as functions for `mapInArrow` take and yield them.
 Batches: TypeAlias = Iterator[pa.RecordBatch]
-#: An argument of `mapInArrow`: a function from the batches of one partition to batches.
-Task: TypeAlias = Callable[[Batches], Batches]
 
 #: The columns of parcels: two numbers of each entry, `left` and `right`, many in one row. The
 #: parcels of a bucket meet in one task. `origin` sorts them there.

@@ -92,9 +92,12 @@ def run(  # noqa: PLR0913  (one argument an option)
             if keep is not None:
                 check_target(opened.tables, "")
             scanned = scan(opened, settings, keep)
-            if folder is not None:
-                return _written(session, folder, scanned, form, keep)
-            write(line["value"] for line in report(scanned, form).toLocalIterator())
+            if folder is None:
+                write(line["value"] for line in report(scanned, form).toLocalIterator())
+            elif keep is None:
+                _write_lines(report(scanned, form), folder, form)
+            else:
+                return write_kept(scanned, folder)
     except (PySparkException, Py4JError) as error:
         raise InputError(reason(error)) from None
     return scanned.balance
@@ -223,10 +226,26 @@ def write_kept(scanned: Scanned, target: str) -> Balance:
     if table.form == "parquet":
         records.write.parquet(target, "append", compression=codec(files.rows))
     else:
-        records.write.mode("append").text(target)
+        _write_lines(records, target, table.form)
     if seen.get["rows"] != balance.kept:
         raise InputError("files changed while they were read")
     return balance
+
+
+def _write_lines(lines: DataFrame, folder: str, form: str) -> None:
+    """Write lines to a folder, in files that end as their format does: Spark ends them all in .txt.
+
+    Raises InputError where one cannot be renamed.
+    """
+    lines.write.mode("append").text(folder)
+    path, system = _opened(lines.sparkSession, folder)
+    for status in system.listStatus(path) if form != "text" else ():
+        name = status.getPath().getName()
+        if name.startswith("part-"):
+            renamed = name.replace(".txt", f".{form}", 1)
+            there, _ = _opened(lines.sparkSession, f"{folder}/{renamed}")
+            if not system.rename(status.getPath(), there):
+                raise InputError(f"{folder!r}: {name} cannot be renamed there")
 
 
 def _with_header(header: bytes, batches: Batches) -> Batches:
@@ -237,20 +256,6 @@ def _with_header(header: bytes, batches: Batches) -> Batches:
         yield pa.RecordBatch.from_pydict({"value": [line]})
         yield first
         yield from filled
-
-
-def _written(
-    session: SparkSession, folder: str, scanned: Scanned, form: str, keep: str | None
-) -> Balance:
-    """Write the report or the rows that stay to a folder; return the balance of the rows."""
-    balance = scanned.balance
-    if keep is None:
-        report(scanned, form).write.mode("append").text(folder)
-    else:
-        balance, form = write_kept(scanned, folder), scanned.files.tables[0].form
-    if form in {"jsonl", "csv"}:
-        _rename_parts(session, folder, form)
-    return balance
 
 
 def _located(session: SparkSession, path: str) -> str:
@@ -310,20 +315,6 @@ def _remove(path: Any, system: Any) -> None:  # noqa: ANN401  (Java's)
         if times_gone == 5:
             return
         time.sleep(0.1)
-
-
-def _rename_parts(session: SparkSession, folder: str, form: str) -> None:
-    """Give files of lines the ending of their format: Spark ends them all in .txt.
-
-    Raises InputError where one cannot be renamed.
-    """
-    path, system = _opened(session, folder)
-    for status in system.listStatus(path):
-        name = status.getPath().getName()
-        if name.startswith("part-"):
-            renamed, _ = _opened(session, f"{folder}/{name.replace('.txt', f'.{form}', 1)}")
-            if not system.rename(status.getPath(), renamed):
-                raise InputError(f"{folder!r}: {name} cannot be renamed there")
 
 
 def _opened(session: SparkSession, place: str) -> tuple[Any, Any]:

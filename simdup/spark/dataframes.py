@@ -10,14 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.settings import KEEPS, Settings
 from simdup.spark.parts import grouped, near_duplicates
-from simdup.spark.texts import (
-    Source,
-    checkpointed,
-    column,
-    fingerprinted,
-    numbered_texts,
-    with_texts,
-)
+from simdup.spark.texts import Source, checkpointed, column, fingerprinted, numbered_texts
 
 # How two rows compare, in the order of the columns of pairs.
 FIGURES = ("distance", "similarity", "own_share")
@@ -110,7 +103,7 @@ def _source(df: DataFrame, text: str, id: str) -> Source:
     except AnalysisException:
         kind = df.schema[id].dataType.simpleString()
         raise ValueError(f"ids are {kind}, which cannot be ordered; give others") from None
-    return Source(frame, with_texts, frame.select("id").schema)
+    return Source(frame, frame.select("id").schema)
 
 
 def _by_place(df: DataFrame) -> DataFrame:

@@ -100,7 +100,7 @@ class Files(NamedTuple):
         """The rows as they are compared, with the name and the flaw of each."""
         kept = self.rows.select("id", "file", "position").schema
         kept.add("name", "string").add("detail", "string").add("beginning", "binary")
-        return Source(self.rows.drop("record"), self.read, kept, has_unique_ids=True)
+        return Source(self.rows.drop("record"), kept, self.read, has_unique_ids=True)
 
 
 def read(
@@ -127,7 +127,7 @@ def read(
     rows = _numbered(rows, uris)
     inputs = [each for each in rows.columns if each not in {"id", "file", "record"}]
     if form == "jsonl":
-        rows = rows.where(r"record.value rlike '\\S'")
+        rows = rows.where(F.ltrim("line", F.lit(" \t\r\v\f")) != "")
     return Files(given, names, rows, partial(_reading, parse, inputs), [table])
 
 
@@ -163,9 +163,8 @@ def _json_lines(
     """A table, the lines of files, blank ones too, and a function that parses some of them."""
     table = JsonLines(Content("", ""), (text,), None)
     frame = session.read.text(paths, lineSep="\n")
-    line = F.col("value").cast("binary").alias("line")
     # The record leaves out the columns that the names of folders add.
-    rows = frame.select(_record(["value"]), line, *_split_columns())
+    rows = frame.select(_record(["value"]), F.col("value").alias("line"), *_split_columns())
     return table, rows, partial(json_texts, table, name)
 
 
@@ -173,7 +172,8 @@ def json_texts(
     table: JsonLines, id_field: str | None, positions: pa.Array, lines: pa.Array
 ) -> Parsed:
     """The texts of lines, numbered from 0 on, which stand at these positions of their files."""
-    numbered = zip(positions.to_pylist(), lines.to_pylist(), strict=True)
+    # Spark's strings may be not UTF-8.
+    numbered = zip(positions.to_pylist(), lines.cast(pa.binary()).to_pylist(), strict=True)
     every = [line.removeprefix(_BOM) if number == 1 else line for number, line in numbered]
     are_long = [len(line) > LONGEST_ROW for line in every]
     records = (Record(row, 0, [], line) for row, line in enumerate(every) if not are_long[row])

@@ -53,6 +53,12 @@ PARTITION_BIT = 33
 Reader: TypeAlias = Callable[[Batches], Iterator[tuple[pa.RecordBatch, list[str]]]]
 
 
+def with_texts(batches: Batches) -> Iterator[tuple[pa.RecordBatch, list[str]]]:
+    """Read the texts of an `encoded` column `text`, with nulls."""
+    for each in batches:
+        yield each, decoded(each["text"])
+
+
 class Source(NamedTuple):
     """Rows to compare, and how a worker finds their texts.
 
@@ -62,8 +68,8 @@ class Source(NamedTuple):
     """
 
     frame: DataFrame
-    read: Reader
     kept: StructType
+    read: Reader = with_texts
     has_unique_ids: bool = False
 
 
@@ -139,12 +145,6 @@ def _fingerprinting(
         load_kernels_if_worth(characters=sum(map(len, texts)))
         taken = {name: each[name] for name in names}
         yield pa.RecordBatch.from_pydict(taken | _columns(each, texts, settings))
-
-
-def with_texts(batches: Batches) -> Iterator[tuple[pa.RecordBatch, list[str]]]:
-    """Read the texts of an `encoded` column `text`, with nulls."""
-    for each in batches:
-        yield each, decoded(each["text"])
 
 
 def _columns(batch: pa.RecordBatch, texts: list[str], settings: Settings) -> dict[str, pa.Array]:
