@@ -142,14 +142,15 @@ class JsonLines(TextTable):
             raise RowError(Fault.EMPTY, "null")
         return joined([each if isinstance(each, str) else "" for each in found])
 
-    def value(self, row: dict[str, Any], field: str) -> Any:  # noqa: ANN401
+    @staticmethod
+    def value(row: dict[str, Any], field: str) -> Any:  # noqa: ANN401
         """Return a field of an object, or LACKING; "a.b" is also the field "b" of the object "a".
 
         A field of this very name comes first.
 
-        >>> JsonLines.value(None, {"a": {"b": 1}}, "a.b")
+        >>> JsonLines.value({"a": {"b": 1}}, "a.b")
         1
-        >>> JsonLines.value(None, {"a.b": 2, "a": {"b": 1}}, "a.b")
+        >>> JsonLines.value({"a.b": 2, "a": {"b": 1}}, "a.b")
         2
         """
         if field in row:
