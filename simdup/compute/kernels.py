@@ -384,7 +384,8 @@ def _common(ids, begin, end, seated, room):
     for place in listed[:others]:
         for at in range(begin, end):
             common[count, 0], common[count, 1] = at, first + place
-            count += ids[at] == ids[first + place]
+            # Ids of a damaged file may be equal, and must not be written behind the end.
+            count += (ids[at] == ids[first + place]) & (count < end - begin)
     return count
 
 

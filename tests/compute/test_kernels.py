@@ -12,6 +12,7 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import of_each
 from difficult import difficult_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ from simdup.compute import compiled as fast
 from simdup.compute.hashing import BASE, WORD_STEP
 from simdup.fingerprint import features, simhash, tokens
 from simdup.fingerprint.features import Features
-from simdup.match import verify
+from simdup.match import own_share, verify
 from simdup.recipe import Recipe
 from simdup.search import pairs as search
 
@@ -122,6 +123,14 @@ def test_ids_that_compete_for_two_slots_are_all_found():
     made = Features(np.concatenate((rivals, rivals[::-1])), None, np.array([0, 16, 32]))
 
     assert verify.cosines(made, np.array([0]), np.array([1])).tolist() == [1]
+
+
+def test_a_damaged_sketch_of_equal_values_shares_no_more_than_it_has():
+    shared, _ = own_share.shared_and_kept(
+        of_each([np.full(500, 7, np.uint32)] * 2), np.array([[0, 1]]), np.zeros(1, np.int64)
+    )
+
+    assert shared.tolist() == [500]
 
 
 @given(
