@@ -36,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first example of a test may build tables that take longer than a deadline allows.
-settings.register_profile("simdup", deadline=None)
+settings.register_profile("simdup", deadline=None, max_examples=50)
 # What `make quick` asks for.
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("simdup")
@@ -54,8 +54,8 @@ def is_quick(config):
 
 
 def pytest_xdist_auto_num_workers(config):
-    """Two more than cores: many slow tests wait for a program, or until a time is over."""
-    return cores() + (0 if is_quick(config) else 2)
+    """One more than cores: many slow tests wait for a program, or until a time is over."""
+    return cores() + (0 if is_quick(config) else 1)
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -218,13 +218,11 @@ def tmp_path(request, new_folder):
 def _own_store(new_folder, monkeypatch):
     """No test reads the configuration, the store or the ignored pairs of whoever runs it."""
     place = new_folder("user")
-    for name in ("configuration", "cache", "data"):
-        (place / name).mkdir()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(place / "configuration"))
     monkeypatch.setenv("APPDATA", str(place / "configuration"))
-    monkeypatch.setenv("SIMDUP_CACHE", str(place / "cache" / "store.sqlite3"))
-    monkeypatch.setenv("SIMDUP_JOURNALS", str(place / "data" / "journals"))
-    monkeypatch.setenv("SIMDUP_IGNORED", str(place / "data" / "ignored.jsonl"))
+    monkeypatch.setenv("SIMDUP_CACHE", str(place / "store.sqlite3"))
+    monkeypatch.setenv("SIMDUP_JOURNALS", str(place / "journals"))
+    monkeypatch.setenv("SIMDUP_IGNORED", str(place / "ignored.jsonl"))
 
 
 @pytest.fixture
