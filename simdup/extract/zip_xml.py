@@ -12,6 +12,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from io import BytesIO
 from typing import TypeAlias
 from xml.parsers import expat
@@ -28,6 +29,7 @@ MOST_MEMBERS = 10_000
 
 _TABLES = tables("zip_xml")
 _ATTRIBUTES, _WORDS_OF = _TABLES.pop("attributes"), "words of "
+_TAGS_OF_ATTRIBUTES = {each.partition("@")[0] for each in _ATTRIBUTES}
 
 _MEMBER_SIGN = b"PK\x01\x02"
 ENCRYPTED = 1  # a bit in a member's flags
@@ -89,7 +91,8 @@ class Package:
         # All characters between two tags come at once.
         parser.buffer_text, parser.buffer_size = True, len(data) + 1
         parser.StartElementHandler = lambda tag, found: start(_local(tag), found)
-        parser.EndElementHandler = lambda tag: end(_local(tag))
+        if end is not _nothing:
+            parser.EndElementHandler = lambda tag: end(_local(tag))
         parser.CharacterDataHandler = characters
         parser.EntityDeclHandler = _refuse_entity
         try:
@@ -141,8 +144,9 @@ class Package:
         words = list[str]()
 
         def start(tag: str, attributes: dict[str, str]) -> None:
-            named = {f"{tag}@{_local(key)}": each for key, each in attributes.items()}
-            words.extend(each for key, each in named.items() if key in _ATTRIBUTES)
+            if tag in _TAGS_OF_ATTRIBUTES:
+                named = {f"{tag}@{_local(key)}": each for key, each in attributes.items()}
+                words.extend(each for key, each in named.items() if key in _ATTRIBUTES)
 
         def characters(data: str) -> None:
             if not data.isspace():
@@ -188,6 +192,7 @@ def _plain(name: str) -> str:
     return posixpath.normpath(name.replace("\\", "/"))
 
 
+@lru_cache(maxsize=1 << 10)
 def _local(tag: str) -> str:
     return tag.rpartition(":")[2]
 
