@@ -184,6 +184,12 @@ def settled(monkeypatch):
 
 
 @pytest.fixture
+def few_resamples(monkeypatch):
+    """Intervals from few resamples: they take little time, and are wide."""
+    monkeypatch.setattr("simdup.evaluation.evaluate.RESAMPLES", 20)
+
+
+@pytest.fixture
 def limited(monkeypatch):
     """`limited(near_pairs=100)`: from now on the program runs within these limits."""
 

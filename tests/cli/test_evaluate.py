@@ -15,7 +15,7 @@ from reports import data_in
 
 from simdup.evaluation.metrics import MEASURES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_resamples")]
 
 ROW = {"features", "hash", "bits", "recipe", "without_features"}
 FIGURES = ("default", "best", "predicted", "cosine", "verified", "near")

@@ -24,7 +24,7 @@ from simdup.recipe import Recipe
 from simdup.settings import SIMILARITY, Settings
 from simdup.theory import bit_probability
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_resamples")]
 
 SHINGLES = Recipe(bits=128)
 STRING = Recipe(features="tokens", hash="string", bits=128)
