@@ -255,7 +255,11 @@ def decode(data: bytes, encoding: Encoding) -> str:
     >>> decode("一\r\n二".encode("gb18030"), Encoding("gb18030", 1.0))
     '一\n二'
     """
-    return "".join(decode_chunks((data,), encoding))
+    if encoding.name != "utf-8":
+        return "".join(decode_chunks((data,), encoding))
+    # In one step: of a small file, pieces take twice as long.
+    text = data.rstrip(b"\0").decode("utf-8", "replace").removeprefix(_BOM).replace("\0", LOST)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
