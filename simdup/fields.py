@@ -170,6 +170,8 @@ def printable(path: str) -> str:
     >>> printable("a\nb\x1b[31m\udcff")
     'a\\nb\\x1b[31m\\xff'
     """
+    if path.isprintable():
+        return path
     return "".join(c if c.isprintable() else _escaped(c) for c in path)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from math import isnan
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from simdup import records
@@ -34,6 +34,9 @@ COLUMNS = (
 #: that it is one, which share of it stands in the larger file, and its own path.
 PART_COLUMNS = ("of", "start", "end")
 
+
+# Its `writerow` returns the line.
+_LINES = csv.writer(SimpleNamespace(write=str), lineterminator="")
 
 #: The facts about a document that have the same names in JSON.
 FACTS = ("packing", "confidence", "damaged", "doubt", "features")
@@ -83,9 +86,8 @@ def csv_line(values: Iterable[object]) -> str:
 
     Floats have six digits; None and NaN are empty.
     """
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(map(_cell, values))
-    return line.getvalue()
+    line: str = _LINES.writerow(map(_cell, values))
+    return line
 
 
 def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> Iterator[str]:

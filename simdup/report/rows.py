@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,9 @@ MOST_WARNINGS = 10
 
 #: Dropped rows that a summary shows, and the most characters of a text that text output shows.
 SHOWN_LOSSES, BEGINNING = 3, 60
+
+# Members whose places are looked up at once.
+PLACES = 1 << 12
 
 # Halves of surrogate pairs, which UTF-8 has no place for.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -119,10 +122,12 @@ def _beginnings(result: CorpusResult) -> list[str]:
 def _named(
     result: CorpusResult, ids: Sequence[Any] | None, beginnings: Sequence[str] = ()
 ) -> Iterator[NamedGroup]:
-    begin = 0
+    begin, members = 0, result.groups.members
+    some = np.array_split(members, len(members) // PLACES + 1)
+    every = chain.from_iterable(map(result.rows.places, some))
     for group in result.groups:
         end = begin + len(group.rows)
-        places = result.rows.places(np.array(group.rows))
+        places = list(islice(every, len(group.rows)))
         names = [f"{path}:{row}" for path, row in places] if ids is None else ids[begin:end]
         yield NamedGroup(group, places, names, beginnings[begin:end])
         begin = end
@@ -182,9 +187,9 @@ def _member_cells(named: NamedGroup) -> Iterator[dict[str, object]]:
     """The cells of CSV for each member of a group."""
     about = {"group": named.group.id, "kind": named.group.kind.value}
     for each in _member_fields(named):
-        first = int(each["representative"])
         name = {"id": id_as_text(each["id"]), "path": printable(each["path"])}
-        yield each | about | name | {"representative": first}
+        each.update(about, **name, representative=int(each["representative"]))
+        yield each
 
 
 def render_dropped(result: CorpusResult, gone: Dropped, field: str | None) -> Iterator[str]:
