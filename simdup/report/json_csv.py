@@ -86,7 +86,8 @@ def csv_line(values: Iterable[object]) -> str:
 
     Floats have six digits; None and NaN are empty.
     """
-    line: str = _LINES.writerow(map(_cell, values))
+    cells = [_digits(each) if isinstance(each, float) else each for each in values]
+    line: str = _LINES.writerow(cells)
     return line
 
 
@@ -96,9 +97,7 @@ def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> I
     yield from (csv_line(map(row.get, columns)) for row in rows)
 
 
-def _cell(value: object) -> object:
-    if not isinstance(value, float):
-        return value
+def _digits(value: float) -> str:
     return "" if isnan(value) else f"{value:.6f}"
 
 

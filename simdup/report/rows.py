@@ -79,12 +79,13 @@ def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[st
 def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as CSV, a line for each row; names are printable."""
     columns = COLUMNS + PART_COLUMNS * (result.settings.parts is not None)
-    members = chain.from_iterable(map(_member_cells, _named(result, ids)))
-    parts = (
-        data.part_cells(part) | {"row": row, "of_row": of_row}
-        for row, of_row, part in _parts(result)
-    )
-    return data.csv_table(columns, chain(members, parts))
+    of_parts = [None] * (len(columns) - len(COLUMNS))
+    yield data.csv_line(columns)
+    for cells in chain.from_iterable(map(_member_cells, _named(result, ids))):
+        yield data.csv_line((*cells, *of_parts))
+    for row, of_row, part in _parts(result):
+        named = data.part_cells(part) | {"row": row, "of_row": of_row}
+        yield data.csv_line(map(named.get, columns))
 
 
 def _parts(result: CorpusResult) -> Iterator[tuple[int, int, Part]]:
@@ -138,7 +139,7 @@ def group_lines(named: NamedGroup, form: str, bits: int) -> Iterator[str]:
     if form == "text":
         return _text_lines(named, bits)
     if form == "csv":
-        return (data.csv_line(map(each.get, COLUMNS)) for each in _member_cells(named))
+        return map(data.csv_line, _member_cells(named))
     return iter([data.json_line("group", _group_fields(named))])
 
 
@@ -183,13 +184,13 @@ def _member_fields(named: NamedGroup) -> Iterator[dict[str, Any]]:
         }
 
 
-def _member_cells(named: NamedGroup) -> Iterator[dict[str, object]]:
-    """The cells of CSV for each member of a group."""
-    about = {"group": named.group.id, "kind": named.group.kind.value}
-    for each in _member_fields(named):
-        name = {"id": id_as_text(each["id"]), "path": printable(each["path"])}
-        each.update(about, **name, representative=int(each["representative"]))
-        yield each
+def _member_cells(named: NamedGroup) -> Iterator[tuple[object, ...]]:
+    """The cells of CSV for each member of a group, in the order of COLUMNS."""
+    group, kind = named.group, named.group.kind.value
+    figures = zip(group.similarities, group.own_shares, group.distances, strict=True)
+    members = zip(named.names, named.places, figures, strict=True)
+    for position, (name, (path, row), alike) in enumerate(members):
+        yield group.id, kind, int(position == 0), *alike, id_as_text(name), printable(path), row
 
 
 def render_dropped(result: CorpusResult, gone: Dropped, field: str | None) -> Iterator[str]:
