@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from simdup.arrays import Indices, Words
-from simdup.compute.compiled import loaded_kernels
+from simdup.compute.compiled import each_in_threads, loaded_kernels
 
 # Keys that are put into buckets at once, 32 MB. More of them lie in a file.
 KEYS_AT_ONCE = 1 << 22
@@ -26,8 +27,7 @@ def in_buckets(chunks: Iterable[Words], buckets: int) -> Iterator[Words]:
 
     bounds = list[Indices]()
     with SpooledTemporaryFile(8 * KEYS_AT_ONCE) as file:
-        for keys in _in_blocks(chunks):
-            ordered, ends = by_bucket(keys, buckets)
+        for ordered, ends in each_in_threads(partial(_ordered, buckets), _blocks(chunks)):
             bounds.append(np.append(0, 8 * ends) + file.tell())
             file.write(ordered.data)
         for begins, ends in pairwise(np.transpose(bounds).tolist()):
@@ -38,16 +38,21 @@ def in_buckets(chunks: Iterable[Words], buckets: int) -> Iterator[Words]:
             yield np.frombuffer(bytearray().join(parts), np.uint64)
 
 
-def _in_blocks(chunks: Iterable[Words]) -> Iterator[Words]:
-    """Yield the keys of several chunks together, at least KEYS_AT_ONCE but for the last ones."""
+def _blocks(chunks: Iterable[Words]) -> Iterator[list[Words]]:
+    """Yield several chunks together, at least KEYS_AT_ONCE keys but for the last ones."""
     waiting, count = [_NO_KEYS], 0
     for keys in chunks:
         waiting.append(keys)
         count += len(keys)
         if count >= KEYS_AT_ONCE:
-            yield np.concatenate(waiting)
+            yield waiting
             waiting, count = [_NO_KEYS], 0
-    yield np.concatenate(waiting)
+    yield waiting
+
+
+def _ordered(buckets: int, chunks: list[Words]) -> tuple[Words, Indices]:
+    """The result of `by_bucket` for the keys of several chunks."""
+    return by_bucket(np.concatenate(chunks), buckets)
 
 
 def by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
