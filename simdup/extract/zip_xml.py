@@ -12,7 +12,6 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import lru_cache
 from io import BytesIO
 from typing import TypeAlias
 from xml.parsers import expat
@@ -192,7 +191,6 @@ def _plain(name: str) -> str:
     return posixpath.normpath(name.replace("\\", "/"))
 
 
-@lru_cache(maxsize=1 << 10)
 def _local(tag: str) -> str:
     return tag.rpartition(":")[2]
 
