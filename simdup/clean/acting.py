@@ -355,16 +355,16 @@ def _exchange(file: Held, kept: Held, made: Place) -> None:
         raise
 
 
-def swap(new: Place, place: Place, given: Held, is_right: Callable[[Place], bool]) -> None:
+def swap(new: Place, place: Place, held: Held, is_right: Callable[[Place], bool]) -> None:
     """Let the file at `new` have the name `place`, and the file there, if it `is_right`, this one.
 
-    After the swap the other file is looked at, and a wrong one gets its name again. `given` is the
+    After the swap the other file is looked at, and a wrong one gets its name again. `held` is the
     file at `new`. Raises RefusedError and OSError.
     """
     if not exchange(new, place):
         _swap_by_steps(new, place, is_right)
     elif not is_right(new):
-        _swap_back(new, place, given, Refusal.REPLACED)
+        _swap_back(new, place, held, Refusal.REPLACED)
         raise RefusedError(Refusal.REPLACED)
 
 
@@ -383,12 +383,12 @@ def _swap_by_steps(new: Place, place: Place, is_right: Callable[[Place], bool]) 
         rename_new(out, new)
 
 
-def _swap_back(new: Place, place: Place, given: Held, refusal: Refusal) -> None:
+def _swap_back(new: Place, place: Place, held: Held, refusal: Refusal) -> None:
     """Swap two names again, until what was saved last has the name `place`.
 
-    Raises AstrayError if `new` is not the given file then.
+    Raises AstrayError if the file at `new` is not `held` then.
     """
-    put = given.identity
+    put = held.identity
     with _astray(new, refusal):
         for _ in range(_SWAPS):
             taken = new.identity()
@@ -397,7 +397,7 @@ def _swap_back(new: Place, place: Place, given: Held, refusal: Refusal) -> None:
             if new.identity() == put:
                 break
             put = taken  # another program saved once more, and that lies at `new`
-    if not given.is_at(new):
+    if not held.is_at(new):
         raise AstrayError(refusal, f"an earlier version is {new.path} now")
 
 

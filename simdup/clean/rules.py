@@ -114,8 +114,8 @@ def rule_of(text: str) -> Rule:
 class Rules:
     """The given rules in their order; then the reasons."""
 
-    def __init__(self, given: Sequence[Rule] = ()) -> None:
-        self.rules = tuple(given)
+    def __init__(self, rules: Sequence[Rule] = ()) -> None:
+        self.rules = tuple(rules)
 
     def key(self, file: Placed) -> Key:
         """The key of a file: of several files the one with the smallest key is kept."""

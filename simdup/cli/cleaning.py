@@ -105,19 +105,19 @@ def _options(plan: Plan, asked: Clean) -> list[str]:
     return [*_consenting(plan.actions, asked), *encoding]
 
 
-def _lacking(actions: Iterable[Action], given: Consents) -> Counter[str]:
+def _lacking(actions: Iterable[Action], consents: Consents) -> Counter[str]:
     """Return the names of the consents that actions lack, each with the number of files."""
-    return Counter(name for each in actions for name in needed(each) if given.lack(name))
+    return Counter(name for each in actions for name in needed(each) if consents.lack(name))
 
 
 def _consenting(
-    actions: Sequence[Action], asked: Clean, given: Consents | None = None
+    actions: Sequence[Action], asked: Clean, consents: Consents | None = None
 ) -> list[str]:
     """Return the options that allow these actions, without those already given."""
     alike = [each.similarity for each in actions if each.similarity is not None]
     floor = asked.near or max(math.floor(min(alike, default=0) * 1000) / 1000, 0.001)
     values = {"near": f"{floor:g}", "to": os.path.abspath(asked.to) if asked.to else "DIR"}
-    lacking = _lacking(actions, given or Consents())
+    lacking = _lacking(actions, consents or Consents())
     names = [name for name in _CONSENTS if name in lacking]
     return [word for each in names for word in filter(None, (_CONSENTS[each], values.get(each)))]
 
@@ -222,13 +222,13 @@ def _resumed(journal: str, asked: Clean) -> int:
 
 def _check_consents(actions: Sequence[Action], asked: Clean) -> None:
     """Raise UsageError that says which consents are missing, and the command that does all."""
-    given = _consents(asked)
-    if not (lacking := _lacking(actions, given)):
+    consents = _consents(asked)
+    if not (lacking := _lacking(actions, consents)):
         return
     needed_by = [f"{_CONSENTS[name]} for {count(files, 'file')}" for name, files in lacking.items()]
     refuse(
         f"nothing was done: the plan needs {' and '.join(needed_by)};"
-        f" `{_again(_consenting(actions, asked, given))}` does all of it,"
+        f" `{_again(_consenting(actions, asked, consents))}` does all of it,"
         " --skip-unconsented only what needs no other option"
     )
 

@@ -96,19 +96,19 @@ def check(path: str, written: Any) -> None:  # noqa: ANN401
         raise damaged(path, f"fingerprints of {written['bits']!r:.80} bits")
 
 
-def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings:
+def settings_of(path: str, written: dict[str, Any], asked: Settings) -> Settings:
     """Return the settings that an index notes, with the dictionaries and converters given.
 
     Raises InputError, naming the difference, if this simdup would make other fingerprints.
     """
     check(path, written)
-    recipe = _with_dictionaries(path, _recipe_of(path, written), given.recipe)
+    recipe = _with_dictionaries(path, _recipe_of(path, written), asked.recipe)
     now = json.loads(recipe.key())
     # Differences the user can mend come first: a dictionary may decide which package cuts words.
     for name, value in sorted(written["key"].items(), key=lambda each: each[0] not in _OPTIONS):
         if now.get(name) != value:
             raise InputError(f"{path!r}: {_difference(name, value, now.get(name))}")
-    if written["convert"] != [str(each) for each in given.converters]:
+    if written["convert"] != [str(each) for each in asked.converters]:
         there = " ".join(f"--convert {each!r}" for each in written["convert"]) or "no --convert"
         raise InputError(f"{path!r}: made with {there}; give the same")
     try:
@@ -118,8 +118,8 @@ def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings
             recipe,
             encoding=encoding,
             formats=tuple(written["formats"]),
-            converters=given.converters,
-            limits=given.limits,
+            converters=asked.converters,
+            limits=asked.limits,
         )
     except ValueError as error:
         raise damaged(path, error) from None
@@ -142,11 +142,11 @@ def _recipe_of(path: str, written: dict[str, Any]) -> Recipe:
     return recipe
 
 
-def _with_dictionaries(path: str, recipe: Recipe, given: Recipe) -> Recipe:
-    if (given.user_dict or given.stop_words) and not recipe.uses_words:
+def _with_dictionaries(path: str, recipe: Recipe, asked: Recipe) -> Recipe:
+    if (asked.user_dict or asked.stop_words) and not recipe.uses_words:
         unused = "which no dictionary and no stop words change; leave them out"
         raise InputError(f"{path!r}: made with features {recipe.features.value}, {unused}")
-    return replace(recipe, user_dict=given.user_dict, stop_words=given.stop_words)
+    return replace(recipe, user_dict=asked.user_dict, stop_words=asked.stop_words)
 
 
 def _difference(name: str, there: object, here: object) -> str:

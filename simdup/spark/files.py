@@ -117,18 +117,18 @@ def read(
     names = tuple(paths.get(_path_of(uri), _path_of(uri)) for uri in uris)
     if not session.conf.get(LEAST_PARTS, None):
         session.conf.set(LEAST_PARTS, str(session.sparkContext.defaultParallelism))
-    given = tuple(paths.values())
+    named = tuple(paths.values())
     if form == "csv":
         content = session.read.format("binaryFile").load(list(paths))
         files = content.select(_index("_metadata.file_path", uris), "content")
-        return _csv(files, CsvFiles(names, text, name), given)
+        return _csv(files, CsvFiles(names, text, name), named)
     opened = _json_lines if form == "jsonl" else _parquet
     table, rows, parse = opened(session, list(paths), text, name)
     rows = _numbered(rows, uris)
     inputs = [each for each in rows.columns if each not in {"id", "file", "record"}]
     if form == "jsonl":
         rows = rows.where(F.ltrim("line", F.lit(" \t\r\v\f")) != "")
-    return Files(given, names, rows, partial(_reading, parse, inputs), [table])
+    return Files(named, names, rows, partial(_reading, parse, inputs), [table])
 
 
 def _reading(
@@ -351,14 +351,14 @@ class CsvFiles(NamedTuple):
         return CommaSeparated.opened(opened, (self.text,), self.name)
 
 
-def _csv(files: DataFrame, wanted: CsvFiles, given: tuple[str, ...]) -> Files:
+def _csv(files: DataFrame, wanted: CsvFiles, paths: tuple[str, ...]) -> Files:
     """The rows of files of CSV, each read by one task."""
     heads = dict(files.mapInArrow(wanted.heads, "file int, header binary").collect())
     # A frame of whole files has no row for an empty one.
     tables = [wanted.table(file, "", heads.get(file, b"")) for file in range(len(wanted.names))]
     rows = _with_ids(files.mapInArrow(wanted.parsed, RECORDS))
     rows = rows.withColumn("record", _record(["value"])).drop("value")
-    return Files(given, wanted.names, rows, with_texts, tables)
+    return Files(paths, wanted.names, rows, with_texts, tables)
 
 
 def codec(frame: DataFrame) -> str | None:
