@@ -185,7 +185,7 @@ def settled(monkeypatch):
 
 @pytest.fixture
 def few_resamples(monkeypatch):
-    """Intervals from few resamples: they take little time, and are wide."""
+    """Intervals from few resamples take little time, and are rough."""
     monkeypatch.setattr("simdup.evaluation.evaluate.RESAMPLES", 20)
 
 

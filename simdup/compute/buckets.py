@@ -11,8 +11,9 @@ import numpy as np
 from simdup.arrays import Indices, Words
 from simdup.compute.compiled import each_in_threads, loaded_kernels
 
-# Keys that are put into buckets at once, 32 MB. More of them lie in a file.
-KEYS_AT_ONCE = 1 << 22
+# Keys that a thread puts into buckets at once, 16 MB, and the most threads that do so, since one
+# thread writes what they make. More keys lie in a file.
+KEYS_AT_ONCE, MOST_THREADS = 1 << 21, 2
 
 _HALF = np.uint64(32)
 _NO_KEYS = np.empty(0, np.uint64)
@@ -27,7 +28,8 @@ def in_buckets(chunks: Iterable[Words], buckets: int) -> Iterator[Words]:
 
     bounds = list[Indices]()
     with SpooledTemporaryFile(8 * KEYS_AT_ONCE) as file:
-        for ordered, ends in each_in_threads(partial(_ordered, buckets), _blocks(chunks)):
+        order = partial(_ordered, buckets)
+        for ordered, ends in each_in_threads(order, _blocks(chunks), MOST_THREADS):
             bounds.append(np.append(0, 8 * ends) + file.tell())
             file.write(ordered.data)
         for begins, ends in pairwise(np.transpose(bounds).tolist()):

@@ -120,18 +120,24 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Re
         return list(pool.map(work, items))
 
 
-def each_in_threads(work: Callable[[Item], Result], several: Iterator[Item]) -> Iterator[Result]:
-    """Yield the result of `work` on each item; while threads work, the next item is made."""
-    if threads() == 1:
+def each_in_threads(
+    work: Callable[[Item], Result], several: Iterator[Item], most: int = 1 << 10
+) -> Iterator[Result]:
+    """Yield the result of `work` on each item; while threads work, the next item is made.
+
+    At most so many threads work.
+    """
+    count = min(threads(), most)
+    if count == 1:
         yield from map(work, several)
         return
     from concurrent.futures import Future, ThreadPoolExecutor  # noqa: PLC0415  slow to import
 
     waiting = deque[Future[Result]]()
-    with ThreadPoolExecutor(threads()) as pool:
+    with ThreadPoolExecutor(count) as pool:
         for item in several:
             waiting.append(pool.submit(work, item))
-            if len(waiting) > threads():
+            if len(waiting) > count:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

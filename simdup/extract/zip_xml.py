@@ -87,11 +87,10 @@ class Package:
     ) -> None:
         """Send the XML events of a member to functions. Raises NotReadable."""
         data, parser = self.read(name, is_text=is_text), expat.ParserCreate()
-        # All characters between two tags come at once.
+        # All characters between two tags come at once, since both kinds of tags have a handler.
         parser.buffer_text, parser.buffer_size = True, len(data) + 1
         parser.StartElementHandler = lambda tag, found: start(_local(tag), found)
-        if end is not _nothing:
-            parser.EndElementHandler = lambda tag: end(_local(tag))
+        parser.EndElementHandler = end if end is _nothing else lambda tag: end(_local(tag))
         parser.CharacterDataHandler = characters
         parser.EntityDeclHandler = _refuse_entity
         try:

@@ -35,8 +35,8 @@ COLUMNS = (
 PART_COLUMNS = ("of", "start", "end")
 
 
-# Its `writerow` returns the line.
-_LINES = csv.writer(SimpleNamespace(write=str), lineterminator="")
+# A file for `csv`, which returns what the file's `write` returns: the line.
+_RETURNING = SimpleNamespace(write=str)
 
 #: The facts about a document that have the same names in JSON.
 FACTS = ("packing", "confidence", "damaged", "doubt", "features")
@@ -87,7 +87,7 @@ def csv_line(values: Iterable[object]) -> str:
     Floats have six digits; None and NaN are empty.
     """
     cells = [_digits(each) if isinstance(each, float) else each for each in values]
-    line: str = _LINES.writerow(cells)
+    line: str = csv.writer(_RETURNING, lineterminator="").writerow(cells)
     return line
 
 

@@ -124,11 +124,11 @@ def _named(
     result: CorpusResult, ids: Sequence[Any] | None, beginnings: Sequence[str] = ()
 ) -> Iterator[NamedGroup]:
     begin, members = 0, result.groups.members
-    some = np.array_split(members, len(members) // PLACES + 1)
-    every = chain.from_iterable(map(result.rows.places, some))
+    blocks = np.array_split(members, len(members) // PLACES + 1)
+    every_place = chain.from_iterable(map(result.rows.places, blocks))
     for group in result.groups:
         end = begin + len(group.rows)
-        places = list(islice(every, len(group.rows)))
+        places = list(islice(every_place, len(group.rows)))
         names = [f"{path}:{row}" for path, row in places] if ids is None else ids[begin:end]
         yield NamedGroup(group, places, names, beginnings[begin:end])
         begin = end

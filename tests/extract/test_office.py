@@ -177,6 +177,23 @@ def test_formulas_are_no_hidden_text():
     assert {each.kind for each in unread_of(found)} == {"formulas and values", "sheet names"}
 
 
+@pytest.mark.parametrize(
+    ("styles", "is_same"),
+    [
+        ("<s>\n <h>\n  <b>Acme</b>\n <b>Page</b></h></s>", True),
+        ("<s><h><b>Acme</b>\n<b/><b>Page</b></h></s>", True),
+        ("<s><h><b>Acme</b>Page</h></s>", True),
+        ("<s><h><b>Acme</b><b>Pages</b></h></s>", False),
+        ("<s><h><b>AcmeP</b><b>age</b></h></s>", False),
+    ],
+)
+def test_words_of_headers_are_the_same_however_they_are_indented(styles, is_same):
+    def unread(styles):
+        return unread_of(zipped.odt(makers.odf_of("<text:p>one</text:p>", **{"styles.xml": styles})))
+
+    assert (unread("<s><h><b>Acme</b><b>Page</b></h></s>") == unread(styles)) is is_same
+
+
 def test_unread_content_does_not_depend_on_where_it_lies():
     def unread(blanks):
         deleted = f"<w:del><w:delText>{'deleted words ' * 10}</w:delText></w:del>"
