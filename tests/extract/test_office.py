@@ -189,7 +189,9 @@ def test_formulas_are_no_hidden_text():
 )
 def test_words_of_headers_are_the_same_however_they_are_indented(styles, is_same):
     def unread(styles):
-        return unread_of(zipped.odt(makers.odf_of("<text:p>one</text:p>", **{"styles.xml": styles})))
+        return unread_of(
+            zipped.odt(makers.odf_of("<text:p>one</text:p>", **{"styles.xml": styles}))
+        )
 
     assert (unread("<s><h><b>Acme</b><b>Page</b></h></s>") == unread(styles)) is is_same
 
