@@ -36,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first example of a test may build tables that take longer than a deadline allows.
-settings.register_profile("simdup", deadline=None, max_examples=50)
+settings.register_profile("simdup", deadline=None)
 # What `make quick` asks for.
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("simdup")

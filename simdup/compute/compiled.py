@@ -121,7 +121,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Re
 
 
 def each_in_threads(
-    work: Callable[[Item], Result], several: Iterator[Item], most: int = 1 << 10
+    work: Callable[[Item], Result], several: Iterator[Item], most: int = sys.maxsize
 ) -> Iterator[Result]:
     """Yield the result of `work` on each item; while threads work, the next item is made.
 

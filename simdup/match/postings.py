@@ -63,8 +63,8 @@ ROOM = 1 << 18
 # Without kernels, the pairs of a text take as long as comparing so many words.
 WORDS_OF_A_TEXT = 5_000
 
-#: How often the texts of long lists are listed anew. Of 4,000 contracts, each with half of 40
-#: clauses, one time loses 8 of 200 pairs that differ in three words.
+#: How often the texts of long lists are listed anew. Of 10,400 contracts, each with half of 40
+#: clauses, one time loses 22 of 520 pairs that differ in three words.
 RELISTED = 3
 
 # Pairs of common values are listed only if their hash is below this: one in two. Among more texts

@@ -989,7 +989,7 @@ def peak(path):
 @pytest.mark.parametrize("name", ["rows.jsonl.gz", "rows.csv", "rows.parquet"])
 def test_memory_does_not_grow_with_the_texts(request, folder, name):
     peaks, vocabulary = [], np.array(WORDS, object)
-    for length in (600, 3000):
+    for length in (600, 4500):
         chosen = np.random.default_rng(length).integers(0, len(WORDS), (1500, length))
         rows = [" ".join(row) for row in vocabulary[chosen].tolist()]
         rows.append(rows[0])
@@ -1004,8 +1004,8 @@ def test_memory_does_not_grow_with_the_texts(request, folder, name):
             options = {"row_group_size": 300_000 // length, "use_dictionary": False}
             pa.parquet.write_table(pa.table({"text": rows}), path, **options)
         peaks.append(peak(path))
-    assert size > 20e6
-    assert peaks[1] - peaks[0] < 0.6 * size
+    assert size > 30e6
+    assert peaks[1] - peaks[0] < 0.4 * size
 
 
 # Parts of larger rows
