@@ -257,7 +257,7 @@ def decode(data: bytes, encoding: Encoding) -> str:
     """
     if encoding.name != "utf-8":
         return "".join(decode_chunks((data,), encoding))
-    # In one step: of a small file, pieces take twice as long.
+    # In one step: of a small file, pieces take longer.
     text = data.rstrip(b"\0").decode("utf-8", "replace").removeprefix(_BOM).replace("\0", LOST)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
