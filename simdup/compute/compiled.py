@@ -1,9 +1,9 @@
 """The compiled kernels: loaded when that pays, and run in threads.
 
-numba (extra `fast`) takes some tenths of a second to import and, the first time on a machine,
-some seconds to compile; its results then lie in a cache. One small job is done sooner by numpy,
-but many small jobs are not, and nobody knows how many will come. So the kernels are loaded as
-soon as the work done without them would have paid for loading them.
+numba (extra `fast`) takes a third of a second to import and, the first time on a machine, some
+seconds to compile; its results then lie in a cache. One small job is done sooner by numpy, but
+many small jobs are not, and nobody knows how many will come. So the kernels are loaded as soon as
+the work done without them would have paid for loading them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from glob import glob
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
@@ -27,12 +28,14 @@ from simdup.progress import Progress, silent
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Loading the kernels pays from this many characters on, which numpy reads in a second.
-CHARACTERS_WORTH = 20_000_000
+# Loading the kernels takes as long as they save where so many characters are fingerprinted.
+CHARACTERS_WORTH = 6_000_000
 
-# Loading the kernels pays from this many compared words of 64 bits on.
-WORDS_WORTH = 1_000_000_000
+# Loading the kernels takes as long as they save where so many words of 64 bits are compared.
+WORDS_WORTH = 400_000_000
 
+# Compiling them takes far longer, but once on a machine; it pays from so many times the work on.
+COMPILING = 4
 
 # Reading and fingerprinting fewer bytes than this takes less time than starting a worker.
 BYTES_WORTH_WORKERS = 1 << 24
@@ -94,8 +97,16 @@ def load_kernels_if_worth(
 
 def kernels_pay(*, characters: int = 0, words: int = 0) -> bool:
     """Whether kernels can be loaded, and this work and all before it are worth loading them."""
-    is_enough = _ACCOUNT.done + _share(characters, words) > 1
+    done = _ACCOUNT.done + _share(characters, words)
+    is_enough = done > COMPILING or (done > 1 and are_compiled())
     return is_enough and not _ACCOUNT.is_broken and is_installed()
+
+
+def are_compiled() -> bool:
+    """Whether the cache has kernels; also true where numba keeps it in another folder."""
+    folder = os.path.dirname(__file__)
+    is_here = "NUMBA_CACHE_DIR" not in os.environ and os.access(folder, os.W_OK)
+    return not is_here or bool(glob("__pycache__/kernels.*.nbi", root_dir=folder))
 
 
 def _share(characters: int, words: int) -> float:

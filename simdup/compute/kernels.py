@@ -7,7 +7,8 @@ starts no thread and runs without Python's lock, so that callers can run it in s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import llvmlite.ir
 import numpy as np
@@ -46,7 +47,7 @@ _inlined = njit(inline="always")
 _njit = njit(nogil=True, boundscheck=False, cache=_may_cache())
 
 #: The kernels, and arguments of almost no data for each.
-EVERY: dict[Callable[..., object], tuple[object, ...]] = {}
+EVERY: dict[Any, tuple[object, ...]] = {}
 
 
 def _compiled(*sample):
@@ -779,7 +780,12 @@ def together(index, needed, references, begin, shared, found):
 
 
 def warmed() -> Iterator[None]:
-    """Call each kernel once on almost no data, which compiles it or loads it from the cache."""
+    """Call each kernel once on almost no data, which compiles it; only the first if it was cached.
+
+    Then the others are in the cache too, and each is loaded from there when it is first called.
+    """
     for kernel, arguments in EVERY.items():
         kernel(*arguments)
+        if kernel.stats.cache_hits:
+            return
         yield

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simdup.arrays import Indices, Mask, Shares, Similarities
+from simdup.compute.compiled import load_kernels_if_worth
 from simdup.match.candidate_search import CandidateSearch
 from simdup.match.candidates import ROUNDS, recall, search_distance
 from simdup.match.distinct_texts import Texts
@@ -22,6 +23,7 @@ from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.match.grouping import Duplicates, Grouping, Leaders
 from simdup.match.groups import members_of
 from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines, has_enough
+from simdup.match.postings import WORDS_OF_A_VALUE
 from simdup.match.recall import Sample
 from simdup.match.siblings import OwnShareRule, Siblings
 from simdup.match.similarities import ExactSimilarities, FeatureSource, SimilarityCache
@@ -89,6 +91,8 @@ class LocalEngine:
         candidates: Candidates | None = None
         if self.settings.verified:
             if divided is None:
+                if (sketches := self.candidates.sketches) is not None:
+                    load_kernels_if_worth(words=WORDS_OF_A_VALUE * int(sketches.sizes.sum()))
                 self.exact.sample = self._sampled()
             found, candidates = self._in_rounds(divided or self._divided())
             found = self.grouping.divided(self.grouping.none_alone(found))

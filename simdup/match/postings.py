@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from simdup.arrays import Bytes, Hashes, Indices, Keys, Mask, Words
 from simdup.compute.buckets import in_buckets
-from simdup.compute.compiled import each_in_threads, load_kernels_if_worth, loaded_kernels, threads
+from simdup.compute.compiled import each_in_threads, loaded_kernels, threads
 from simdup.compute.hashing import mix64
 from simdup.compute.memory import return_freed_memory
 from simdup.fingerprint.sketch import Sketches, up_to
@@ -60,8 +60,9 @@ COUNTED_AT_ONCE = 1 << 20
 # Pairs for which a thread has room; any text has fewer partners.
 ROOM = 1 << 18
 
-# Without kernels, the pairs of a text take as long as comparing so many words.
-WORDS_OF_A_TEXT = 5_000
+# Without kernels, to list a value of a sketch, count it and compare it with a sample takes as much
+# longer as to compare so many words.
+WORDS_OF_A_VALUE = 350
 
 #: How often the texts of long lists are listed anew. Of 10,400 contracts, each with half of 40
 #: clauses, one time loses 22 of 520 pairs that differ in three words.
@@ -132,7 +133,6 @@ def texts_together(  # noqa: PLR0913  (the last two have an answer)
     another text count. Texts with different `salts` (n,) share nothing; see `division.salts_of`.
     """
     n, references = len(order), int(is_reference.sum())
-    load_kernels_if_worth(words=WORDS_OF_A_TEXT * n)
     order = order[np.argsort(~is_reference[order], kind="stable")]
     sketches, counts = sketches.take(order), counts[order]
     depths, needed = depths_of(counts), needed_of(counts)

@@ -18,7 +18,7 @@ from math import erfc, sqrt
 import numpy as np
 
 from simdup.arrays import Hashes, Indices, Mask, Similarities, Values
-from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels
+from simdup.compute.compiled import in_threads, loaded_kernels
 from simdup.fingerprint.sketch import LEAST, Sketches, levels
 from simdup.match.distinct_texts import Texts
 from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike, parts_of_texts
@@ -42,9 +42,6 @@ COMMON = 16
 # values: most values of other texts then find none. The others are shifted out.
 BUCKETS = 1 << 19
 _SHIFT = np.uint32(32 - 19)
-
-# The work of comparing a text with a sampled one, in words of 64 bits as `compiled` counts it.
-WORDS_OF_A_PAIR = 60
 
 # 95 % of a normal distribution are within so many standard deviations.
 _DEVIATION = 1.96
@@ -141,7 +138,6 @@ def _alike(
 
     (m, 2), ascending by the sampled text.
     """
-    load_kernels_if_worth(words=WORDS_OF_A_PAIR * len(sampled) * len(others))
     root, kept = np.sqrt(counts, dtype=np.float32), 0.5 ** levels(counts).astype(np.float32)
     rare, common = _values_of(sketches.take(sampled))
 

@@ -21,7 +21,12 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.sketch import read_back
 from simdup.match import postings
-from simdup.match.postings import LEAST_SHARED, MOST_TOGETHER, TEXTS_AT_ONCE
+from simdup.match.postings import (
+    LEAST_SHARED,
+    MOST_TOGETHER,
+    TEXTS_AT_ONCE,
+    WORDS_OF_A_VALUE,
+)
 from simdup.search.pairs import ranges
 from simdup.settings import Settings
 from simdup.spark.arrow import PARCELS, Batches, numbers, opened, parcels, pieces, runs
@@ -87,9 +92,10 @@ def _listed(values: Hashes, entries: Indices, size: int, origin: int = 0) -> pa.
 def _by_sketches(size: int, batches: Batches) -> Batches:
     """List texts under values of their sketches."""
     for each in batches:
-        load_kernels_if_worth(words=postings.WORDS_OF_A_TEXT * len(each))
         entries, depths = _entries(each)
-        for keys in postings.listed_values(read_back(each["sketch"].to_pylist()), depths):
+        sketches = read_back(each["sketch"].to_pylist())
+        load_kernels_if_worth(words=WORDS_OF_A_VALUE * int(sketches.sizes.sum()))
+        for keys in postings.listed_values(sketches, depths):
             yield _listed(keys >> _HALF, entries[(keys & _LOW).astype(np.int64)], size)
 
 

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -207,6 +208,7 @@ def test_small_jobs_load_the_kernels_once_they_would_have_paid(write, monkeypatc
     monkeypatch.delitem(sys.modules, "simdup.compute.kernels")
     monkeypatch.setattr(fast, "CHARACTERS_WORTH", 100)
     monkeypatch.setattr(fast, "WORDS_WORTH", 5000)
+    monkeypatch.setattr(fast, "are_compiled", lambda: True)
 
     for _ in range(2):
         call()
@@ -218,12 +220,42 @@ def test_small_jobs_load_the_kernels_once_they_would_have_paid(write, monkeypatc
 
 def test_characters_and_words_count_together(monkeypatch):
     monkeypatch.setattr(fast, "load_kernels", lambda _: None)
+    monkeypatch.setattr(fast, "are_compiled", lambda: True)
 
     fast.load_kernels_if_worth(characters=int(0.4 * fast.CHARACTERS_WORTH))
     fast.load_kernels_if_worth(words=int(0.4 * fast.WORDS_WORTH))
 
     assert not fast.kernels_pay(words=int(0.1 * fast.WORDS_WORTH))
     assert fast.kernels_pay(words=int(0.3 * fast.WORDS_WORTH))
+
+
+def test_kernels_that_must_be_compiled_take_more_work_to_pay(monkeypatch, tmp_path):
+    monkeypatch.setattr(fast, "__file__", str(tmp_path / "compiled.py"))
+    work = int(1.1 * fast.WORDS_WORTH)
+
+    assert not fast.kernels_pay(words=work)
+    assert fast.kernels_pay(words=fast.COMPILING * work)
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "kernels.together.nbi").touch()
+    assert fast.kernels_pay(words=work)
+
+
+def test_kernels_that_numba_caches_elsewhere_count_as_compiled(monkeypatch, tmp_path):
+    monkeypatch.setattr(fast, "__file__", str(tmp_path / "compiled.py"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+
+    assert fast.are_compiled()
+
+
+def test_kernels_in_the_cache_are_loaded_one_by_one():
+    code = (
+        "from simdup.compute import compiled as fast; made = fast.load_kernels().EVERY;"
+        "print(sum(bool(each.signatures) for each in made))"
+    )
+    run = partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, check=True)
+
+    run()
+    assert run().stdout == b"1\n"
 
 
 def test_without_numba_there_are_no_kernels(monkeypatch):
