@@ -1,4 +1,4 @@
-"""Keys in, the same keys in buckets out; many keys lie in a temporary file until then."""
+"""Keys in, the same keys sorted or in buckets out."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ KEYS_AT_ONCE, MOST_THREADS = 1 << 21, 2
 
 _HALF = np.uint64(32)
 _NO_KEYS = np.empty(0, np.uint64)
+
+
+def sorted_keys(keys: Words) -> Words:
+    """The keys (n,), ascending. Their array is used for that, and has no meaning after it."""
+    if kernels := loaded_kernels():
+        return kernels.sorted_keys(keys)
+    keys.sort()
+    return keys
 
 
 def in_buckets(chunks: Iterable[Words], buckets: int) -> Iterator[Words]:

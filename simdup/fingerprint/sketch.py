@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simdup.arrays import Hashes, Indices, Keys, Values
+from simdup.compute.buckets import sorted_keys
 from simdup.fingerprint.features import Features
 from simdup.settings import USUAL, Limits
 
@@ -140,8 +141,7 @@ def sketches(
     bounds = np.arange(len(sizes) + 1, dtype=np.uint64) << _HALF
     keys = np.repeat(bounds[:-1], sizes)
     keys |= features.ids >> _HALF
-    keys = keys[kept]
-    keys.sort()
+    keys = sorted_keys(keys[kept])
     is_new = keys[1:] != keys[:-1]
     if not is_new.all():
         keys = keys[np.append(True, is_new)]

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simdup.arrays import Indices, Mask, Values
+from simdup.compute.buckets import sorted_keys
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import DENSE_LEVELS, Sketches
 from simdup.index.connection import MOST_PARTS, IndexFile, checksum_of
@@ -188,7 +189,7 @@ def _packed(numbers: Indices, counts: Indices) -> tuple[bytes, bytes]:
 def _pieces(own: int, values: Values, owners: Indices) -> Iterator[tuple[int, bytes, int]]:
     """Yield a row of the table `samples` for each piece of a run: number, entries, checksum."""
     keys = (values.astype(np.uint64) << np.uint64(32)) | owners.astype(np.uint64)
-    keys.sort()
+    keys = sorted_keys(keys)
     values = (keys >> np.uint64(32)).astype(np.uint32)
     entries = np.empty(len(keys), ENTRY)
     entries["value"], entries["text"] = values, keys  # their low bits

@@ -24,6 +24,7 @@ from mmap import mmap
 import numpy as np
 
 from simdup.arrays import Counters, Indices, Mask, Shares, Similarities, Values
+from simdup.compute.buckets import sorted_keys
 from simdup.compute.compiled import (
     in_threads,
     load_kernels_if_worth,
@@ -521,7 +522,7 @@ def _merged(
         # The left texts of all pairs, then the right ones.
         values, owners = both.joined(), np.repeat(np.arange(2 * len(part)), both.sizes)
         keys = ((owners % len(part)).astype(np.uint64) << np.uint64(32)) | values
-        keys.sort()
+        keys = sorted_keys(keys)
         shared = keys[1:][keys[1:] == keys[:-1]]
         of_shared = (shared >> np.uint64(32)).astype(np.int64), shared.astype(np.uint32)
         are_kept = values <= np.tile(_LIMITS[level[part]], 2)[owners]

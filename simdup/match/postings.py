@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simdup.arrays import Bytes, Hashes, Indices, Keys, Mask, Words
-from simdup.compute.buckets import in_buckets
+from simdup.compute.buckets import in_buckets, sorted_keys
 from simdup.compute.compiled import each_in_threads, loaded_kernels, threads
 from simdup.compute.hashing import mix64
 from simdup.compute.memory import return_freed_memory
@@ -237,7 +237,7 @@ def _listed(sketches: Sketches, texts: Indices, limits: Keys) -> Words:
 
 def split_lists(keys: Words) -> tuple[Lists, Words, Indices]:
     """The short lists of these keys, the keys of the long lists, and the sizes of the latter."""
-    keys.sort()
+    keys = sorted_keys(keys)
     if kernels := loaded_kernels():
         texts, short, others, long = kernels.split_lists(keys, MOST_TOGETHER)
         return Lists(texts, short), others, long
@@ -268,7 +268,7 @@ def neighbours(keys: Words, texts: int = 0) -> Words:
     `keys` have a text in the high half, and one of its common values in the low half. They are
     from a collection of so many `texts`, see `pairs_below`.
     """
-    keys.sort()
+    keys = sorted_keys(keys)
     if kernels := loaded_kernels():
         return kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, pairs_below(texts))
     hashes, owners = hashes_of_neighbours(keys >> _HALF, keys & _LOW, texts)
@@ -299,7 +299,7 @@ def _stars(lists: list[Lists], needed: Indices, references: int) -> Indices:
     """Pairs of the first text of each list with the others, if they share enough; (m, 2)."""
 
     def enough(keys: Words) -> Indices:
-        keys.sort()
+        keys = sorted_keys(keys)
         lengths = _run_lengths(keys)
         pairs = _pairs(keys[np.cumsum(lengths) - lengths])
         return pairs[2 * lengths >= needed[pairs].min(axis=1)]
@@ -400,7 +400,7 @@ def _sharing_enough(keys: Words, needed: Indices) -> Indices:
     A key is twice the `key_of` two texts that share a value, or one more if they share two. A pair
     may occur several times; then all of these count.
     """
-    keys.sort()
+    keys = sorted_keys(keys)
     # Others share one value, which is fewer than LEAST_SHARED.
     keys = keys[_are_repeated(keys >> _ONE) | (keys & _ONE > 0)]
     lengths = _run_lengths(keys >> _ONE)

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simdup.arrays import Indices, Rows
+from simdup.compute.buckets import sorted_keys
 from simdup.search.hamming import hamming_distances, words
 
 Number = TypeVar("Number", np.int64, np.uint64)
@@ -30,7 +31,11 @@ def distinct_numbers(numbers: NDArray[Number]) -> NDArray[Number]:
     >>> distinct_numbers(np.array([[7, 3], [3, 5]])).tolist()
     [3, 5, 7]
     """
-    ascending = np.sort(numbers, axis=None)
+    ascending: NDArray[Any] = numbers.flatten()
+    if ascending.dtype == np.uint64:
+        ascending = sorted_keys(ascending)
+    else:
+        ascending.sort()
     is_new = np.ones(len(ascending), bool)
     np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
     return ascending[is_new]
