@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from patience import LONG
 
 import simdup
+from simdup.compute import buckets
 from simdup.compute import compiled as fast
 from simdup.compute.hashing import BASE, WORD_STEP
 from simdup.fingerprint import features, simhash, tokens
@@ -43,7 +44,7 @@ recipes = st.builds(
 def by_numpy(function, *arguments):
     """The result of a function without kernels."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (tokens, features, simhash, verify, search.compiled):
+        for module in (tokens, features, simhash, verify, buckets, search.compiled):
             patch.setattr(module, "loaded_kernels", lambda: None)
         return function(*arguments)
 
@@ -192,6 +193,28 @@ def test_a_small_job_loads_nothing_that_is_optional(tmp_path):
     script = f"import simdup; simdup.compare({path!r}, {path!r}); simdup.scan([{path!r}])"
 
     assert modules_after(script) == "[]"
+
+
+words = st.integers(0, (1 << 64) - 1)
+
+
+@settings(max_examples=200)
+@given(st.lists(words, max_size=40), words, st.integers(0, 3))
+def test_kernels_and_numpy_sort_keys_alike(numbers, mask, times):
+    # The mask leaves only some digits, and a key may occur several times.
+    keys = np.array(numbers * times, np.uint64) & np.uint64(mask)
+
+    found, expected = buckets.sorted_keys(keys.copy()), np.sort(keys)
+
+    assert found.dtype == expected.dtype
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("n", [10_000, 300_000])
+def test_kernels_sort_many_keys_too(n):
+    keys = np.random.default_rng(n).integers(0, 1 << 62, n).astype(np.uint64)
+
+    assert (buckets.sorted_keys(keys.copy()) == np.sort(keys)).all()
 
 
 @pytest.mark.parametrize(
