@@ -574,16 +574,12 @@ def sorted_keys(keys: Words) -> Words:
     Only digits in which keys differ count. Source: Knuth, "The art of computer programming 3",
     section 5.2.5.
     """
-    differing, bits = _ZERO, 0
+    differing, mask = _ZERO, np.uint64((1 << _DIGIT) - 1)
     for key in keys:
         differing |= key ^ keys[0]
-    while bits < 64 and differing >> np.uint64(bits):
-        bits += 1
-    digits = -(-bits // _DIGIT)
-    width = -(-bits // max(1, digits))
-    other, places = np.empty(len(keys), np.uint64), np.empty(1 << width, np.int64)
-    for digit in range(digits):
-        shift, mask = np.uint64(digit * width), np.uint64((1 << width) - 1)
+    other, places = np.empty(len(keys), np.uint64), np.empty(1 << _DIGIT, np.int64)
+    for begin in range(0, 64, _DIGIT):
+        shift = np.uint64(begin)
         if not (differing >> shift) & mask:
             continue
         places[:], total = 0, 0

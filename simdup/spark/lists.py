@@ -21,12 +21,7 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.sketch import read_back
 from simdup.match import postings
-from simdup.match.postings import (
-    LEAST_SHARED,
-    MOST_TOGETHER,
-    TEXTS_AT_ONCE,
-    WORDS_OF_A_VALUE,
-)
+from simdup.match.postings import LEAST_SHARED, MOST_TOGETHER, TEXTS_AT_ONCE
 from simdup.search.pairs import ranges
 from simdup.settings import Settings
 from simdup.spark.arrow import PARCELS, Batches, numbers, opened, parcels, pieces, runs
@@ -94,7 +89,7 @@ def _by_sketches(size: int, batches: Batches) -> Batches:
     for each in batches:
         entries, depths = _entries(each)
         sketches = read_back(each["sketch"].to_pylist())
-        load_kernels_if_worth(words=WORDS_OF_A_VALUE * int(sketches.sizes.sum()))
+        load_kernels_if_worth(words=postings.WORDS_OF_A_VALUE * int(sketches.sizes.sum()))
         for keys in postings.listed_values(sketches, depths):
             yield _listed(keys >> _HALF, entries[(keys & _LOW).astype(np.int64)], size)
 
