@@ -1,6 +1,7 @@
 """How long corpora of rows take, how much memory, and how well planted copies are found.
 
     python tests/bench/corpus_rows.py --rows 1000000 [--bits 128,256] [--size 1000]
+    python tests/bench/corpus_rows.py --rows 10000000 --judged 1500000
     python tests/bench/corpus_rows.py --rows 100000 --peers --kinds english,chinese,mixed,skewed
 
 Makes files of JSON Lines in a temporary folder unless --folder is given, of so many rows, a half
@@ -17,7 +18,8 @@ by signatures.
 F1 is that of the pairs within groups, or of the pairs returned, against the planted ones, which are
 all pairs of the corpus that are alike. The last table has the share of these that is found, by
 their exact similarity. There *candidates* also counts pairs that were found and then set aside,
-since too many other rows have what the two share.
+since too many other rows have what the two share. With --judged, only pairs among the first so
+many rows are judged: the exact similarities of all take far longer than a run.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ from __future__ import annotations
 import json
 import re
 import resource
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 from math import log2
 from pathlib import Path
 from time import perf_counter, process_time
@@ -99,6 +101,13 @@ class Found:
     pairs: set[Pair]
     candidates: set[Pair]
     """Of simdup: the pairs within groups, and those that own shares set aside."""
+
+    def among(self, rows: int) -> Found:
+        """Return this with the pairs among the first rows alone."""
+        pairs, candidates = (
+            {pair for pair in every if pair[1] < rows} for every in (self.pairs, self.candidates)
+        )
+        return replace(self, pairs=pairs, candidates=candidates)
 
 
 def by_simdup(bits: int, path: str, k: int | None = None) -> Found:
@@ -184,12 +193,12 @@ def rows_of(path: str) -> Iterator[dict[str, object]]:
         yield from map(json.loads, file)
 
 
-def planted(path: str) -> dict[Pair, float]:
-    """Each pair of a row and its copy, and their exact similarity."""
+def planted(path: str, judged: int | None) -> dict[Pair, float]:
+    """Each pair of a row and its copy, among the first rows, and their exact similarity."""
     load_kernels()
     waiting, pairs, similarities = dict[int, str](), list[Pair](), [np.empty(0)]
     # A row waits for its copy, which is never far (`corpus.WAITING`).
-    originals = {row["copied"] for row in rows_of(path)}
+    originals = {row["copied"] for row in islice(rows_of(path), judged)}
     left, right = list[str](), list[str]()
 
     def compare() -> None:
@@ -199,7 +208,7 @@ def planted(path: str) -> dict[Pair, float]:
         left.clear()
         right.clear()
 
-    for number, row in enumerate(rows_of(path)):
+    for number, row in enumerate(islice(rows_of(path), judged)):
         if number in originals:
             waiting[number] = row["text"]
         if row["copied"] is not None:
@@ -251,7 +260,7 @@ def show(report: Report, folder: Path, given: Namespace) -> None:
             path = folder / f"{kind}-{rows}-{given.size}.jsonl"
             if not path.exists():
                 fresh(make_rows, rows, given.size, path, kind)
-            pairs = fresh(planted, str(path))
+            pairs = fresh(planted, str(path), given.judged)
             runs = {f"simdup, {bits} bits": partial(by_simdup, bits) for bits in given.bits}
             if rows == given.rows:
                 runs |= {
@@ -260,7 +269,7 @@ def show(report: Report, folder: Path, given: Namespace) -> None:
                     if peer in given.peers and find_spec(peer)
                 }
             for name, run in runs.items():
-                found = fresh(run, str(path))
+                found = fresh(run, str(path)).among(given.judged or rows)
                 named = f"{kind}: {name}"
                 report.row(named, *cells(path, rows, found, pairs, before.get(name)))
                 before[name] = rows, found
@@ -287,6 +296,7 @@ def main() -> None:
         type=lambda text: text.split(","),
         help=f"compare with other packages, or with some of {','.join(PEERS)}",
     )
+    parser.add_argument("--judged", type=int, help="judge pairs among the first so many rows")
     parser.add_argument("--jaccard", type=float, default=0.3, help="for other packages")
     given = parser.parse_args()
     if not set(given.kinds) <= set(KINDS):
