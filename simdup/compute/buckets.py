@@ -20,7 +20,7 @@ _NO_KEYS = np.empty(0, np.uint64)
 
 
 def sorted_keys(keys: Words) -> Words:
-    """The keys (n,), ascending. Their array is used for that, and has no meaning after it."""
+    """The keys (n,), ascending. Their array, which can be written to, has no meaning afterwards."""
     if kernels := loaded_kernels():
         return kernels.sorted_keys(keys)
     keys.sort()

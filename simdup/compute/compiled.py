@@ -103,7 +103,7 @@ def kernels_pay(*, characters: int = 0, words: int = 0) -> bool:
 
 
 def are_compiled() -> bool:
-    """Whether the cache has kernels; also true where numba keeps it in another folder."""
+    """Whether the cache has kernels, perhaps of another version, or lies in another folder."""
     folder = os.path.dirname(__file__)
     is_here = "NUMBA_CACHE_DIR" not in os.environ and os.access(folder, os.W_OK)
     return not is_here or bool(glob("__pycache__/kernels.*.nbi", root_dir=folder))

@@ -7,8 +7,7 @@ starts no thread and runs without Python's lock, so that callers can run it in s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import llvmlite.ir
 import numpy as np
@@ -50,7 +49,7 @@ _inlined = njit(inline="always")
 _njit = njit(nogil=True, boundscheck=False, cache=_may_cache())
 
 #: The kernels, and arguments of almost no data for each.
-EVERY: dict[Any, tuple[object, ...]] = {}
+EVERY: dict[Callable[..., object], tuple[object, ...]] = {}
 
 
 def _compiled(*sample):
@@ -577,16 +576,15 @@ def sorted_keys(keys: Words) -> Words:
     differing, mask = _ZERO, np.uint64((1 << _DIGIT) - 1)
     for key in keys:
         differing |= key ^ keys[0]
-    other, places = np.empty(len(keys), np.uint64), np.empty(1 << _DIGIT, np.int64)
+    other = np.empty(len(keys), np.uint64)
     for begin in range(0, 64, _DIGIT):
         shift = np.uint64(begin)
         if not (differing >> shift) & mask:
             continue
-        places[:], total = 0, 0
+        counts = np.zeros(1 << _DIGIT, np.int64)
         for key in keys:
-            places[(key >> shift) & mask] += 1
-        for value in range(len(places)):
-            places[value], total = total, total + places[value]
+            counts[(key >> shift) & mask] += 1
+        places = np.cumsum(counts) - counts
         for key in keys:
             value = (key >> shift) & mask
             other[places[value]] = key
@@ -601,14 +599,11 @@ def by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
 
     `buckets` is a power of two. Within a bucket keys stay in their order.
     """
-    mask, ends = np.uint64(buckets - 1), np.zeros(buckets, np.int64)
+    mask, counts = np.uint64(buckets - 1), np.zeros(buckets, np.int64)
     for key in keys:
-        ends[(key >> _HALF) & mask] += 1
-    places, total = np.empty(buckets, np.int64), 0
-    for bucket in range(buckets):
-        places[bucket] = total
-        total += ends[bucket]
-        ends[bucket] = total
+        counts[(key >> _HALF) & mask] += 1
+    ends = np.cumsum(counts)
+    places = ends - counts
     ordered = np.empty(len(keys), np.uint64)
     for key in keys:
         bucket = (key >> _HALF) & mask
@@ -811,12 +806,7 @@ def together(index, needed, references, begin, shared, found):
 
 
 def warmed() -> Iterator[None]:
-    """Call each kernel once on almost no data, which compiles it; only the first if it was cached.
-
-    Then the others are in the cache too, and each is loaded from there when it is first called.
-    """
+    """Call each kernel once on almost no data, which compiles it or loads it from the cache."""
     for kernel, arguments in EVERY.items():
         kernel(*arguments)
-        if kernel.stats.cache_hits:
-            return
         yield

@@ -139,8 +139,7 @@ def sketches(
     kept = features.ids <= np.repeat(limits, sizes)
     # One sort for all documents: the number of a document stands above its hashes.
     bounds = np.arange(len(sizes) + 1, dtype=np.uint64) << _HALF
-    keys = np.repeat(bounds[:-1], sizes)
-    keys |= features.ids >> _HALF
+    keys = np.repeat(bounds[:-1], sizes) | (features.ids >> _HALF)
     keys = sorted_keys(keys[kept])
     is_new = keys[1:] != keys[:-1]
     if not is_new.all():

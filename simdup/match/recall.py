@@ -24,6 +24,7 @@ from simdup.match.distinct_texts import Texts
 from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike, parts_of_texts
 from simdup.records import Interval
 from simdup.search.distinct import distinct_numbers, pair_keys
+from simdup.search.pairs import ranges
 from simdup.settings import USUAL, Limits, Settings
 from simdup.theory import UNRELATED
 
@@ -34,6 +35,9 @@ ALIKE_BY_CHANCE = 27
 # A pair passes unless its sketches have so many standard errors less in common than is asked at
 # least: 1 in 160 of the pairs that are just as similar does not.
 ERRORS = 2.5
+
+# Values that more sampled texts than this have are common: they are counted only where needed.
+COMMON = 16
 
 # The values of the sampled texts are found by their first bits, which are many more than these
 # values: most values of other texts then find none. The others are shifted out.
@@ -136,7 +140,7 @@ def _alike(
     (m, 2), ascending by the sampled text.
     """
     root, kept = np.sqrt(counts, dtype=np.float32), 0.5 ** levels(counts).astype(np.float32)
-    of_sampled = _SampledValues(sketches.take(sampled))
+    rare, common = _values_of(sketches.take(sampled))
 
     def alike_among(part: Indices) -> Indices:
         # Texts of one length ask for equally many values.
@@ -147,8 +151,12 @@ def _alike(
         error = ERRORS * np.sqrt(asked) * (of_pair < 1)
         # A little less, since these numbers are rounded; the next comparison is exact.
         least = np.ceil(0.9999 * asked - error).astype(np.int64)
-        shared = of_sampled.shared_with(sketches.take(part))
-        other, text = np.nonzero(shared >= least.clip(0).astype(np.uint32)[alike])
+        shared = rare.shared_with(sketches.take(part))
+        are_near = shared >= (least - common.sizes).clip(0).astype(np.uint32)[alike]
+        if np.count_nonzero(are_near) > len(part):  # to compare so many sketches takes longer
+            shared += common.shared_with(sketches.take(part))
+            are_near &= shared >= np.where(of_pair < 1, 0, least).astype(np.uint32)[alike]
+        other, text = np.nonzero(are_near)
         return np.column_stack((sampled[text], part[other]))
 
     # Tiny texts count as larger ones, so that not too many are compared at once.
@@ -158,20 +166,31 @@ def _alike(
     return every[np.lexsort((every[:, 1], every[:, 0]))]
 
 
+def _values_of(sampled: Sketches) -> tuple[_SampledValues, _SampledValues]:
+    """The values that few of the sampled texts have, and the ones that more than COMMON have."""
+    values, owners = sampled.joined(), np.repeat(np.arange(len(sampled)), sampled.sizes)
+    _, number, texts = np.unique(values, return_inverse=True, return_counts=True)
+    is_common = texts[number] > COMMON
+    rare, common = (
+        _SampledValues(values[own], owners[own], len(sampled)) for own in (~is_common, is_common)
+    )
+    return rare, common
+
+
 class _SampledValues:
     """Values of sampled texts, and which of these have them."""
 
-    def __init__(self, sampled: Sketches) -> None:
-        values, self._n = sampled.joined(), len(sampled)
+    def __init__(self, values: Values, owners: Indices, sampled: int) -> None:
+        """Take each value with the number of its text, below `sampled`."""
         order = np.argsort(values, kind="stable")
-        self._values = values[order]
-        self._owners = np.repeat(np.arange(self._n), sampled.sizes)[order]
+        self._values, self._owners = values[order], owners[order]
+        self.sizes = np.bincount(owners, minlength=sampled)
         sizes = np.bincount(self._values >> _SHIFT, minlength=BUCKETS)
         self._begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
 
     def shared_with(self, others: Sketches) -> Values:
         """How many of the values each sketch has of each sampled one; (n, sampled)."""
-        shared = np.zeros((len(others), self._n), np.uint32)
+        shared = np.zeros((len(others), len(self.sizes)), np.uint32)
         if kernels := loaded_kernels():
             table = _SHIFT, self._begins, self._values, self._owners
             kernels.shared_with_sampled(*as_kernels_take(others), *table, shared)
@@ -179,12 +198,10 @@ class _SampledValues:
             return shared
         values = others.joined()
         text, bucket = np.repeat(np.arange(len(others)), others.sizes), values >> _SHIFT
-        first = self._begins[bucket]
-        counts = self._begins[bucket + 1] - first
-        asked = np.repeat(np.arange(len(values)), counts)
-        place = np.arange(counts.sum()) + np.repeat(first - (np.cumsum(counts) - counts), counts)
-        are_shared = self._values[place] == values[asked]
-        np.add.at(shared, (text[asked[are_shared]], self._owners[place[are_shared]]), 1)
+        begins, ends = self._begins[bucket], self._begins[bucket + 1]
+        for asked, place in ranges(begins, ends - begins):
+            are_shared = self._values[place] == values[asked]
+            np.add.at(shared, (text[asked[are_shared]], self._owners[place[are_shared]]), 1)
         return shared
 
 

@@ -37,10 +37,6 @@ CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
 CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, entry TEXT, checksum INTEGER);
 """
 
-# Bytes of a page of a new store. Of an entry that is larger than a quarter of a page, SQLite would
-# put most into pages of its own: entries of 2 kB would take twice the room in pages of 4 kB.
-PAGE = 1 << 15
-
 #: Its format is raised whenever a table or its records change; a newer store is not touched.
 #: Adding a table does not raise it: an older simdup moves such a store aside, and begins anew.
 STORE = DatabaseKind("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES)
@@ -205,7 +201,6 @@ def _opened(path: str) -> sqlite3.Connection:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         if not os.stat(path).st_size:
             # Before there is a log, so that the header is written into the file itself.
-            connection.execute(f"PRAGMA page_size = {PAGE}")
             patiently(connection.execute, "BEGIN IMMEDIATE")
             STORE.sign(connection)
             connection.execute("COMMIT")

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import threading
-from functools import partial
 
 import numpy as np
 import pytest
@@ -268,17 +267,6 @@ def test_kernels_that_numba_caches_elsewhere_count_as_compiled(monkeypatch, tmp_
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
 
     assert fast.are_compiled()
-
-
-def test_kernels_in_the_cache_are_loaded_one_by_one():
-    code = (
-        "from simdup.compute import compiled as fast; made = fast.load_kernels().EVERY;"
-        "print(sum(bool(each.signatures) for each in made))"
-    )
-    run = partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, check=True)
-
-    run()
-    assert run().stdout == b"1\n"
 
 
 def test_without_numba_there_are_no_kernels(monkeypatch):

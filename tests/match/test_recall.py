@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -352,18 +353,25 @@ def test_an_interval_holds_its_share_and_ends_at_0_and_1(n):
 
 
 @pytest.mark.usefixtures("kernels")
-def test_kernels_and_numpy_count_the_same_values(monkeypatch):
+def test_kernels_and_numpy_count_the_same_rare_values_and_common_ones(monkeypatch):
     draw = np.random.default_rng(3)
     texts = [draw.choice(1 << 10, size, replace=False) for size in draw.integers(1, 255, 90)]
     made = of_each([np.sort(values).astype(np.uint32) * 0x400001 for values in texts])
     first = [{*values.tolist()} for values in texts]
+    owners = Counter(value for values in first for value in values)
+    common = {value for value, texts in owners.items() if texts > recall.COMMON}
 
-    sampled = recall._SampledValues(made)  # noqa: SLF001
-    by_kernels = sampled.shared_with(made).tolist()
+    both = recall._values_of(made)  # noqa: SLF001
+    by_kernels = [each.shared_with(made).tolist() for each in both]
     monkeypatch.setattr(recall, "loaded_kernels", lambda: None)
 
-    assert sampled.shared_with(made).tolist() == by_kernels
-    assert by_kernels == [[len(one & other) for other in first] for one in first]
+    assert 0 < len(common) < len(owners)
+    assert [each.shared_with(made).tolist() for each in both] == by_kernels
+    shared = [[{*values.tolist()} & other for other in first] for values in texts]
+    assert by_kernels == [
+        [[len(found - common) for found in row] for row in shared],
+        [[len(found & common) for found in row] for row in shared],
+    ]
 
 
 # Texts of more than a million features keep so many values, spread over all that there are.
@@ -375,11 +383,13 @@ MANY = np.arange(70_000, dtype=np.uint32) * 61_000
 def test_more_values_are_counted_than_16_bits_hold(monkeypatch, with_kernels):
     if not with_kernels:
         monkeypatch.setattr(recall, "loaded_kernels", lambda: None)
-    texts = of_each([MANY] * 3)
+    one, many = of_each([MANY]), of_each([MANY] * (recall.COMMON + 1))
 
-    found = recall._SampledValues(texts).shared_with(texts)  # noqa: SLF001
+    rare, _ = recall._values_of(one)  # noqa: SLF001
+    _, common = recall._values_of(many)  # noqa: SLF001
 
-    assert found.tolist() == [[len(MANY)] * 3] * 3
+    assert rare.shared_with(one).tolist() == [[len(MANY)]]
+    assert set(common.shared_with(one)[0].tolist()) == {len(MANY)}
 
 
 def test_a_few_sampled_texts_are_not_compared_with_texts_that_share_nothing():
