@@ -60,8 +60,8 @@ COUNTED_AT_ONCE = 1 << 20
 # Pairs for which a thread has room; any text has fewer partners.
 ROOM = 1 << 18
 
-# Without kernels, to list a value of a sketch, count it and compare it with a sample takes as much
-# longer as to compare so many words.
+# Each value of a sketch is listed, counted and compared with a sample. Kernels save as much of that
+# time as where so many words are compared.
 WORDS_OF_A_VALUE = 350
 
 #: How often the texts of long lists are listed anew. Of 10,400 contracts, each with half of 40
