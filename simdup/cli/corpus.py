@@ -31,6 +31,9 @@ KEPT_FROM = 0.8
 # What an option needs that only Spark has.
 _SPARK = ("--engine spark",)
 
+# Values of options that only the local engine has.
+_NOT_ON_SPARK = ("--input-format csv", "--input-format tsv", "--format text")
+
 
 def _setting(text: str) -> tuple[str, str]:
     """Return the name and the value of NAME=VALUE."""
@@ -94,7 +97,7 @@ class CorpusScan(NamedTuple):
     dropped: str | None = options.file(needs=("--keep",), writes=True)
     engine: str = options.choice(
         ("local", "spark"),
-        excludes={"spark": ("--jobs", "--parts", "--dropped", *PAGE, "--input-format tsv")},
+        excludes={"spark": ("--jobs", "--parts", "--dropped", *PAGE, *_NOT_ON_SPARK)},
     )
     master: str | None = options.option(metavar="URL", needs=_SPARK)
     conf: tuple[tuple[str, str], ...] = options.option(

@@ -29,7 +29,6 @@ from simdup.match.siblings import OwnShareRule, Siblings
 from simdup.match.similarities import ExactSimilarities, FeatureSource, SimilarityCache
 from simdup.progress import Progress
 from simdup.records import SHORT, Candidates
-from simdup.search.distinct import pair_keys
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.theory import similarity_at
@@ -231,36 +230,6 @@ class LocalEngine:
         least = similarity_at(self.settings.distance, self.settings.recipe.bits)
         holds[short] = self.exact.of(pairs[short]) >= least
         return holds
-
-    def every_pair(self, divided: Divided | None = None) -> Duplicates:
-        """All pairs of near-duplicates, also the ones that rounds would leave out; see `groups`."""
-        if not self.settings.verified:
-            pairs = self._near_pairs(divided)
-            return Duplicates(pairs, *np.full((2, len(pairs)), np.nan))
-        if divided is None:
-            k = self._wanted
-            pairs = self.candidates.near_pairs(self.every_text(), k)
-            pairs = self.candidates.may_be_alike(pairs, FAMILY)
-            similarities = self.exact.of(pairs)
-            self.own.prepare_families(pairs, similarities, k)
-        else:
-            pairs, similarities = self.with_crowded_pairs(divided)
-        return self._duplicates(pairs, similarities)
-
-    def with_crowded_pairs(self, divided: Divided) -> tuple[Indices, Similarities]:
-        """The pairs of the first search and the near ones of crowded texts, and all similarities.
-
-        The latter are found part by part, by distance.
-        """
-        n, crowded, part = len(self.texts), divided.search.unsettled, divided.part
-        crowded = crowded[np.argsort(part[crowded], kind="stable")]
-        crowds = np.split(crowded, np.flatnonzero(np.diff(part[crowded])) + 1)
-        near = [self.candidates.near_pairs(crowd, self._wanted) for crowd in crowds]
-        pairs = np.concatenate(near)
-        is_known = np.isin(pair_keys(pairs, n), pair_keys(divided.search.pairs, n))
-        more, alike = self._compared(pairs[~is_known])
-        every = np.concatenate((divided.search.pairs, more))
-        return every, np.concatenate((divided.similarities, alike))
 
     def are_near(self, pairs: Indices) -> Mask:
         """Which pairs of texts are near-duplicates, by the rule of the groups; (m,)."""

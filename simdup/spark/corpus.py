@@ -6,61 +6,64 @@ Each line of the report is the one that the local engine would print.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
+import signal
+import subprocess
+import sys
+import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
-from time import perf_counter
-from typing import Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
+from pyspark import java_gateway
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from simdup.corpus.flaws import Fault, Faulty, Flaw
-from simdup.corpus.formats.csv import CommaSeparated
+from simdup.corpus.formats.open import PARQUET
+from simdup.corpus.formats.streams import BLOCK
 from simdup.corpus.records import Balance, RowGroup
-from simdup.corpus.rewrite import check_target
 from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.report.json_csv import as_jsonl, csv_line
-from simdup.report.rows import COLUMNS, NamedGroup, beginning, group_lines
+from simdup.report.rows import COLUMNS, NamedGroup, group_lines
 from simdup.report.rows import report as corpus_report
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, decoded, runs, strings
-from simdup.spark.files import Files, codec, read
+from simdup.spark.files import Files, read
 from simdup.spark.parts import GroupedRows, grouped
-from simdup.spark.session import is_submitted, reason, start
-from simdup.spark.texts import checkpointed, numbered
+from simdup.spark.texts import Batches, checkpointed, numbered, runs, strings
+from simdup.text.chunking import batched
 
 # The beginning of an address. One letter and a colon may also be a folder's name.
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 # Characters that make Spark take a name for a pattern.
-PATTERN = set("*?[]{}\\")
+PATTERN = "*?[]{}\\"
 
-# Lines of the report in a batch.
-LINES = 1 << 14
+# Where Java says why it does not start, unless an old Java cannot read the code.
+PROBLEM = re.compile(r"(?im)^(?!.*(?:LinkageError|class file version)).*(?:error|exception).*$")
 
-# The most members of a group in JSON Lines: Spark's lines have at most 2 GB, and a member takes
-# some 200 bytes of JSON.
-MOST_MEMBERS = 5_000_000
+# What is wrong if no such line is there.
+NO_JAVA = "Spark needs Java 17 or newer (Debian: apt-get install openjdk-17-jre-headless)"
 
-
-class Scanned(NamedTuple):
-    """The result of scanning files: their rows, whose groups are checkpointed, and the balance."""
-
-    files: Files
-    grouped: GroupedRows
-    balance: Balance
+# Settings that hold unless the user has set them, so that rows are written as they were: times
+# are not written as 96 bits without a zone, values in names of folders stay strings (01 is not 1),
+# and `text` and `Text` are two columns.
+DEFAULTS = {
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
 
 
 def run(  # noqa: PLR0913  (one argument an option)
@@ -82,38 +85,36 @@ def run(  # noqa: PLR0913  (one argument an option)
     `target` is the folder to write to; None hands the lines of the report to `write`. Raises
     InputError for whatever Spark cannot do.
     """
-    session = start(master or (None if is_submitted() else "local[*]"), conf)
+    session = start(master, conf)
     try:
         with nullcontext() if target is None else _new_folder(session, target) as folder:
             located = {_located(session, path): path for path in files}
             if len(located) < len(files):
                 raise InputError("a file is named twice")
             opened = read(session, located, input_format, text_field, id_field)
-            if keep is not None:
-                check_target(opened.tables, "")
-            scanned = scan(opened, settings, keep)
+            found, balance = scan(opened, settings, keep)
+            if keep is not None and folder is not None:
+                return write_kept(opened, found, balance, folder)
+            lines = report(opened, found.groups, balance, form)
             if folder is None:
-                write(line["value"] for line in report(scanned, form).toLocalIterator())
-            elif keep is None:
-                _write_lines(report(scanned, form), folder, form)
+                write(line["value"] for line in lines.toLocalIterator())
             else:
-                return write_kept(scanned, folder)
+                _write_lines(lines, folder, form)
     except (PySparkException, Py4JError) as error:
         raise InputError(reason(error)) from None
-    return scanned.balance
+    return balance
 
 
-def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
-    """The groups of the rows of some files, and the balance of the rows.
+def scan(files: Files, settings: Settings, keep: str | None = None) -> tuple[GroupedRows, Balance]:
+    """The rows of some files and their groups, and the balance of the rows.
 
     `keep` says which rows of a group are preferred, as in `deduplicate`, if rows have to go.
     """
-    began = perf_counter()
+    began = time.perf_counter()
     found = grouped(files.source, settings, keep)
-    reasons = found.rows.groupBy("reason")
-    counts = reasons.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
+    sums = F.count("*").alias("rows"), F.min("id").alias("first")
+    counts = found.rows.groupBy("reason").agg(*sums).orderBy(F.desc("rows"), "first").collect()
     faults = [each for each in counts if each["reason"] is not None]
-    faults.sort(key=lambda each: (-each["rows"], each["first"]))
     balance = Balance(
         settings,
         files.paths,
@@ -125,70 +126,57 @@ def scan(files: Files, settings: Settings, keep: str | None = None) -> Scanned:
         _faulty(found.rows, files.names, settings.limits.faulty_rows) if faults else (),
         found.candidates,
         found.siblings,
-        perf_counter() - began,
+        time.perf_counter() - began,
     )
-    return Scanned(files, found, balance)
+    return found, balance
 
 
 def _faulty(rows: DataFrame, names: tuple[str, ...], most: int) -> tuple[Faulty, ...]:
     """The first `most` rows with each fault, in the order of rows."""
-    empty = F.when(F.col("reason") == Fault.EMPTY.value, "no letter or digit").otherwise("")
-    place = F.row_number().over(Window.partitionBy("reason").orderBy("id")).alias("place")
-    wrong = rows.where("reason is not null").withColumn("detail", F.coalesce("detail", empty))
-    first = wrong.select("id", "file", "position", "reason", "detail", place)
+    place = F.row_number().over(Window.partitionBy("reason").orderBy("id"))
+    first = rows.where("reason is not null").withColumn("place", place)
+    said = {Fault.EMPTY.value: "no letter or digit"}
     return tuple(
-        Faulty(names[row["file"]], Flaw(row["position"], 1, Fault(row["reason"]), row["detail"]))
-        for row in first.where(F.col("place") <= most).orderBy("id").collect()
+        Faulty(names[row["file"]], Flaw(row["position"], 1, Fault(row["reason"]), detail))
+        for row in first.where(F.col("place") <= most).orderBy("id").toLocalIterator()
+        for detail in (row["detail"] or said.get(row["reason"], ""),)
     )
 
 
-def report(scanned: Scanned, form: str) -> DataFrame:
-    """The lines of a report, `value`, in order: "jsonl", "csv" or "text"."""
-    session, balance = scanned.grouped.groups.sparkSession, scanned.balance
-    others = {
-        "jsonl": as_jsonl(corpus_report(balance, (), balance.faulty)),
-        "csv": [csv_line(COLUMNS)],
-        "text": [],
-    }
-    lines = [(line,) for line in others[form]]
-    bits = balance.settings.recipe.bits
-    rendering = partial(_rendering, scanned.files.names, form, bits, MOST_MEMBERS)
-    groups = _ordered(scanned.grouped.groups).mapInArrow(rendering, "value string")
+def report(files: Files, groups: DataFrame, balance: Balance, form: str) -> DataFrame:
+    """The lines of a report, `value`, in order: "jsonl" or "csv"."""
+    as_json = as_jsonl(corpus_report(balance, (), balance.faulty))
+    lines = [(line,) for line in (as_json if form == "jsonl" else [csv_line(COLUMNS)])]
+    rendering = partial(_rendering, files.names, form, balance.settings.recipe.bits)
     before, after = (
-        session.createDataFrame(some, "value string").coalesce(1) for some in (lines[:1], lines[1:])
+        groups.sparkSession.createDataFrame(some, "value string").coalesce(1)
+        for some in (lines[:1], lines[1:])
     )
-    return before.unionAll(groups).unionAll(after)
+    rendered = _ordered(groups).mapInArrow(rendering, "value string")
+    return before.unionAll(rendered).unionAll(after)
 
 
 def _ordered(members: DataFrame) -> DataFrame:
     """The members of groups, with the number of their group, in the order of reports."""
-    alike = F.coalesce("similarity", F.lit(0.0))
-    is_near = F.col("kind") == Kind.NEAR.value
-    sums = members.groupBy("representative").agg(
-        F.max(is_near).alias("is_near"),
-        (-F.min(alike)).alias("least"),
-        F.max("distance").alias("farthest"),
-        (-F.count("*")).alias("size"),
+    key = F.struct(
+        F.max(F.col("kind") == Kind.NEAR.value),
+        -F.min(F.coalesce("similarity", F.lit(0.0))),
+        F.max("distance"),
+        -F.count("*"),
+        F.min("representative"),
     )
-    key = F.struct("is_near", "least", "farthest", "size", "representative").alias("key")
-    by_place, _ = numbered(sums.select("representative", key), "key")
-    places = by_place.select("representative", (F.col("number") + 1).alias("group"))
+    by_key, _ = numbered(members.groupBy("representative").agg(key.alias("key")), "key")
+    places = by_key.select("representative", (F.col("number") + 1).alias("group"))
     placed = checkpointed(members.join(places, "representative"), "report")
     return placed.repartitionByRange("group").sortWithinPartitions("group", "place")
 
 
-def _rendering(
-    names: tuple[str, ...], form: str, bits: int, most: int, batches: Batches
-) -> Batches:
+def _rendering(names: tuple[str, ...], form: str, bits: int, batches: Batches) -> Batches:
     """Render the members of each group as lines."""
     for group, table in runs(batches, "group"):
-        if form == "jsonl" and len(table) > most:
-            many = f"group {group} has {len(table):,} rows"
-            raise InputError(f"{many}, too many for a line of JSON; take --format csv")
-        named = _named(group, table, names)
-        lines = group_lines(named, form, bits)
-        while part := list(islice(lines, LINES)):
-            yield pa.RecordBatch.from_pydict({"value": strings(part)})
+        lines = group_lines(_named(group, table, names), form, bits)
+        for some in batched(lines, len, BLOCK, BLOCK):
+            yield pa.RecordBatch.from_pydict({"value": strings(some)})
 
 
 def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
@@ -196,37 +184,32 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
     columns = table.to_pydict()
     kinds = [Kind(kind) for kind in columns["kind"]]
     weakest = Kind.NEAR if Kind.NEAR in kinds else Kind.IDENTICAL_TEXT
-    paths = [names[file] for file in columns["file"]]
-    places = list(zip(paths, columns["position"], strict=True))
+    places = list(zip(map(names.__getitem__, columns["file"]), columns["position"], strict=True))
     ids = [
         f"{path}:{number}" if name is None else json.loads(name)
         for (path, number), name in zip(places, columns["name"], strict=True)
     ]
     figures = columns["similarity"], columns["distance"], columns["own_share"]
     about = RowGroup(group, weakest, columns["id"], kinds, *figures)
-    return NamedGroup(about, places, ids, [*map(beginning, decoded(table["beginning"]))])
+    return NamedGroup(about, places, ids)
 
 
-def write_kept(scanned: Scanned, target: str) -> Balance:
+def write_kept(files: Files, grouped: GroupedRows, balance: Balance, target: str) -> Balance:
     """Write the rows that stay to a folder, in the input's form; return the balance of all rows.
 
     Raises InputError if the number of rows written is not the number that should stay.
     """
-    files, rows = scanned.files, scanned.grouped.rows
     refused = [fault.value for fault in Fault if fault.is_refused]
-    goes = scanned.grouped.groups.where("goes").select("id")
-    balance = replace(scanned.balance, dropped=goes.count())
-    left_out = goes.unionAll(rows.where(rows["reason"].isin(refused)).select("id"))
+    goes = grouped.groups.where("goes").select("id")
+    balance = replace(balance, dropped=goes.count())
+    left_out = goes.unionAll(grouped.rows.where(F.col("reason").isin(refused)).select("id"))
     stays = files.rows.join(left_out, "id", "left_anti")
     seen = Observation("kept")
     records = stays.observe(seen, F.count("*").alias("rows")).select("record.*")
-    table = files.tables[0]
-    if isinstance(table, CommaSeparated):
-        records = records.mapInArrow(partial(_with_header, table.header), "value string")
-    if table.form == "parquet":
-        records.write.parquet(target, "append", compression=codec(files.rows))
+    if files.form == PARQUET:
+        records.write.parquet(target, "append")
     else:
-        _write_lines(records, target, table.form)
+        _write_lines(records, target, files.form)
     if seen.get["rows"] != balance.kept:
         raise InputError("files changed while they were read")
     return balance
@@ -239,23 +222,10 @@ def _write_lines(lines: DataFrame, folder: str, form: str) -> None:
     """
     lines.write.mode("append").text(folder)
     path, system = _opened(lines.sparkSession, folder)
-    for status in system.listStatus(path) if form != "text" else ():
-        name = status.getPath().getName()
-        if name.startswith("part-"):
-            renamed = name.replace(".txt", f".{form}", 1)
-            there, _ = _opened(lines.sparkSession, f"{folder}/{renamed}")
-            if not system.rename(status.getPath(), there):
-                raise InputError(f"{folder!r}: {name} cannot be renamed there")
-
-
-def _with_header(header: bytes, batches: Batches) -> Batches:
-    """Put a header before the lines of each partition that has any."""
-    line = header.decode().removesuffix("\n")
-    filled = filter(len, batches)
-    for first in filled:
-        yield pa.RecordBatch.from_pydict({"value": [line]})
-        yield first
-        yield from filled
+    for written in (each.getPath() for each in system.globStatus(path.suffix("/part-*"))):
+        renamed = written.getName().replace(".txt", f".{form}", 1)
+        if not system.rename(written, _opened(lines.sparkSession, f"{folder}/{renamed}")[0]):
+            raise InputError(f"{folder!r}: {written.getName()} cannot be renamed there")
 
 
 def _located(session: SparkSession, path: str) -> str:
@@ -270,10 +240,8 @@ def _located(session: SparkSession, path: str) -> str:
     exists = os.path.exists(path)
     if ADDRESS.match(path) and not exists:
         return path
-    if ":" in os.path.basename(path):
-        raise InputError(f"{path!r}: Spark takes no names with a colon; rename the file")
-    if exists and set(path) & PATTERN:
-        raise InputError(f"{path!r}: Spark takes this name for a pattern; rename the file")
+    if ":" in os.path.basename(path) or (exists and set(path) & set(PATTERN)):
+        raise InputError(f"{path!r}: Spark takes no names with a colon or {PATTERN}; rename it")
     return os.path.abspath(path)
 
 
@@ -291,33 +259,98 @@ def _new_folder(session: SparkSession, target: str) -> Iterator[str]:
         raise InputError(f"{target!r}: nothing can be written there")
     try:
         yield folder
-    except BaseException as error:
+    except BaseException:
         with suppress(Py4JError):
-            if isinstance(error, KeyboardInterrupt):
-                _stop(session)
-            _remove(path, system)
+            session.sparkContext.cancelAllJobs()
+            while system.delete(path, True):  # noqa: FBT003  (Java's)
+                time.sleep(1)  # tasks may still write there
         raise
-
-
-def _stop(session: SparkSession) -> None:
-    """Stop all tasks, which would go on writing."""
-    with warnings.catch_warnings():
-        # PySpark warns if Java was busy with another call and did not stop cleanly.
-        warnings.simplefilter("ignore")
-        session.stop()
-
-
-def _remove(path: Any, system: Any) -> None:  # noqa: ANN401  (Java's)
-    """Remove a folder, again and again while a stopping task still writes to it."""
-    times_gone = 0
-    for _ in range(50):
-        times_gone = 0 if system.delete(path, True) else times_gone + 1  # noqa: FBT003  (Java's)
-        if times_gone == 5:
-            return
-        time.sleep(0.1)
 
 
 def _opened(session: SparkSession, place: str) -> tuple[Any, Any]:
     """Hadoop's path and file system for a path."""
     path = session._jvm.org.apache.hadoop.fs.Path(place)  # noqa: SLF001  (there is no other way)
     return path, path.getFileSystem(session._jsc.hadoopConfiguration())  # noqa: SLF001
+
+
+def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
+    """A session on `master`, with Spark's settings `conf`; or the session that there is already.
+
+    None takes the master that spark-submit gave, else this machine. Messages of Java on stderr are
+    not shown. Raises InputError if Spark does not start, as without Java.
+    """
+    # py4j logs every call that fails, with a traceback.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    options = {"spark.ui.showConsoleProgress": "false"}
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:  # which spark-submit sets
+        master = master or "local[*]"
+    if master is not None:
+        options["spark.master"] = master
+        if master.startswith("local"):
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            # There Java mostly moves rows, and to compile its code more than once takes more
+            # processor time than it saves.
+            options["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
+    builder = SparkSession.builder.appName("simdup").config(map=options | dict(conf))
+    session = _started(builder, master)
+    # Spark cuts files into as many parts as there are cores, which come and go with executors.
+    parts = {"spark.sql.files.minPartitionNum": str(session.sparkContext.defaultParallelism)}
+    for name, value in (DEFAULTS | parts).items():
+        if session.conf.get(name, None) is None:
+            session.conf.set(name, value)
+    # Ctrl-C raises KeyboardInterrupt and does nothing else, as before the session started. The
+    # handler of PySpark calls Java in the middle of another call. That fails, and py4j reports the
+    # failure to the root logger, which prints it if it has no handler.
+    logging.getLogger().addHandler(logging.NullHandler())
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return session
+
+
+def _started(builder: SparkSession.Builder, master: str | None) -> SparkSession:
+    """The session that `builder` describes. Raises InputError if Spark does not start.
+
+    On an interrupt, Java is killed. It would go on running: it looks for its parent in a folder
+    that PySpark has removed by then.
+    """
+    begun: list[subprocess.Popen[bytes]] = []
+    with TemporaryFile() as stderr:
+
+        def noted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
+            begun.append(subprocess.Popen(*arguments, **(options | {"stderr": stderr})))  # noqa: S603
+            return begun[-1]
+
+        before, java_gateway.Popen = java_gateway.Popen, noted
+        try:
+            return builder.getOrCreate()
+        except KeyboardInterrupt:
+            for each in begun:
+                each.kill()
+            raise
+        except (PySparkException, Py4JError) as error:
+            why = reason(error)
+            if not isinstance(error, Py4JError):  # else Java runs, and says it itself
+                stderr.seek(0)
+                found = PROBLEM.search(stderr.read().decode("utf-8", "replace"))
+                why = found[0].strip() if found else NO_JAVA
+            raise InputError(f"Spark does not start on {master!r}: {why}") from None
+        finally:
+            java_gateway.Popen = before
+
+
+def reason(error: Exception) -> str:
+    """The message of an error of Spark in one line; for simdup's error in a worker, its message."""
+    text = str(error)
+    if own := re.findall(r"^simdup\.errors\.\w+: (.*)$", text, re.MULTILINE):
+        return str(own[-1])
+    lines = (line.removeprefix(": ").strip() for line in text.splitlines())
+    # The first line of a py4j error only says which call failed.
+    said = (line for line in lines if line and not line.startswith("An error occurred while"))
+    first = next(said, type(error).__name__)
+    # A message with a condition ends with its SQLSTATE; names of columns may make it several lines.
+    if message := re.search(r"\[[A-Z0-9_.]+\](?:(?!\n\tat ).)* SQLSTATE: \w{5}", text, re.DOTALL):
+        first = " ".join(message[0].split())
+    causes = re.findall(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception): .+)$", text, re.MULTILINE)
+    if causes and (first.endswith(":") or "NO_HINT" in first):
+        return f"{first} {causes[-1]}"
+    return first

@@ -1,19 +1,16 @@
-"""DataFrames in, DataFrames out: fingerprints, pairs, groups, and the rows that stay."""
+"""DataFrames in, DataFrames out: fingerprints, groups, and the rows that stay."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.settings import KEEPS, Settings
-from simdup.spark.parts import grouped, near_duplicates
-from simdup.spark.texts import Source, checkpointed, column, fingerprinted, numbered_texts
-
-# How two rows compare, in the order of the columns of pairs.
-FIGURES = ("distance", "similarity", "own_share")
+from simdup.corpus.rewrite import check_keep
+from simdup.settings import Settings
+from simdup.spark.parts import grouped
+from simdup.spark.texts import Source, column, fingerprinted
 
 
 def fingerprints(
@@ -30,31 +27,17 @@ def fingerprints(
     return made.select("id", "fingerprint", "features", "reason")
 
 
-def pairs(
-    df: DataFrame, text: str = "text", id: str = "id", settings: Settings | None = None
-) -> DataFrame:
-    """Every pair of near-duplicate rows: id_a, id_b, distance, similarity, own_share.
-
-    id_a is the lower id. The similarity and the own share (the part of their common wording that no
-    other row has) are null where distances decide, the own share also if the settings switch it
-    off. Rows of equal text are pairs too: m of them make m (m - 1) / 2. Fingerprints and pairs
-    are made now, and are kept as long as the frame is. Raises InputError for an id that several
-    rows have, and ValueError as `fingerprints` does.
-    """
-    settings, source = settings or Settings(), _source(df, text, id)
-    found = near_duplicates(numbered_texts(source, settings))
-    return checkpointed(found.select("id_a", "id_b", *FIGURES), "pairs")
-
-
 def groups(
     df: DataFrame, text: str = "text", id: str = "id", settings: Settings | None = None
 ) -> DataFrame:
     """For each row in a group: id, representative, kind, similarity, own_share, distance.
 
     `representative` is the id of the row that represents the group, which is a member too. The
-    other columns compare a row with its representative: kind is "identical text" or "near", and
-    similarity and own_share may be null as in `pairs`. No row is in two groups. Groups are computed
-    now. Raises the errors of `pairs`.
+    other columns compare a row with its representative: kind is "identical text" or "near". The
+    similarity and the own share (the part of their common wording that no other row has) are null
+    where distances decide, the own share also if the settings switch it off. No row is in two
+    groups. Groups are computed now, and are kept as long as the frame is. Raises InputError for an
+    id that several rows have, and ValueError as `fingerprints` does.
     """
     return grouped(_source(df, text, id), settings or Settings()).groups.drop("place", "goes")
 
@@ -72,10 +55,9 @@ def deduplicate(
     with the most characters and then the lowest ids ("longest"), or the representative and the
     rows most similar to it ("representative"). Taken in that order, a row is dropped if it is
     alike to a row kept before it. Rows without a fingerprint are kept. The DataFrame is
-    computed more than once, and must give the same ids each time. Raises the errors of `pairs`.
+    computed more than once, and must give the same ids each time. Raises the errors of `groups`.
     """
-    if keep not in KEEPS:
-        raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
+    check_keep(keep)
     found = grouped(_source(df, text, id), settings or Settings(), keep)
     own = column(str(df.columns.index(id)))
     goes = found.groups.where("goes").select("id")
@@ -86,7 +68,7 @@ def deduplicate(
 def _source(df: DataFrame, text: str, id: str) -> Source:
     """The texts and ids of a DataFrame.
 
-    Raises ValueError unless it has these columns, strings in `text`, and ids that have an order.
+    Raises ValueError unless it has these columns, and strings in `text`.
     """
     for name in (text, id):
         if df.columns.count(name) != 1:
@@ -98,11 +80,6 @@ def _source(df: DataFrame, text: str, id: str) -> Source:
     ids, texts = (column(str(df.columns.index(name))) for name in (id, text))
     no_fault = F.lit(None).cast("string").alias("fault")
     frame = _by_place(df).select(ids.alias("id"), texts.cast("binary").alias("text"), no_fault)
-    try:
-        frame.sort("id")
-    except AnalysisException:
-        kind = df.schema[id].dataType.simpleString()
-        raise ValueError(f"ids are {kind}, which cannot be ordered; give others") from None
     return Source(frame, frame.select("id").schema)
 
 

@@ -35,30 +35,28 @@ from simdup.errors import InputError
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.sketch import Sketches, read_back, thinned
 from simdup.match import own_share
-from simdup.match.candidates import recall, search_distance
 from simdup.match.distinct_texts import Texts
 from simdup.match.division import MOST_TEXTS, STEPS, Divided, Search
 from simdup.match.engine import LocalEngine, TextGroups
-from simdup.match.grouping import Duplicates
 from simdup.match.groups import components
 from simdup.match.own_share import COUNTERS, FAMILY, CountedValues, OwnShares
 from simdup.progress import silent
 from simdup.records import SHORT, Candidates, Kind
-from simdup.search.distinct import DistinctRows, distinct_numbers
-from simdup.search.hamming import paired_distances
-from simdup.search.pairs import expanded
+from simdup.search.distinct import distinct_numbers
 from simdup.settings import Settings
-from simdup.spark.arrow import Batches, numbers, rows_of, whole
-from simdup.spark.lists import texts_together
-from simdup.spark.search import near_pairs
+from simdup.spark.search import near_pairs, texts_together
 from simdup.spark.texts import (
+    Batches,
     NumberedTexts,
     Reader,
     Source,
     checkpointed,
     numbered_texts,
+    numbers,
     read_digests,
+    rows_of,
     small,
+    whole,
 )
 
 # The most pairs that one task connects: some 100 MB.
@@ -71,13 +69,11 @@ ROOTS = "number long, root long"
 BLOCK, PACKING = 1 << 16, "zstd"
 BLOCKS = "block int, counters binary"
 
-# How two rows compare; null if unknown.
-FIGURES = "similarity double, own_share double, distance long"
-
 # What a task says of a member of a group besides its row and its representative: how it compares
-# with that one, its place among all members that the task found, and whether it is dropped. Or
-# facts of a task as JSON.
-MEMBER = f"kind string, {FIGURES}, place long, goes boolean, facts string"
+# with that one (null if unknown), its place among all members that the task found, and whether it
+# is dropped. Or facts of a task as JSON.
+MEMBER = "kind string, similarity double, own_share double, distance long, place long"
+MEMBER += ", goes boolean, facts string"
 
 
 class Division(NamedTuple):
@@ -124,29 +120,12 @@ def grouped(source: Source, settings: Settings, keep: str | None = None) -> Grou
     schema = StructType([*own, first, *StructType.fromDDL(MEMBER)])
     found = checkpointed(frame.mapInArrow(job.grouping, schema), "groups")
     facts = [json.loads(row["facts"]) for row in found.where("facts is not null").collect()]
-    candidates = _added([Candidates(*each) for _, each in facts if each], division, settings)
+    several = [Candidates(*each) for _, each in facts if each] or [Candidates(0)]
+    pairs = (division.proposed or 0) + sum(each.pairs for each in several)
+    candidates = replace(several[0], pairs=pairs) if settings.verified else None
     members = found.where("facts is null").drop("facts")
     sums = np.sum([(0, 0, 0), *(each for each, _ in facts)], axis=0).tolist()
     return GroupedRows(texts.every, members, candidates, *sums)
-
-
-def _added(several: list[Candidates], division: Division, settings: Settings) -> Candidates | None:
-    """How candidates were found, from what each task says of its texts."""
-    if not settings.verified:
-        return None
-    if division.proposed is not None:
-        return Candidates(division.proposed + sum(each.pairs for each in several))
-    k, bits = search_distance(settings.similarity, settings.recipe.bits), settings.recipe.bits
-    return several[0] if several else Candidates(0, k, k, recall(settings.similarity, bits, k))
-
-
-def near_duplicates(texts: NumberedTexts) -> DataFrame:
-    """All pairs of near-duplicate rows, lazily: id_a, id_b and FIGURES."""
-    job = Job(texts.source.read, texts.settings, is_every_pair=True)
-    frame, job = _prepared(texts, divided(texts), job)
-    kind = texts.source.kept["id"].dataType
-    ids = [StructField(f"id_{side}", kind) for side in ("a", "b")]
-    return frame.mapInArrow(job.pairing, StructType([*ids, *StructType.fromDDL(FIGURES)]))
 
 
 def _prepared(texts: NumberedTexts, division: Division, job: Job) -> tuple[DataFrame, Job]:
@@ -328,16 +307,14 @@ class Job:
     """What tasks have to find out about parts, and how.
 
     `names` are the columns that groups keep of their rows. With `is_divided`, a search among all
-    texts has found the candidate pairs. With `is_every_pair` all pairs are asked for, also the ones
-    of crowded texts. Each text keeps `least` values for its own shares.
+    texts has found the candidate pairs. Each text keeps `least` values for its own shares.
     """
 
     read: Reader
     settings: Settings
-    names: Sequence[str] = ()
-    keep: str | None = None
+    names: Sequence[str]
+    keep: str | None
     is_divided: bool = False
-    is_every_pair: bool = False
     frequencies: Broadcast[CountedValues] | None = None
     least: int = 0
 
@@ -372,12 +349,6 @@ class Job:
             tables = [members, pa.table({"facts": [facts]})]
             yield from pa.concat_tables(tables, promote_options="default").to_batches()
 
-    def pairing(self, batches: Batches) -> Batches:
-        """Find all pairs of near-duplicate rows of parts."""
-        for table in whole(batches):
-            pack = Pack(table, self)
-            yield from pack.pairs(pack.engine.every_pair(pack.divided))
-
 
 class Pack:
     """Whole parts, as the engine takes them."""
@@ -397,8 +368,11 @@ class Pack:
         # A part that was cut has pairs with texts of another piece.
         is_inside = (pairs >= 0).all(axis=1) & np.equal(*self._part[pairs].T)
         self.engine = LocalEngine(self.texts, job.settings, self, silent)
-        self._searched = self._divided(pairs[is_inside])
-        self.divided = self._searched if job.is_divided else None
+        searched = self._searched(pairs[is_inside])
+        self.divided = searched if job.is_divided else None
+        is_one = np.flatnonzero(searched.similarities >= FAMILY)
+        #: The family of each text, in divided parts.
+        self.families = components(searched.search.pairs[is_one], len(self.texts))
         if job.frequencies is not None:
             about = self.texts.counts, self.families, job.frequencies.value, job.least
             self.engine.own.shares = OwnShares(self.kept, *about)
@@ -418,21 +392,13 @@ class Pack:
         at = order[np.searchsorted(self._number, asked, sorter=order) % len(order)]
         return np.where(self._number[at] == asked, at, -1)
 
-    def _divided(self, pairs: Indices) -> Divided:
+    def _searched(self, pairs: Indices) -> Divided:
         """What a search among all texts found in these parts; a pair with itself is crowded."""
         is_crowd = np.equal(*pairs.T)
         crowded, pairs = np.sort(pairs[is_crowd, 0]), pairs[~is_crowd]
         search = Search(pairs, crowded, not len(crowded))
         asked = pairs if self._job.settings.verified else pairs[:0]
         return Divided(search, self._part, self.engine.exact.of(asked), 0)
-
-    @property
-    def families(self) -> Indices:
-        """The family of each text, in divided parts."""
-        pairs, similarities = self._searched.search.pairs, self._searched.similarities
-        if self._job.is_every_pair:
-            pairs, similarities = self.engine.with_crowded_pairs(self._searched)
-        return components(pairs[similarities >= FAMILY], len(self.texts))
 
     @property
     def kept(self) -> Sketches:
@@ -477,24 +443,5 @@ class Pack:
             return np.zeros(len(text), bool)
         lengths = numbers(self.rows["length"])[groups.members]
         chosen = preferred_texts(groups, text, lengths, keep, self._job.settings)
-
-        def alike(pairs: Indices) -> Mask:
-            return self.engine.are_near(text[chosen.members[pairs]])
-
-        return np.isin(np.arange(len(text)), chosen.going(chosen.staying(alike)))
-
-    def pairs(self, found: Duplicates) -> Batches:
-        """Yield the pairs of rows for pairs of texts; the copies of a text are pairs, too."""
-        copied = np.flatnonzero(self.texts.sizes > 1)
-        pairs = np.concatenate((found.pairs, np.column_stack((copied, copied))))
-        is_known = self._job.settings.verified, self.engine.own.shares is not None
-        same = (np.full(len(copied), 1.0 if known else np.nan) for known in is_known)
-        alike, shares = map(np.append, found[1:], same)
-        distances = paired_distances(self.texts.rows, *pairs.T).astype(np.int64)
-        rows = DistinctRows(self.texts.rows, self.texts.by_text, self.texts.begins)
-        for part in expanded(rows, np.column_stack((pairs, np.arange(len(pairs))))):
-            a, b, at = part.T
-            ids = (self.rows["id"].take(pa.array(side)) for side in (a, b))
-            figures = (pa.array(each[at], from_pandas=True) for each in (alike, shares, distances))
-            names = ("id_a", "id_b", "similarity", "own_share", "distance")
-            yield from pa.table([*ids, *figures], names).to_batches()
+        stands_for = chosen.staying(lambda pairs: self.engine.are_near(text[chosen.members[pairs]]))
+        return np.isin(np.arange(len(text)), chosen.going(stands_for))

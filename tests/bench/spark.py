@@ -156,17 +156,17 @@ def seen_of(pid: int) -> Seen:
 
 
 def by_spark(bits: int, k: int | None, path: str, master: str, conf: dict[str, str]) -> Run:
-    from simdup.spark import corpus, files, session  # noqa: PLC0415
+    from simdup.spark import corpus, files  # noqa: PLC0415
 
     with TemporaryDirectory() as log:
         watch = Watch()
         threading.Thread(target=watch.look, daemon=True).start()
         logged = {"spark.eventLog.enabled": "true", "spark.eventLog.compress": "false"}
-        on = session.start(master, {**conf, **logged, "spark.eventLog.dir": Path(log).as_uri()})
+        on = corpus.start(master, {**conf, **logged, "spark.eventLog.dir": Path(log).as_uri()})
         began, before = perf_counter(), (watch.core_seconds, watch.jvm_seconds)
         opened = files.read(on, {path: path}, None, "text", None)
-        scanned = corpus.scan(opened, simdup.Settings(simdup.Recipe(bits=bits), k=k))
-        groups = scanned.grouped.groups.select("id", "representative").toArrow().to_pydict()
+        found, _ = corpus.scan(opened, simdup.Settings(simdup.Recipe(bits=bits), k=k))
+        groups = found.groups.select("id", "representative").toArrow().to_pydict()
         seconds, core_seconds = perf_counter() - began, watch.core_seconds - before[0]
         jvm_seconds = watch.jvm_seconds - before[1]
         watch.stopped.set()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from simdup.errors import InputError
+
 # The tests run many small jobs, for which compiling code well does not pay. Memory for all classes
 # from the beginning saves looking for garbage whenever it has to grow.
 CONF = {
@@ -36,10 +38,15 @@ def spark_conf():
 @pytest.fixture(scope="session")
 def on_spark():
     """A session on two cores."""
-    from simdup.spark import session  # noqa: PLC0415  (an extra)
+    from simdup.spark.corpus import NO_JAVA, start  # noqa: PLC0415  (an extra)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYSPARK_PYTHON", raising=False)
-        made = session.start("local[2]", CONF | PLANNING)
+        try:
+            made = start("local[2]", CONF | PLANNING)
+        except InputError as error:
+            if NO_JAVA not in str(error):
+                raise
+            pytest.skip(NO_JAVA)
         yield made
         made.stop()

@@ -18,22 +18,14 @@ from simdup.evaluation.labels import labelled_pairs, own_table
 from simdup.fingerprint import simhash, sketch
 from simdup.fingerprint.simhash import are_degenerate
 from simdup.match import division, postings
-from simdup.match.candidates import search_distance
 from simdup.match.groups import components
 from simdup.match.own_share import (
     COUNTERS,
-    FAMILY,
     MOST_COUNTED,
     Frequencies,
-    OwnShares,
-    has_enough,
-    least_similarity,
 )
-from simdup.match.verify import exact_similarities
-from simdup.records import SHORT
 from simdup.search.distinct import pair_keys
-from simdup.settings import USUAL, Limits
-from simdup.theory import similarity_at
+from simdup.settings import Limits
 
 pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra `spark` is not installed")
@@ -41,18 +33,14 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 
 from simdup import spark
-from simdup.spark import lists, search, session
-from simdup.spark.arrow import opened, parcels
+from simdup.spark import search
+from simdup.spark.corpus import reason
 from simdup.spark.dataframes import _source
-from simdup.spark.lists import texts_together
 from simdup.spark.parts import Job, _blocks, _sum, grouped, parts_of, rooted
-from simdup.spark.texts import NumberedTexts
+from simdup.spark.search import texts_together
+from simdup.spark.texts import NumberedTexts, opened, parcels
 
-PROBLEM = session.java_problem()
-pytestmark = [
-    pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM)),
-    pytest.mark.filterwarnings("ignore"),  # of pyspark, pandas and py4j
-]
+pytestmark = pytest.mark.filterwarnings("ignore")  # of pyspark, pandas and py4j
 
 PARTITIONINGS = (2, 5)
 
@@ -163,33 +151,6 @@ def table_of(frame, *columns):
     return values[np.lexsort(values.T[::-1])]
 
 
-def local_pairs(texts, settings):
-    """Every near pair of texts: i, j, distance; similarity and own share if these decide."""
-    recipe, k = settings.recipe, settings.distance
-    made = simhash.fingerprint_texts(texts, recipe, levels=sketch.LEVELS)
-    there = np.flatnonzero(made.counts)
-    if settings.verified:
-        k = search_distance(settings.similarity, recipe.bits)
-    pairs = pairs_within(made.rows[there], k)
-    pairs[:, :2] = there[pairs[:, :2]]
-    if settings.verified:
-        similarity = exact_similarities(texts, pairs[:, 0], pairs[:, 1], recipe)
-        least = least_similarity(settings.similarity, made.counts[pairs[:, :2]].min(axis=1))
-        family = components(pairs[similarity >= FAMILY, :2], len(texts))
-        # Copies are one text, and texts without features none.
-        _, one_of_each = np.unique(made.digests[there], axis=0, return_index=True)
-        one_of_each = np.sort(there[one_of_each])
-        counted = Frequencies(made.sketches.take(one_of_each), family[one_of_each])
-        own = OwnShares(made.sketches, made.counts, family, counted, sketch.KEPT)
-        shares = own.of(pairs[:, :2])
-        near = (similarity >= least) & has_enough(shares, similarity, settings.own_share)
-        return np.column_stack((pairs, similarity, shares))[near]
-    short = np.flatnonzero((made.counts[pairs[:, :2]] < SHORT).any(axis=1))
-    i, j = pairs[short, :2].T
-    similarity = exact_similarities(texts, i, j, recipe)
-    return np.delete(pairs, short[similarity < similarity_at(k, recipe.bits)], axis=0)
-
-
 @pytest.mark.parametrize(
     "recipe",
     [
@@ -236,26 +197,6 @@ def test_groups_of_the_fixtures_equal_those_of_the_local_engine(
     assert found == local_groups(texts, settings)
 
 
-@pytest.mark.parametrize(
-    ("settings", "partitions"),
-    [(Settings(Recipe(bits=128), similarity=0.5), 5), (Settings(Recipe(bits=64), k=9), 2)],
-    ids=["verified", "bare"],
-)
-def test_pairs_of_the_fixtures_equal_those_of_the_local_engine(
-    frame_of, fixture_texts, settings, partitions
-):
-    # So few that nothing sieves the candidates, which would lose some.
-    texts = [*fixture_texts[:900], *fixture_texts[:40], "", "two words"]
-    assert len(texts) < USUAL.sieve_from
-    columns = ("id_a", "id_b", "distance", "similarity", "own_share")
-    columns = columns[: 3 + 2 * settings.verified]
-
-    expected = local_pairs(texts, settings)
-    assert len(expected) > 100
-    found = table_of(spark.pairs(frame_of(texts, partitions), settings=settings), *columns)
-    assert found.tolist() == expected.tolist()
-
-
 @pytest.mark.parametrize("linkage", ["star", "components"])
 def test_versions_are_grouped_and_siblings_are_not_as_by_the_local_engine(
     frame_of, form_texts, linkage
@@ -275,38 +216,18 @@ def test_versions_are_grouped_and_siblings_are_not_as_by_the_local_engine(
     assert found == local_groups(form_texts, every)
 
 
-def test_pairs_have_their_own_shares_and_siblings_are_no_pairs(frame_of, form_texts):
-    expected = local_pairs(form_texts, Settings())
-    columns = ("id_a", "id_b", "distance", "similarity", "own_share")
-    assert len(expected) == 30 + 3 * 5  # the first text of each form is there three times
+def test_fingerprints_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed):
+    prints = spark.fingerprints(frame_of(skewed, 5), settings=Settings(Recipe(bits=64)))
 
-    found = table_of(spark.pairs(frame_of(form_texts, 3)), *columns)
-    assert found.tolist() == expected.tolist()
-    every = Settings(own_share=0)
-    found = spark.pairs(frame_of(form_texts, 3), settings=every).collect()
-    assert {pair["own_share"] for pair in found} == {None}
-    assert len(found) == len(local_pairs(form_texts, every)) > 5 * len(expected)
-
-
-def test_fingerprints_and_pairs_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed):
-    settings = Settings(Recipe(bits=64), k=3)
-
-    expected = local_pairs(skewed, settings)
-    assert len(expected) > 1_000_000
-    frame = frame_of(skewed, 5)
-    prints = spark.fingerprints(frame, settings=settings).orderBy("id").toArrow()
-    rows = b"".join(prints["fingerprint"].to_pylist())
+    rows = b"".join(prints.orderBy("id").toArrow()["fingerprint"].to_pylist())
     assert rows == fingerprint_texts(skewed, 64).tobytes()
-    found = table_of(spark.pairs(frame, settings=settings), "id_a", "id_b", "distance")
-    assert (found == expected).all()
 
 
-def test_groups_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed):
-    settings = Settings(Recipe(bits=128))
-
+@pytest.mark.parametrize("settings", [Settings(), Settings(Recipe(bits=64), k=3)])
+def test_groups_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed, settings):
     # So many versions of one text are searched for in rounds.
     expected = local_groups(skewed, settings)
-    assert len(expected) > 4000
+    assert len(expected) > 3000
     assert spark_groups(frame_of(skewed), settings) == expected
 
 
@@ -342,7 +263,8 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(on_spar
     schema = "id long, number long, features long, sketch binary"
     frame = on_spark.createDataFrame(rows, schema).repartition(PARTITIONINGS[seed])
     numbered = frame.selectExpr("*", "true as is_first")
-    found = texts_together(NumberedTexts(frame, numbered, len(rows), None, Settings())).persist()
+    found = texts_together(NumberedTexts(frame, numbered, numbered, len(rows), None, Settings()))
+    found = found.persist()
     in_order = pairs[np.lexsort(pairs.T[::-1])].tolist()
     assert table_of(found, "a", "b").tolist() == in_order
     stars = table_of(found.where("is_star"), "a", "b")
@@ -377,16 +299,16 @@ def test_pairs_of_long_texts_that_the_usual_sketches_let_pass_are_ruled_out_by_f
 
 @pytest.mark.parametrize("at_once", [1 << 22, 10])
 def test_a_list_that_is_read_piece_by_piece_has_the_pairs_of_one_read_at_once(monkeypatch, at_once):
-    monkeypatch.setattr(lists, "ENTRIES_AT_ONCE", at_once)
+    monkeypatch.setattr(search, "ENTRIES_AT_ONCE", at_once)
     entries = np.arange(0, 4 * 400, 4)
     values = np.where(entries % 8, 7, np.random.default_rng(1).integers(10, 24, 400))
     batches = [
-        parcels(lists.LISTED, np.zeros(len(part), int), values[part], entries[part])
+        parcels(search.LISTED, np.zeros(len(part), int), values[part], entries[part])
         for part in np.split(np.arange(400), 20)
     ]
 
     found = defaultdict(list)
-    for each in lists._splitting(lists.DOUBLE, iter(batches)):  # noqa: SLF001
+    for each in search._splitting(search.DOUBLE, iter(batches)):  # noqa: SLF001
         for kind, left, right in zip(each["kind"], each["left"], each["right"], strict=True):
             both = (opened(pa.array([column])).tolist() for column in (left, right))
             found[kind.as_py()] += zip(*both, strict=True)
@@ -396,16 +318,16 @@ def test_a_list_that_is_read_piece_by_piece_has_the_pairs_of_one_read_at_once(mo
     first = {value: min(entry for own, entry in every if own == value) for value in long}
     stars = [(first[value], entry) for value, entry in every if value in long]
     pairs = [(i, j) for (v, i), (w, j) in combinations(every, 2) if v == w and v not in long]
-    assert sorted(found[lists.LISTED]) == sorted(each for each in every if each[0] in long)
-    assert sorted(found[lists.STAR]) == sorted(pair for pair in stars if pair[0] != pair[1])
-    assert sorted(found[lists.DOUBLE]) == sorted(pairs)
+    assert sorted(found[search.LISTED]) == sorted(each for each in every if each[0] in long)
+    assert sorted(found[search.STAR]) == sorted(pair for pair in stars if pair[0] != pair[1])
+    assert sorted(found[search.DOUBLE]) == sorted(pairs)
 
 
 def test_counters_of_several_tasks_add_up_to_those_of_the_local_engine():
     texts = [f"common words {i} {i + 1}" for i in range(300)]
     made = simhash.fingerprint_texts(texts, Settings().recipe, levels=sketch.LEVELS)
     table = pa.table({"features": made.counts, "sketch": list(made.sketches.each())})
-    job = Job(iter, Settings(), least=1 << 20)
+    job = Job(iter, Settings(), (), None, least=1 << 20)
 
     parts = (iter(table.slice(begin, 100).to_batches()) for begin in range(0, 300, 100))
     blocks = [block for part in parts for block in job.counting_alone(part)]
@@ -456,7 +378,7 @@ def test_a_text_that_is_read_again_is_compared_with_one_that_need_not_be(frame_o
 def test_groups_found_by_whole_hashes_equal_those_of_the_local_engine(
     frame_of, monkeypatch, fixture_texts, form_texts
 ):
-    monkeypatch.setattr(lists, "_by_sketches", None)
+    monkeypatch.setattr(search, "_by_sketches", None)
     monkeypatch.setattr(spark.texts, "MOST_COPIED", 0)  # as where texts are so many
     settings = Settings(limits=Limits(by_distance=50, whole_hashes_from=50))
     texts = [*fixture_texts[:200], *form_texts]
@@ -481,21 +403,6 @@ def test_rounds_by_lists_look_at_the_candidates_of_the_local_engine(frame_of, wr
     assert expected.pairs < 130 * 129 / 4
 
 
-def test_pairs_found_by_lists_are_those_that_distances_find_and_more(frame_of, form_texts):
-    random_, words = random.Random(4), [f"w{i}" for i in range(3000)]
-    crowd = [random_.choices(words, k=120) for _ in range(60)]
-    crowd = [[*crowd[0][:100], *own[:20]] for own in crowd]
-    texts = [*form_texts, *(" ".join(each) for each in crowd)]
-    columns = ("id_a", "id_b", "distance", "similarity")
-
-    by_lists = spark.pairs(frame_of(texts), settings=Settings(limits=BY_LISTS))
-    found = table_of(by_lists, *columns).tolist()
-    by_distance = table_of(spark.pairs(frame_of(texts)), *columns).tolist()
-    assert len(by_distance) > 60 * 59 / 2
-    assert {*map(tuple, by_distance)} <= {*map(tuple, found)}
-    assert len(found) < 1.05 * len(by_distance)
-
-
 def random_rows(n=3000, width=8, seed=0):
     """Fingerprints: a third share a block, many are a few bits from another, some are equal."""
     made = np.random.default_rng(seed)
@@ -508,30 +415,26 @@ def random_rows(n=3000, width=8, seed=0):
     return rows
 
 
-@pytest.mark.parametrize(
-    ("patched", "bits", "k"),
-    [
-        ({"COMPARISONS_WORTH": 1, "_by_tables": None}, 64, 3),
-        ({"ROWS_WORTH_TABLES": 0, "MOST_CANDIDATES": 10_000, "_by_chunks": None}, 64, 3),
-        ({"ROWS_WORTH_TABLES": 0, "MOST_CANDIDATES": 10_000, "_by_chunks": None}, 56, 2),
-        ({"ROWS_WORTH_TABLES": 0, "_by_tables": None}, 64, 3),
-    ],
-    ids=[
-        "all with all",
-        "by tables",
-        "by tables of 56 bits",
-        "with too many candidates for tables",
-    ],
-)
-def test_near_pairs_are_found_once(on_spark, monkeypatch, patched, bits, k):
-    for name, value in patched.items():
-        monkeypatch.setattr(search, name, value)
+@pytest.mark.parametrize(("chunk", "bits"), [(1 << 20, 64), (1000, 64), (700, 56)])
+def test_near_pairs_are_found_once(on_spark, monkeypatch, chunk, bits):
+    monkeypatch.setattr(search, "CHUNK_ROWS", chunk)
     rows = random_rows()
     every = list(enumerate(map(bytearray, rows)))
     frame = on_spark.createDataFrame(every, "number long, fingerprint binary").repartition(5)
 
-    found = table_of(search.near_pairs(frame, bits, k), "a", "b", "distance")
-    assert found.tolist() == pairs_within(rows[:, : bits // 8], k).tolist()
+    found = table_of(search.near_pairs(frame, bits, 3), "a", "b", "distance")
+    assert found.tolist() == pairs_within(rows[:, : bits // 8], 3).tolist()
+
+
+def test_near_pairs_of_equal_fingerprints_are_found_once(on_spark, monkeypatch):
+    """They are all in one chunk, so that the other chunks are empty."""
+    monkeypatch.setattr(search, "CHUNK_ROWS", 2)
+    frame = on_spark.createDataFrame(
+        [(n, bytearray(8)) for n in range(9)], "number long, fingerprint binary"
+    )
+
+    found = table_of(search.near_pairs(frame, 64, 3), "a", "b", "distance")
+    assert found[:, :2].tolist() == [list(pair) for pair in combinations(range(9), 2)]
 
 
 def graph(seed=0):
@@ -683,17 +586,6 @@ def test_ids_of_several_rows_are_named_in_the_error(on_spark):
         spark.groups(frame, "words", "key")
 
 
-def test_ids_that_cannot_be_ordered_are_refused(on_spark):
-    frame = on_spark.createDataFrame(
-        [([{"a": 1}], "a b c")], "id array<map<string,int>>, text string"
-    )
-
-    with pytest.raises(
-        ValueError, match="ids are array<map<string,int>>, which cannot be ordered; give others"
-    ):
-        spark.groups(frame)
-
-
 def test_column_names_may_hold_dots_spaces_and_backticks(on_spark):
     rows = [("a.b", "one two three"), ("c", "one two three")]
     frame = on_spark.createDataFrame(rows, "`the id.` string, `a``text` string")
@@ -729,9 +621,8 @@ def test_missing_columns_and_columns_without_strings_are_refused(frame_of):
         spark.fingerprints(frame, "id")
 
 
-def test_an_empty_frame_has_no_groups_and_no_pairs(frame_of):
+def test_an_empty_frame_has_no_groups(frame_of):
     assert spark.groups(frame_of([])).collect() == []
-    assert spark.pairs(frame_of([])).collect() == []
 
 
 def test_fingerprints_is_lazy(on_spark, frame_of):
@@ -748,7 +639,7 @@ def test_a_worker_with_another_recipe_key_is_refused(frame_of, monkeypatch):
 
     with pytest.raises(Exception, match="a worker makes other fingerprints") as raised:
         spark.fingerprints(frame_of(["a"])).collect()
-    assert session.reason(raised.value).startswith("a worker makes other fingerprints: {")
+    assert reason(raised.value).startswith("a worker makes other fingerprints: {")
 
 
 def test_a_column_may_have_a_name_that_simdup_uses_itself(on_spark):

@@ -39,55 +39,34 @@ def test_importing_simdup_spark_without_pyspark_says_what_to_install():
 
 
 @pytest.fixture
-def session():
+def java(tmp_path, monkeypatch):
+    """Where JAVA_HOME says that Java is; a program can be put there."""
     pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
-    from simdup.spark import session  # noqa: PLC0415
-
-    return session
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    """A JAVA_HOME without a Java in it."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "bin").mkdir()
-    return tmp_path
+    return tmp_path / "bin" / "java"
 
 
-ADVICE = ": install it (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
-
-
-def test_a_missing_java_is_reported_with_what_to_install(session, home, monkeypatch):
-    java = str(home / "bin" / "java")
-    needs = "Spark needs Java 17 or newer"
-
-    assert session.java_problem() == (
-        f"{needs}; {java!r} does not run (No such file or directory){ADVICE}"
-    )
-    monkeypatch.delenv("JAVA_HOME")
-    assert session.java_problem() == (
-        f"{needs}; 'java' does not run (No such file or directory){ADVICE}"
-    )
+OLD = (
+    "Error: LinkageError occurred while loading main class org.apache.spark.launcher.Main\n"
+    "java.lang.UnsupportedClassVersionError: has been compiled by a more recent version of the"
+    " Java Runtime (class file version 61.0)"
+)
+NO_JAVA = b"Spark needs Java 17 or newer (Debian: apt-get install openjdk-17-jre-headless)"
 
 
 @pytest.mark.parametrize(
-    ("version", "problem"), [("17.0.15", None), ("21", None), ("1.8.0_292", "1"), ("11.0.2", "11")]
+    ("said", "why"),
+    [(None, NO_JAVA), (OLD, NO_JAVA), ("Error: not enough room", b"Error: not enough room")],
+    ids=["missing", "old", "failing"],
 )
-def test_an_old_java_is_reported_with_its_version(session, home, version, problem):
-    java = home / "bin" / "java"
-    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025' >&2\n")
-    java.chmod(0o755)
-
-    expected = problem and f"Spark needs Java 17 or newer; {str(java)!r} is {problem}{ADVICE}"
-    assert session.java_problem() == expected
-
-
-@pytest.mark.usefixtures("session", "home")
-def test_without_java_the_command_prints_one_line(run, write):
+def test_a_java_that_does_not_run_is_one_line(simdup, write, java, said, why):
     write("rows.jsonl", '{"text": "a b c"}\n')
+    if said is not None:
+        java.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+        java.chmod(0o755)
 
-    ended = run("corpus", "scan", "rows.jsonl", "--engine", "spark")
-    assert ended.code == 2
-    assert ended.err.startswith(b"simdup: Spark needs Java 17 or newer; ")
-    assert ended.err.count(b"\n") == 1
+    home = {"JAVA_HOME": str(java.parent.parent)}
+    ended = simdup("corpus", "scan", "rows.jsonl", "--engine", "spark", environment=home)
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert ended.stderr == b"simdup: Spark does not start on 'local[*]': " + why + b"\n"
