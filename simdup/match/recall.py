@@ -13,11 +13,13 @@ statistical inference", 1927.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import erfc, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simdup.arrays import Hashes, Indices, Mask, Similarities, Values
+from simdup.arrays import Indices, Mask, Similarities, Values
 from simdup.compute.compiled import in_threads, loaded_kernels
 from simdup.fingerprint.sketch import LEAST, Sketches, levels
 from simdup.match.distinct_texts import Texts
@@ -38,6 +40,9 @@ ERRORS = 2.5
 
 # Values that more sampled texts than this have are common: they are counted only where needed.
 COMMON = 16
+
+# Common values that are counted at once.
+COLUMNS = 1024
 
 # The values of the sampled texts are found by their first bits, which are many more than these
 # values: most values of other texts then find none. The others are shifted out.
@@ -66,10 +71,13 @@ class Sample:
         size = size_of_sample(self._n, settings.similarity, limits)
         sampled = sampled[np.argsort(order[sampled])][:size]
         near = _alike(sketches, texts.counts, sampled, others, settings.similarity)
+        near = near[np.lexsort((order[near[:, 1]], near[:, 0]))]
         least = least_similarity(settings.similarity, texts.counts[near].min(axis=1))
-        kept = may_be_alike(sketches, texts.counts, near, least)
-        near, least = near[kept], least[kept]
-        first = _first_of_each(near[:, 0], order[near[:, 1]], limits.near_per_sampled)
+
+        def alike(some: Indices) -> Mask:
+            return may_be_alike(sketches, texts.counts, near[some], least[some])
+
+        first = _first_of_each(near[:, 0], limits.near_per_sampled, alike)
         self.pairs, self._least = near[first], least[first]
         """(m, 2): a sampled text, and a text that may be alike to it."""
         self.is_verified = False
@@ -147,7 +155,9 @@ def _alike(
         _, first, alike = np.unique(counts[part], return_index=True, return_inverse=True)
         lengths = part[first]
         of_pair = np.minimum.outer(kept[lengths], kept[sampled])
-        asked = similarity * of_pair * np.outer(root[lengths], root[sampled])
+        asked = least_similarity(similarity, np.minimum.outer(counts[lengths], counts[sampled]))
+        asked[of_pair < 1] = similarity  # there a finer comparison decides
+        asked *= of_pair * np.outer(root[lengths], root[sampled])
         error = ERRORS * np.sqrt(asked) * (of_pair < 1)
         # A little less, since these numbers are rounded; the next comparison is exact.
         least = np.ceil(0.9999 * asked - error).astype(np.int64)
@@ -172,7 +182,8 @@ def _values_of(sampled: Sketches) -> tuple[_SampledValues, _SampledValues]:
     _, number, texts = np.unique(values, return_inverse=True, return_counts=True)
     is_common = texts[number] > COMMON
     rare, common = (
-        _SampledValues(values[own], owners[own], len(sampled)) for own in (~is_common, is_common)
+        kind(values[own], owners[own], len(sampled))
+        for kind, own in ((_SampledValues, ~is_common), (_CommonValues, is_common))
     )
     return rare, common
 
@@ -196,20 +207,52 @@ class _SampledValues:
             kernels.shared_with_sampled(*as_kernels_take(others), *table, shared)
             others.release()
             return shared
-        values = others.joined()
-        text, bucket = np.repeat(np.arange(len(others)), others.sizes), values >> _SHIFT
+        self._count(others.joined(), np.repeat(np.arange(len(others)), others.sizes), shared)
+        return shared
+
+    def _count(self, values: Values, texts: Indices, shared: Values) -> None:
+        """Add to `shared` (n, sampled) the values that each text has of each sampled one."""
+        bucket = values >> _SHIFT
         begins, ends = self._begins[bucket], self._begins[bucket + 1]
         for asked, place in ranges(begins, ends - begins):
             are_shared = self._values[place] == values[asked]
-            np.add.at(shared, (text[asked[are_shared]], self._owners[place[are_shared]]), 1)
-        return shared
+            np.add.at(shared, (texts[asked[are_shared]], self._owners[place[are_shared]]), 1)
 
 
-def _first_of_each(texts: Indices, order: Hashes, most: int) -> Indices:
-    """The first `most` pairs of each text by `order`; their places, ascending by text."""
-    places = np.lexsort((order, texts))
-    begins = np.searchsorted(texts[places], texts[places])
-    return places[np.arange(len(places)) - begins < most]
+class _CommonValues(_SampledValues):
+    """Values that many sampled texts have: a product of matrices counts them sooner."""
+
+    def _count(self, values: Values, texts: Indices, shared: Values) -> None:
+        every = np.unique(self._values)
+        for some in np.split(every, range(COLUMNS, len(every), COLUMNS)):
+            others = _matrix(values, texts, some, len(shared))
+            sampled = _matrix(self._values, self._owners, some, shared.shape[1])
+            shared += (others @ sampled.T).astype(np.uint32)
+
+
+def _matrix(values: Values, texts: Indices, some: Values, n: int) -> NDArray[np.float32]:
+    """1 where one of n texts has one of `some` values, which ascend, else 0; (n, len(some))."""
+    is_there = np.isin(values, some)
+    made = np.zeros((n, len(some)), np.float32)
+    made[texts[is_there], np.searchsorted(some, values[is_there])] = 1
+    return made
+
+
+def _first_of_each(texts: Indices, most: int, holds: Callable[[Indices], Mask]) -> Indices:
+    """The first `most` places of each text that hold; texts ascend.
+
+    `holds` is asked for the first few places of each text, and then for four times as many of
+    the texts that have too few, since boilerplate makes millions of places for some texts.
+    """
+    place = np.arange(len(texts)) - np.searchsorted(texts, texts)
+    found, begin, end = np.zeros(len(texts), bool), 0, 2 * most
+    while len(asked := np.flatnonzero((begin <= place) & (place < end))):
+        found[asked] = holds(asked)
+        enough = np.flatnonzero(np.bincount(texts[found]) >= most)
+        place[np.isin(texts, enough)] = 0  # never asked for again
+        begin, end = end, 4 * end
+    kept = np.flatnonzero(found)
+    return kept[np.arange(len(kept)) - np.searchsorted(texts[kept], texts[kept]) < most]
 
 
 def wilson(share: float, n: int) -> Interval:

@@ -4,7 +4,7 @@
 
 `fingerprints` is lazy. The other functions make the fingerprints and find the groups when they are
 called. Read the modules in the order of a run: dataframes, texts, search, parts; then, for
-`simdup corpus scan --engine spark`, corpus, session, files.
+`simdup corpus scan --engine spark`, corpus, files.
 """
 
 from simdup.errors import ExtraMissingError

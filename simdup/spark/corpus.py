@@ -51,10 +51,10 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 PATTERN = "*?[]{}\\"
 
 # Where Java says why it does not start, unless an old Java cannot read the code.
-PROBLEM = re.compile(r"(?im)^(?!.*(?:LinkageError|class file version)).*(?:error|exception).*$")
+PROBLEM = r"(?im)^(?!.*(?:LinkageError|class file version)).*(?:error|exception).*(?:\n\w.*)?$"
 
 # What is wrong if no such line is there.
-NO_JAVA = "Spark needs Java 17 or newer (Debian: apt-get install openjdk-17-jre-headless)"
+NO_JAVA = "Java 17 or newer is missing (Debian: apt-get install openjdk-17-jre-headless) or ends"
 
 # Settings that hold unless the user has set them, so that rows are written as they were: times
 # are not written as 96 bits without a zone, values in names of folders stay strings (01 is not 1),
@@ -85,8 +85,8 @@ def run(  # noqa: PLR0913  (one argument an option)
     `target` is the folder to write to; None hands the lines of the report to `write`. Raises
     InputError for whatever Spark cannot do.
     """
-    session = start(master, conf)
     try:
+        session = start(master, conf)
         with nullcontext() if target is None else _new_folder(session, target) as folder:
             located = {_located(session, path): path for path in files}
             if len(located) < len(files):
@@ -148,10 +148,8 @@ def report(files: Files, groups: DataFrame, balance: Balance, form: str) -> Data
     as_json = as_jsonl(corpus_report(balance, (), balance.faulty))
     lines = [(line,) for line in (as_json if form == "jsonl" else [csv_line(COLUMNS)])]
     rendering = partial(_rendering, files.names, form, balance.settings.recipe.bits)
-    before, after = (
-        groups.sparkSession.createDataFrame(some, "value string").coalesce(1)
-        for some in (lines[:1], lines[1:])
-    )
+    made = groups.sparkSession.createDataFrame
+    before, after = (made(some, "value string").coalesce(1) for some in (lines[:1], lines[1:]))
     rendered = _ordered(groups).mapInArrow(rendering, "value string")
     return before.unionAll(rendered).unionAll(after)
 
@@ -222,7 +220,8 @@ def _write_lines(lines: DataFrame, folder: str, form: str) -> None:
     """
     lines.write.mode("append").text(folder)
     path, system = _opened(lines.sparkSession, folder)
-    for written in (each.getPath() for each in system.globStatus(path.suffix("/part-*"))):
+    paths = [each.getPath() for each in system.listStatus(path)]
+    for written in (each for each in paths if each.getName().startswith("part-")):
         renamed = written.getName().replace(".txt", f".{form}", 1)
         if not system.rename(written, _opened(lines.sparkSession, f"{folder}/{renamed}")[0]):
             raise InputError(f"{folder!r}: {written.getName()} cannot be renamed there")
@@ -262,6 +261,7 @@ def _new_folder(session: SparkSession, target: str) -> Iterator[str]:
     except BaseException:
         with suppress(Py4JError):
             session.sparkContext.cancelAllJobs()
+        with suppress(Py4JError):
             while system.delete(path, True):  # noqa: FBT003  (Java's)
                 time.sleep(1)  # tasks may still write there
         raise
@@ -314,10 +314,11 @@ def _started(builder: SparkSession.Builder, master: str | None) -> SparkSession:
     that PySpark has removed by then.
     """
     begun: list[subprocess.Popen[bytes]] = []
-    with TemporaryFile() as stderr:
+    with TemporaryFile() as said:
 
-        def noted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
-            begun.append(subprocess.Popen(*arguments, **(options | {"stderr": stderr})))  # noqa: S603
+        def noted(*command: Any, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
+            options |= {"stdout": said, "stderr": said}
+            begun.append(subprocess.Popen(*command, **options))  # noqa: S603
             return begun[-1]
 
         before, java_gateway.Popen = java_gateway.Popen, noted
@@ -330,9 +331,9 @@ def _started(builder: SparkSession.Builder, master: str | None) -> SparkSession:
         except (PySparkException, Py4JError) as error:
             why = reason(error)
             if not isinstance(error, Py4JError):  # else Java runs, and says it itself
-                stderr.seek(0)
-                found = PROBLEM.search(stderr.read().decode("utf-8", "replace"))
-                why = found[0].strip() if found else NO_JAVA
+                said.seek(0)
+                found = re.search(PROBLEM, said.read().decode("utf-8", "replace"))
+                why = " ".join(found[0].split()) if found else NO_JAVA
             raise InputError(f"Spark does not start on {master!r}: {why}") from None
         finally:
             java_gateway.Popen = before

@@ -36,8 +36,9 @@ def groups(
     other columns compare a row with its representative: kind is "identical text" or "near". The
     similarity and the own share (the part of their common wording that no other row has) are null
     where distances decide, the own share also if the settings switch it off. No row is in two
-    groups. Groups are computed now, and are kept as long as the frame is. Raises InputError for an
-    id that several rows have, and ValueError as `fingerprints` does.
+    groups. Groups are computed now, and are kept as long as the frame is. Ids must have an
+    order. Raises InputError for an id that several rows have, and ValueError as `fingerprints`
+    does.
     """
     return grouped(_source(df, text, id), settings or Settings()).groups.drop("place", "goes")
 

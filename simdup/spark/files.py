@@ -68,7 +68,7 @@ def read(
     uris = _files_of(session, paths)
     names = tuple(paths.get(_path_of(uri), _path_of(uri)) for uri in uris)
     reader = _json_lines if form == JSONL else _parquet
-    rows, parse = reader(session, list(paths), text, name)
+    rows, parse = reader(session, paths, text, name)
     rows = _numbered(rows, uris)
     inputs = [each for each in rows.columns if each not in {"id", "file", "record"}]
     if form == JSONL:
@@ -98,11 +98,11 @@ def _reading(
 
 
 def _json_lines(
-    session: SparkSession, paths: list[str], text: str, name: str | None
+    session: SparkSession, paths: Mapping[str, str], text: str, name: str | None
 ) -> tuple[DataFrame, Callable[..., Parsed]]:
     """The lines of files, blank ones too, and a function that parses some of them."""
     table = JsonLines(Packed("", "", Status(0, 0, 0, 0)), (text,), None)
-    frame = session.read.text(paths, lineSep="\n")
+    frame = session.read.text(list(paths), lineSep="\n")
     # The record leaves out the columns that the names of folders add.
     rows = frame.select(_record(["value"]), F.col("value").alias("line"), *_split_columns())
     return rows, partial(json_texts, table, name)
@@ -119,14 +119,14 @@ def json_texts(
 
 
 def _parquet(
-    session: SparkSession, paths: list[str], text: str, name: str | None
+    session: SparkSession, paths: Mapping[str, str], text: str, name: str | None
 ) -> tuple[DataFrame, Callable[..., Parsed]]:
     """The rows of files, each with the columns of all, and a function for their texts.
 
     Raises InputError for a missing column, and for a text column without strings.
     """
     frame = session.read.option("mergeSchema", "true").parquet(*paths)
-    check_columns(paths[0], frame.columns, [text], name)
+    check_columns(", ".join(paths.values()), frame.columns, [text], name)
     kind = frame.schema[text].dataType.simpleString()
     if kind != "string":
         raise InputError(f"column {text!r} has no strings, but is {kind}")
@@ -217,9 +217,9 @@ def _path_of(uri: str) -> str:
 def _form_of(paths: Iterable[str]) -> str:
     """The form of files, by their names. Raises InputError unless all have one form."""
     forms = {str(form_of(path.rstrip("/*"))[0]): path for path in paths}
-    for neither in forms.keys() - {JSONL, PARQUET}:
-        why = "Spark reads JSON Lines and Parquet; give --input-format"
-        raise InputError(f"{forms[neither]!r}: its name shows neither .jsonl nor .parquet: {why}")
+    for neither in sorted(forms.keys() - {JSONL, PARQUET}):
+        how = "leave out --engine spark, or name the format with --input-format"
+        raise InputError(f"{forms[neither]!r}: its name shows no JSON Lines and no Parquet; {how}")
     form, *others = forms
     for other in others:
         raise InputError(f"{forms[form]!r} is {form} and {forms[other]!r} {other}: not one corpus")

@@ -35,6 +35,7 @@ from simdup.errors import InputError
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.sketch import Sketches, read_back, thinned
 from simdup.match import own_share
+from simdup.match.candidates import recall, search_distance
 from simdup.match.distinct_texts import Texts
 from simdup.match.division import MOST_TEXTS, STEPS, Divided, Search
 from simdup.match.engine import LocalEngine, TextGroups
@@ -121,6 +122,9 @@ def grouped(source: Source, settings: Settings, keep: str | None = None) -> Grou
     found = checkpointed(frame.mapInArrow(job.grouping, schema), "groups")
     facts = [json.loads(row["facts"]) for row in found.where("facts is not null").collect()]
     several = [Candidates(*each) for _, each in facts if each] or [Candidates(0)]
+    if not facts and division.proposed is None:  # one machine says how it would have searched
+        k, bits = search_distance(settings.similarity, settings.recipe.bits), settings.recipe.bits
+        several = [Candidates(0, k, k, recall(settings.similarity, bits, k))]
     pairs = (division.proposed or 0) + sum(each.pairs for each in several)
     candidates = replace(several[0], pairs=pairs) if settings.verified else None
     members = found.where("facts is null").drop("facts")
@@ -319,7 +323,7 @@ class Job:
     least: int = 0
 
     def kept(self, sketches: Sketches | None, counts: Indices) -> Sketches:
-        """The values of texts, which have sketches, by which own shares are computed."""
+        """The values by which own shares of texts are computed, of their sketches."""
         return thinned(sketches or read_back(()), counts, least=self.least)
 
     def counting_alone(self, batches: Batches) -> Batches:
@@ -335,7 +339,8 @@ class Job:
         counters = np.zeros(COUNTERS, np.uint16)
         for table in whole(batches):
             pack = Pack(table, self)
-            own_share.count_families(counters, pack.kept, pack.families)
+            kept = self.kept(pack.texts.large, pack.texts.counts)
+            own_share.count_families(counters, kept, pack.families)
         yield _blocks(counters)
 
     def grouping(self, batches: Batches) -> Batches:
@@ -368,14 +373,15 @@ class Pack:
         # A part that was cut has pairs with texts of another piece.
         is_inside = (pairs >= 0).all(axis=1) & np.equal(*self._part[pairs].T)
         self.engine = LocalEngine(self.texts, job.settings, self, silent)
-        searched = self._searched(pairs[is_inside])
-        self.divided = searched if job.is_divided else None
-        is_one = np.flatnonzero(searched.similarities >= FAMILY)
+        found = self._found(pairs[is_inside])
+        self.divided = found if job.is_divided else None
+        is_one = np.flatnonzero(found.similarities >= FAMILY)
         #: The family of each text, in divided parts.
-        self.families = components(searched.search.pairs[is_one], len(self.texts))
+        self.families = components(found.search.pairs[is_one], len(self.texts))
         if job.frequencies is not None:
-            about = self.texts.counts, self.families, job.frequencies.value, job.least
-            self.engine.own.shares = OwnShares(self.kept, *about)
+            kept, counts = job.kept(self.texts.large, self.texts.counts), self.texts.counts
+            about = counts, self.families, job.frequencies.value, job.least
+            self.engine.own.shares = OwnShares(kept, *about)
 
     def _texts(self) -> Texts:
         """The distinct texts of the rows, in the order in which they first occur."""
@@ -392,18 +398,13 @@ class Pack:
         at = order[np.searchsorted(self._number, asked, sorter=order) % len(order)]
         return np.where(self._number[at] == asked, at, -1)
 
-    def _searched(self, pairs: Indices) -> Divided:
+    def _found(self, pairs: Indices) -> Divided:
         """What a search among all texts found in these parts; a pair with itself is crowded."""
         is_crowd = np.equal(*pairs.T)
         crowded, pairs = np.sort(pairs[is_crowd, 0]), pairs[~is_crowd]
         search = Search(pairs, crowded, not len(crowded))
         asked = pairs if self._job.settings.verified else pairs[:0]
         return Divided(search, self._part, self.engine.exact.of(asked), 0)
-
-    @property
-    def kept(self) -> Sketches:
-        """The values of the texts by which own shares are computed."""
-        return self._job.kept(self.texts.large, self.texts.counts)
 
     def expect(self, texts: Indices) -> None:
         """Texts are here already; see `FeatureSource`."""

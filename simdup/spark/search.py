@@ -54,8 +54,8 @@ BUCKET_BITS = (TEXTS_AT_ONCE - 1).bit_length() + NEEDED_BITS
 # Entries that a task holds at once, unless as many are in lists that are not long.
 ENTRIES_AT_ONCE = 1 << 22
 
-# The number of fingerprints in a chunk. A task holds two chunks.
-CHUNK_ROWS = 1 << 21
+# The bits of all fingerprints in a chunk: two million of 64 bits. A task holds two chunks.
+CHUNK_BITS = 1 << 27
 
 _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 
@@ -234,7 +234,7 @@ def near_pairs(texts: DataFrame, bits: int, k: int) -> DataFrame:
 
     The lower number is a. `texts` have number and fingerprint.
     """
-    chunks = 1 + texts.count() // CHUNK_ROWS
+    chunks = 1 + texts.count() * bits // CHUNK_BITS
     other = f"explode(sequence(0, {chunks - 1})) other"
     rows = texts.selectExpr("number", f"substring(fingerprint, 1, {bits // 8}) fingerprint", other)
     rows = rows.selectExpr("*", f"pmod(xxhash64(fingerprint), {chunks}) own")

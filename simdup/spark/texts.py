@@ -69,10 +69,8 @@ Reader: TypeAlias = Callable[[Batches], Iterator[tuple[pa.RecordBatch, list[str]
 def with_texts(batches: Batches) -> Iterator[tuple[pa.RecordBatch, list[str]]]:
     """Read the texts of a binary column `text`: strings of Spark, or null."""
     for each in batches:
-        yield (
-            each,
-            [(text or b"").decode("utf-8", "surrogatepass") for text in each["text"].to_pylist()],
-        )
+        texts = (text or b"" for text in each["text"].to_pylist())
+        yield each, [text.decode("utf-8", "surrogatepass") for text in texts]
 
 
 class Source(NamedTuple):
@@ -120,10 +118,9 @@ def checkpointed(frame: DataFrame, what: str) -> DataFrame:
     context = frame.sparkSession.sparkContext
     before = context.getLocalProperty(DESCRIPTION)
     context.setLocalProperty(DESCRIPTION, f"simdup: {what}")
-    try:
-        return frame.checkpoint() if context.getCheckpointDir() else frame.localCheckpoint()
-    finally:
-        context.setLocalProperty(DESCRIPTION, before)
+    made = frame.checkpoint() if context.getCheckpointDir() else frame.localCheckpoint()
+    context.setLocalProperty(DESCRIPTION, before)  # not after an interrupt, which it would hide
+    return made
 
 
 def small(frame: DataFrame, most: int) -> DataFrame:

@@ -421,3 +421,30 @@ def test_tiny_texts_are_compared_with_the_sample_a_few_at_a_time(monkeypatch):
     recall._alike(texts, texts.sizes, np.arange(50), np.arange(9000), 0.35)  # noqa: SLF001
 
     assert sorted(sizes) == [808, 2048, 2048, 2048, 2048]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_first_places_that_hold_are_found_whether_few_hold_or_many(seed):
+    draw = np.random.default_rng(seed)
+    texts = np.sort(draw.integers(0, 4, 900))
+    holds = draw.random(len(texts)) < draw.choice([0.01, 0.2, 0.9], 4)[texts]
+    asked = []
+
+    def of_some(some):
+        asked.extend(some.tolist())
+        return holds[some]
+
+    found = recall._first_of_each(texts, 3, of_some)  # noqa: SLF001
+    expected = [np.flatnonzero(holds & (texts == text))[:3] for text in range(4)]
+    assert found.tolist() == np.concatenate(expected).tolist()
+    assert len(asked) == len(set(asked))
+
+
+def test_pairs_that_share_boilerplate_alone_are_ruled_out_by_their_lengths_at_once():
+    """Of 220 features they share 78: enough for a similarity of .35, but not in short texts."""
+    own = np.arange(78, 78 + 60 * 142, dtype=np.uint32).reshape(60, 142)
+    texts = of_each([np.append(np.arange(78, dtype=np.uint32), each) for each in own])
+
+    for similarity, pairs in ((0.35, 0), (0.3, 50 * 59)):
+        found = recall._alike(texts, texts.sizes, np.arange(50), np.arange(60), similarity)  # noqa: SLF001
+        assert len(found) == pairs

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
+import os
+import shutil
 
-from simdup.errors import InputError
+import pytest
 
 # The tests run many small jobs, for which compiling code well does not pay. Memory for all classes
 # from the beginning saves looking for garbage whenever it has to grow.
@@ -38,15 +39,12 @@ def spark_conf():
 @pytest.fixture(scope="session")
 def on_spark():
     """A session on two cores."""
-    from simdup.spark.corpus import NO_JAVA, start  # noqa: PLC0415  (an extra)
+    from simdup.spark.corpus import start  # noqa: PLC0415  (an extra)
 
+    if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
+        pytest.skip("there is no Java, see .ci/java")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYSPARK_PYTHON", raising=False)
-        try:
-            made = start("local[2]", CONF | PLANNING)
-        except InputError as error:
-            if NO_JAVA not in str(error):
-                raise
-            pytest.skip(NO_JAVA)
+        made = start("local[2]", CONF | PLANNING)
         yield made
         made.stop()

@@ -125,6 +125,23 @@ def test_keep_writes_the_rows_that_the_local_engine_writes(run, two_files, folde
     assert sorted(line.removeprefix(b"\xef\xbb\xbf") for line in kept) == sorted(expected)
 
 
+def test_a_folder_with_the_name_of_a_pattern_leaves_others_alone(run, write, folder):
+    write("rows.jsonl", '{"text": "one two three"}\n')
+    write("out1/part-of-another.txt", "precious")
+
+    assert run("corpus", "scan", "rows.jsonl", *SPARK, "--output", "out[1]").code == 0
+    assert parts_of(folder / "out1", ".txt") == [b"precious"]
+    assert parts_of(folder / "out[1]", ".jsonl")
+    assert parts_of(folder / "out[1]", ".txt") == []
+
+
+def test_a_report_of_no_rows_equals_that_of_the_local_engine(run, write):
+    write("rows.jsonl", '{"words": "one two three"}\n')
+
+    here, there = (run("corpus", "scan", "rows.jsonl", *engine).out for engine in ((), SPARK))
+    assert without_seconds(there) == without_seconds(here)
+
+
 @pytest.fixture
 def gzipped(on_spark):
     """Make Hadoop compress what is written as lines."""
@@ -305,8 +322,8 @@ def test_an_interrupt_while_java_starts_leaves_no_java(write, folder):
         ((b"\xff.jsonl",), b"Spark takes only names in UTF-8"),
         (("gone.jsonl",), b"gone.jsonl"),
         (("two.jsonl", "a.parquet"), b"'two.jsonl' is jsonl and 'a.parquet' parquet: not one cor"),
-        (("folder",), b"'folder': its name shows neither .jsonl nor .parquet: Spark reads JSON L"),
-        (("two.jsonl", "rows.csv"), b"'rows.csv': its name shows neither .jsonl nor .parquet: "),
+        (("folder",), b"'folder': its name shows no JSON Lines and no Parquet; leave out"),
+        (("two.jsonl", "rows.csv"), b"'rows.csv': its name shows no JSON Lines and no Parquet; "),
         (("a.parquet",), b"a.parquet': no column 'text'; there are: body; --text-field names ano"),
         (("two.jsonl", "--output", "folder"), b"'folder' is there already; name a new folder"),
         (("two.jsonl", "--output", "xy:/z"), b"No FileSystem for scheme"),

@@ -415,9 +415,9 @@ def random_rows(n=3000, width=8, seed=0):
     return rows
 
 
-@pytest.mark.parametrize(("chunk", "bits"), [(1 << 20, 64), (1000, 64), (700, 56)])
+@pytest.mark.parametrize(("chunk", "bits"), [(1 << 27, 64), (64_000, 64), (40_000, 56)])
 def test_near_pairs_are_found_once(on_spark, monkeypatch, chunk, bits):
-    monkeypatch.setattr(search, "CHUNK_ROWS", chunk)
+    monkeypatch.setattr(search, "CHUNK_BITS", chunk)
     rows = random_rows()
     every = list(enumerate(map(bytearray, rows)))
     frame = on_spark.createDataFrame(every, "number long, fingerprint binary").repartition(5)
@@ -428,7 +428,7 @@ def test_near_pairs_are_found_once(on_spark, monkeypatch, chunk, bits):
 
 def test_near_pairs_of_equal_fingerprints_are_found_once(on_spark, monkeypatch):
     """They are all in one chunk, so that the other chunks are empty."""
-    monkeypatch.setattr(search, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(search, "CHUNK_BITS", 128)
     frame = on_spark.createDataFrame(
         [(n, bytearray(8)) for n in range(9)], "number long, fingerprint binary"
     )

@@ -48,25 +48,43 @@ def java(tmp_path, monkeypatch):
 
 
 OLD = (
-    "Error: LinkageError occurred while loading main class org.apache.spark.launcher.Main\n"
+    "Error: LinkageError occurred while loading main class org.apache.spark.launcher.Main\\n"
     "java.lang.UnsupportedClassVersionError: has been compiled by a more recent version of the"
     " Java Runtime (class file version 61.0)"
 )
-NO_JAVA = b"Spark needs Java 17 or newer (Debian: apt-get install openjdk-17-jre-headless)"
+NO_JAVA = b"Java 17 or newer is missing (Debian: apt-get install openjdk-17-jre-headless) or ends"
+NO_ROOM = "Error occurred in the VM\\nToo small maximum heap\\n\\tat main"
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
-    [(None, NO_JAVA), (OLD, NO_JAVA), ("Error: not enough room", b"Error: not enough room")],
-    ids=["missing", "old", "failing"],
+    ("says", "why"),
+    [
+        ("", NO_JAVA),
+        (f"printf '{OLD}' >&2", NO_JAVA),
+        (
+            f"printf '{NO_ROOM}'",
+            b"Error occurred in the VM Too small maximum heap",
+        ),
+    ],
+    ids=["silent", "old", "without room"],
 )
-def test_a_java_that_does_not_run_is_one_line(simdup, write, java, said, why):
+def test_a_java_that_does_not_run_is_one_line(simdup, write, java, says, why):
     write("rows.jsonl", '{"text": "a b c"}\n')
-    if said is not None:
-        java.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
-        java.chmod(0o755)
+    java.write_text(f"#!/bin/sh\n{says}\nexit 1\n")
+    java.chmod(0o755)
 
-    home = {"JAVA_HOME": str(java.parent.parent)}
-    ended = simdup("corpus", "scan", "rows.jsonl", "--engine", "spark", environment=home)
+    ended = started(simdup, java)
     assert (ended.returncode, ended.stdout) == (2, b"")
     assert ended.stderr == b"simdup: Spark does not start on 'local[*]': " + why + b"\n"
+
+
+def test_a_missing_java_is_one_line(simdup, write, java):
+    write("rows.jsonl", '{"text": "a b c"}\n')
+
+    assert started(simdup, java).stderr.endswith(NO_JAVA + b"\n")
+
+
+def started(simdup, java):
+    """The end of a run whose JAVA_HOME has this program."""
+    home = {"JAVA_HOME": str(java.parent.parent)}
+    return simdup("corpus", "scan", "rows.jsonl", "--engine", "spark", environment=home)
