@@ -270,16 +270,18 @@ def test_another_name_is_refused(write, name):
         table(write(name, as_json()))
     assert str(caught.value) == (
         f"{name!r}: by its name no .jsonl, .ndjson, .json, .csv, .tsv (.gz or .zst may follow)"
-        " or .parquet"
+        " or .parquet; rename it, or hand its rows to - with --input-format"
     )
 
 
 def test_a_folder_a_pipe_and_a_missing_file_are_refused(folder):
-    (folder / "a.jsonl").mkdir()
+    for name in ("a.jsonl", "rows"):
+        (folder / name).mkdir()
     os.mkfifo("b.csv")
 
     for path, reason in (
         ("a.jsonl", "a folder; name its files"),
+        ("rows", "a folder; name its files"),
         ("b.csv", "no regular file, and rows are read more than once; name a file"),
         ("-", "rows are read more than once; name a file"),
         ("/dev/stdin", "rows are read more than once; name a file"),

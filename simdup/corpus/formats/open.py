@@ -91,5 +91,8 @@ def _looked_at(path: str) -> tuple[str, Packed]:
     if form is None or (form == PARQUET and packing):
         *text, last = FORMS
         known = f"{', '.join(text)} ({' or '.join(PACKINGS)} may follow) or {last}"
-        raise InputError(f"{path!r}: by its name no {known}")
+        if os.path.isdir(path):
+            raise InputError(f"{path!r}: a folder; name its files")
+        how = "rename it, or hand its rows to - with --input-format"
+        raise InputError(f"{path!r}: by its name no {known}; {how}")
     return form, packed(path, packing)
