@@ -38,7 +38,8 @@ ALIKE_BY_CHANCE = 27
 # least: 1 in 160 of the pairs that are just as similar does not.
 ERRORS = 2.5
 
-# Values that more sampled texts than this have are common: they are counted only where needed.
+# Values that more sampled texts than this have are common: they are counted only where needed, and
+# in another way.
 COMMON = 16
 
 # Common values that are counted at once.
@@ -147,7 +148,9 @@ def _alike(
 
     (m, 2), ascending by the sampled text.
     """
-    root, kept = np.sqrt(counts, dtype=np.float32), 0.5 ** levels(counts).astype(np.float32)
+    kept = 0.5 ** levels(counts).astype(np.float32)
+    # A whole sketch may have fewer values than features, where two of these are one value.
+    root = np.sqrt(np.where(kept == 1, sketches.sizes, counts), dtype=np.float32)
     rare, common = _values_of(sketches.take(sampled))
 
     def alike_among(part: Indices) -> Indices:
@@ -220,7 +223,10 @@ class _SampledValues:
 
 
 class _CommonValues(_SampledValues):
-    """Values that many sampled texts have: a product of matrices counts them sooner."""
+    """Values that many sampled texts have.
+
+    Without kernels a product of matrices counts them sooner.
+    """
 
     def _count(self, values: Values, texts: Indices, shared: Values) -> None:
         every = np.unique(self._values)

@@ -54,7 +54,7 @@ PATTERN = "*?[]{}\\"
 PROBLEM = r"(?im)^(?!.*(?:LinkageError|class file version)).*(?:error|exception).*(?:\n\w.*)?$"
 
 # What is wrong if no such line is there.
-NO_JAVA = "Java 17 or newer is missing (Debian: apt-get install openjdk-17-jre-headless) or ends"
+NO_JAVA = "no Java 17 or newer runs (apt-get install openjdk-17-jre-headless, or set JAVA_HOME)"
 
 # Settings that hold unless the user has set them, so that rows are written as they were: times
 # are not written as 96 bits without a zone, values in names of folders stay strings (01 is not 1),
@@ -192,15 +192,15 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
     return NamedGroup(about, places, ids)
 
 
-def write_kept(files: Files, grouped: GroupedRows, balance: Balance, target: str) -> Balance:
+def write_kept(files: Files, found: GroupedRows, balance: Balance, target: str) -> Balance:
     """Write the rows that stay to a folder, in the input's form; return the balance of all rows.
 
     Raises InputError if the number of rows written is not the number that should stay.
     """
     refused = [fault.value for fault in Fault if fault.is_refused]
-    goes = grouped.groups.where("goes").select("id")
+    goes = found.groups.where("goes").select("id")
     balance = replace(balance, dropped=goes.count())
-    left_out = goes.unionAll(grouped.rows.where(F.col("reason").isin(refused)).select("id"))
+    left_out = goes.unionAll(found.rows.where(F.col("reason").isin(refused)).select("id"))
     stays = files.rows.join(left_out, "id", "left_anti")
     seen = Observation("kept")
     records = stays.observe(seen, F.count("*").alias("rows")).select("record.*")
@@ -219,18 +219,18 @@ def _write_lines(lines: DataFrame, folder: str, form: str) -> None:
     Raises InputError where one cannot be renamed.
     """
     lines.write.mode("append").text(folder)
-    path, system = _opened(lines.sparkSession, folder)
+    path, system = _on_hadoop(lines.sparkSession, folder)
     paths = [each.getPath() for each in system.listStatus(path)]
     for written in (each for each in paths if each.getName().startswith("part-")):
         renamed = written.getName().replace(".txt", f".{form}", 1)
-        if not system.rename(written, _opened(lines.sparkSession, f"{folder}/{renamed}")[0]):
+        if not system.rename(written, _on_hadoop(lines.sparkSession, f"{folder}/{renamed}")[0]):
             raise InputError(f"{folder!r}: {written.getName()} cannot be renamed there")
 
 
-def _located(session: SparkSession, path: str) -> str:
+def _located(session: SparkSession, path: str, *, is_read: bool = True) -> str:
     """The path as Spark finds it: on one machine, a relative path starts at the current folder.
 
-    Raises InputError for a name that Spark would not take literally.
+    Raises InputError for a name that Spark would not take literally; it writes to any name.
     """
     if any("\ud800" <= character <= "\udfff" for character in path):
         raise InputError(f"{path!r}: Spark takes only names in UTF-8")
@@ -239,7 +239,7 @@ def _located(session: SparkSession, path: str) -> str:
     exists = os.path.exists(path)
     if ADDRESS.match(path) and not exists:
         return path
-    if ":" in os.path.basename(path) or (exists and set(path) & set(PATTERN)):
+    if ":" in os.path.basename(path) or (is_read and exists and set(path) & set(PATTERN)):
         raise InputError(f"{path!r}: Spark takes no names with a colon or {PATTERN}; rename it")
     return os.path.abspath(path)
 
@@ -250,8 +250,8 @@ def _new_folder(session: SparkSession, target: str) -> Iterator[str]:
 
     Raises InputError if it exists, which Spark would say only after the work is done.
     """
-    folder = _located(session, target)
-    path, system = _opened(session, folder)
+    folder = _located(session, target, is_read=False)
+    path, system = _on_hadoop(session, folder)
     if system.exists(path):
         raise InputError(f"{target!r} is there already; name a new folder")
     if not system.mkdirs(path):
@@ -267,7 +267,7 @@ def _new_folder(session: SparkSession, target: str) -> Iterator[str]:
         raise
 
 
-def _opened(session: SparkSession, place: str) -> tuple[Any, Any]:
+def _on_hadoop(session: SparkSession, place: str) -> tuple[Any, Any]:
     """Hadoop's path and file system for a path."""
     path = session._jvm.org.apache.hadoop.fs.Path(place)  # noqa: SLF001  (there is no other way)
     return path, path.getFileSystem(session._jsc.hadoopConfiguration())  # noqa: SLF001
@@ -281,6 +281,9 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     """
     # py4j logs every call that fails, with a traceback.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    # PySpark's handler of Ctrl-C calls Java in the middle of another call. That fails, and py4j
+    # reports the failure to the root logger, which prints it if it has no handler.
+    logging.getLogger().addHandler(logging.NullHandler())
     options = {"spark.ui.showConsoleProgress": "false"}
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # which spark-submit sets
         master = master or "local[*]"
@@ -298,10 +301,7 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     for name, value in (DEFAULTS | parts).items():
         if session.conf.get(name, None) is None:
             session.conf.set(name, value)
-    # Ctrl-C raises KeyboardInterrupt and does nothing else, as before the session started. The
-    # handler of PySpark calls Java in the middle of another call. That fails, and py4j reports the
-    # failure to the root logger, which prints it if it has no handler.
-    logging.getLogger().addHandler(logging.NullHandler())
+    # From here on Ctrl-C raises KeyboardInterrupt and does nothing else.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return session
@@ -330,7 +330,7 @@ def _started(builder: SparkSession.Builder, master: str | None) -> SparkSession:
             raise
         except (PySparkException, Py4JError) as error:
             why = reason(error)
-            if not isinstance(error, Py4JError):  # else Java runs, and says it itself
+            if "JAVA_GATEWAY_EXITED" in why:  # else Java runs, and says it itself
                 said.seek(0)
                 found = re.search(PROBLEM, said.read().decode("utf-8", "replace"))
                 why = " ".join(found[0].split()) if found else NO_JAVA
@@ -349,7 +349,7 @@ def reason(error: Exception) -> str:
     said = (line for line in lines if line and not line.startswith("An error occurred while"))
     first = next(said, type(error).__name__)
     # A message with a condition ends with its SQLSTATE; names of columns may make it several lines.
-    if message := re.search(r"\[[A-Z0-9_.]+\](?:(?!\n\tat ).)* SQLSTATE: \w{5}", text, re.DOTALL):
+    if message := re.search(r"\[[A-Z0-9_.]+\](?:(?!\n\tat ).)*? SQLSTATE: \w{5}", text, re.DOTALL):
         first = " ".join(message[0].split())
     causes = re.findall(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception): .+)$", text, re.MULTILINE)
     if causes and (first.endswith(":") or "NO_HINT" in first):

@@ -196,11 +196,11 @@ def _files_of(session: SparkSession, paths: Mapping[str, str]) -> list[str]:
     taken = Counter(uri for path in paths for uri in sorted(files.load(path).inputFiles()))
     every = files.option("recursiveFileLookup", "true")
     # `inputFiles` also names files of which no row is read.
-    found, read = (
+    there, are_read = (
         {row[0] for row in frame.load(list(paths)).select("path").collect()}
         for frame in (every, session.read.format("binaryFile"))
     )
-    for lost in sorted(found - read):
+    for lost in sorted(there - are_read):
         why = "from a folder it reads either files or folders named name=value"
         raise InputError(f"{_path_of(lost)!r}: Spark passes over it ({why}); name each folder")
     for twice in sorted(uri for uri, count in taken.items() if count > 1):

@@ -111,7 +111,7 @@ class GroupedRows(NamedTuple):
 def grouped(source: Source, settings: Settings, keep: str | None = None) -> GroupedRows:
     """The groups of rows; with `keep`, one of KEEPS, also which rows go.
 
-    Raises InputError for an id that several rows have.
+    Raises InputError for an id that several rows have. Errors of tasks are of Spark.
     """
     texts = numbered_texts(source, settings)
     division = divided(texts)
@@ -216,8 +216,8 @@ def parts_of(pairs: DataFrame, texts: DataFrame) -> DataFrame:
             return roots
         cut = roots.join(large, "root", "left_semi").select(F.col("number").alias("a"))
         inside = pairs.where(F.col("closeness") >= least).join(cut, "a", "left_semi")
-        whole = roots.join(large, "root", "left_anti").select("number", "root")
-        roots = checkpointed(whole.unionAll(rooted(checkpointed(inside, "parts"))), "parts")
+        others = roots.join(large, "root", "left_anti").select("number", "root")
+        roots = checkpointed(others.unionAll(rooted(checkpointed(inside, "parts"))), "parts")
     size = F.count("*").over(Window.partitionBy("root"))
     bits = F.ceil(F.log2(F.greatest(size / MOST_TEXTS, F.lit(1.0))))
     sized = roots.withColumn("bits", bits).join(texts.select("number", "digest"), "number")

@@ -155,7 +155,7 @@ def _fingerprinting(
         load_kernels_if_worth(characters=sum(map(len, texts)))
         made = fingerprint_texts(texts, recipe, levels_of(settings))
         reasons = np.full(len(texts), None, object)
-        # If there are several reasons, the last one is given.
+        # Of these reasons the last one is given; a fault that reading found goes before them.
         reasons[are_degenerate(made.rows, bits)] = Fault.DEGENERATE.value
         reasons[made.counts == 0] = Fault.EMPTY.value
         reasons[np.asarray(each["id"].is_null())] = NO_ID
@@ -174,9 +174,9 @@ def _fingerprinting(
         yield pa.RecordBatch.from_pydict(columns)
 
 
-def read_digests(column: pa.ChunkedArray) -> Digests:
+def read_digests(packed: pa.ChunkedArray) -> Digests:
     """The digests of features in a column: (n, 2)."""
-    return np.ascontiguousarray(rows_of(column).view(">u8")[:, ::-1], np.uint64)
+    return np.ascontiguousarray(rows_of(packed).view(">u8")[:, ::-1], np.uint64)
 
 
 def numbered_texts(source: Source, settings: Settings) -> NumberedTexts:
@@ -223,15 +223,15 @@ def binary(rows: Rows) -> pa.Array:
     return pa.array([row.tobytes() for row in rows], pa.binary())
 
 
-def rows_of(column: pa.Array | pa.ChunkedArray) -> Rows:
+def rows_of(packed: pa.Array | pa.ChunkedArray) -> Rows:
     """The rows of a binary column without nulls, all of one width: (n, width)."""
-    n, data = len(column), np.frombuffer(b"".join(column.to_pylist()), np.uint8)
+    n, data = len(packed), np.frombuffer(b"".join(packed.to_pylist()), np.uint8)
     return data.reshape(n, len(data) // max(n, 1))
 
 
-def numbers(column: pa.Array | pa.ChunkedArray) -> Indices:
+def numbers(packed: pa.Array | pa.ChunkedArray) -> Indices:
     """The integers of a column without nulls: (n,)."""
-    return column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    return packed.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
 
 
 def strings(values: Iterable[str | None]) -> pa.Array:
@@ -258,9 +258,9 @@ def parcels(
     return pa.RecordBatch.from_pydict(columns)
 
 
-def opened(column: pa.Array | pa.ChunkedArray) -> Indices:
+def opened(packed: pa.Array | pa.ChunkedArray) -> Indices:
     """The numbers in a column of parcels, one parcel after the other."""
-    parts = [np.frombuffer(each, np.uint8).reshape(8, -1).T for each in column.to_pylist()]
+    parts = [np.frombuffer(each, np.uint8).reshape(8, -1).T for each in packed.to_pylist()]
     every = np.concatenate([np.empty((0, 8), np.uint8), *parts])
     return every.view(np.int64).ravel()
 

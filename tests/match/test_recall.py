@@ -448,3 +448,14 @@ def test_pairs_that_share_boilerplate_alone_are_ruled_out_by_their_lengths_at_on
     for similarity, pairs in ((0.35, 0), (0.3, 50 * 59)):
         found = recall._alike(texts, texts.sizes, np.arange(50), np.arange(60), similarity)  # noqa: SLF001
         assert len(found) == pairs
+
+
+def test_two_features_that_are_one_value_make_no_pair_too_different():
+    """Of 255 features each, 254 values are left, and of these 93 are shared."""
+    texts = of_each([np.arange(254, dtype=np.uint32), np.arange(161, 415, dtype=np.uint32)])
+    every, counts = np.arange(2), np.full(2, 255)
+    least = least_similarity(0.35, counts[:1])
+
+    found = recall._alike(texts, counts, every, every, 0.35)  # noqa: SLF001
+    assert recall.may_be_alike(texts, counts, np.array([[0, 1]]), least).all()
+    assert found.tolist() == [[0, 1], [1, 0]]

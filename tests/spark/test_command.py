@@ -129,10 +129,24 @@ def test_a_folder_with_the_name_of_a_pattern_leaves_others_alone(run, write, fol
     write("rows.jsonl", '{"text": "one two three"}\n')
     write("out1/part-of-another.txt", "precious")
 
-    assert run("corpus", "scan", "rows.jsonl", *SPARK, "--output", "out[1]").code == 0
+    for code in (0, 2):
+        ended = run("corpus", "scan", "rows.jsonl", *SPARK, "--output", "out[1]")
+        assert ended.code == code
+    assert b"'out[1]' is there already" in ended.err
     assert parts_of(folder / "out1", ".txt") == [b"precious"]
     assert parts_of(folder / "out[1]", ".jsonl")
     assert parts_of(folder / "out[1]", ".txt") == []
+
+
+def test_a_setting_that_spark_refuses_is_one_line(run, write):
+    write("rows.jsonl", '{"text": "one two three"}\n')
+
+    ended = run(
+        "corpus", "scan", "rows.jsonl", *SPARK, "--conf", "spark.sql.shuffle.partitions=abc"
+    )
+    assert (ended.code, ended.out, ended.err.count(b"\n")) == (2, b"", 1)
+    assert b"SQLSTATE" in ended.err
+    assert b"stacktrace" not in ended.err
 
 
 def test_a_report_of_no_rows_equals_that_of_the_local_engine(run, write):
@@ -285,7 +299,8 @@ def test_an_interrupt_prints_one_line_and_leaves_no_folder(write, folder):
     assert not (folder / "out").exists()
 
 
-def test_an_interrupt_while_java_starts_leaves_no_java(write, folder):
+@pytest.mark.parametrize("seconds", [0.3, 2.5])
+def test_an_interrupt_while_java_starts_is_one_line_and_leaves_no_java(write, folder, seconds):
     write("rows.jsonl", '{"text": "one two"}\n')
     program = (sys.executable, "-m", "simdup", "corpus", "scan", "rows.jsonl", *SPARK)
 
@@ -296,7 +311,7 @@ def test_an_interrupt_while_java_starts_leaves_no_java(write, folder):
         pytest.skip("this system does not say who is whose child")
     while not children.read_text():
         time.sleep(0.01)
-    time.sleep(0.3)
+    time.sleep(seconds)
     process.send_signal(signal.SIGINT)
 
     # Whoever is left holds the pipe.

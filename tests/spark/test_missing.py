@@ -52,7 +52,7 @@ OLD = (
     "java.lang.UnsupportedClassVersionError: has been compiled by a more recent version of the"
     " Java Runtime (class file version 61.0)"
 )
-NO_JAVA = b"Java 17 or newer is missing (Debian: apt-get install openjdk-17-jre-headless) or ends"
+NO_JAVA = b"no Java 17 or newer runs (apt-get install openjdk-17-jre-headless, or set JAVA_HOME)"
 NO_ROOM = "Error occurred in the VM\\nToo small maximum heap\\n\\tat main"
 
 
