@@ -2059,8 +2059,8 @@ def test_the_source_has_no_pickle_eval_or_shell():
                     continue
             found |= {(path.name, name) for name in used}
 
-    # Converters are what the user names, the process that reads documents is ourselves, and Java
-    # is asked for its version: all are started without a shell.
+    # Converters are what the user names, the process that reads documents is ourselves, and Spark
+    # starts its Java: all are started without a shell.
     starting = {(name, "subprocess") for name in ("convert.py", "sandbox.py", "corpus.py")}
     # A digest is made of what marshal writes, and nothing is ever read by it.
     assert found == starting | {("kept_result.py", "marshal")}
