@@ -134,10 +134,8 @@ def _named(
         begin = end
 
 
-def group_lines(named: NamedGroup, form: str, bits: int) -> Iterator[str]:
-    """The lines of a group in a report: "jsonl", "csv" or "text"."""
-    if form == "text":
-        return _text_lines(named, bits)
+def group_lines(named: NamedGroup, form: str) -> Iterator[str]:
+    """The lines of a group in a report: "jsonl" or "csv"."""
     if form == "csv":
         return map(data.csv_line, _member_cells(named))
     return iter([data.json_line("group", _group_fields(named))])

@@ -147,7 +147,7 @@ def report(files: Files, groups: DataFrame, balance: Balance, form: str) -> Data
     """The lines of a report, `value`, in order: "jsonl" or "csv"."""
     as_json = as_jsonl(corpus_report(balance, (), balance.faulty))
     lines = [(line,) for line in (as_json if form == "jsonl" else [csv_line(COLUMNS)])]
-    rendering = partial(_rendering, files.names, form, balance.settings.recipe.bits)
+    rendering = partial(_rendering, files.names, form)
     made = groups.sparkSession.createDataFrame
     before, after = (made(some, "value string").coalesce(1) for some in (lines[:1], lines[1:]))
     rendered = _ordered(groups).mapInArrow(rendering, "value string")
@@ -169,10 +169,10 @@ def _ordered(members: DataFrame) -> DataFrame:
     return placed.repartitionByRange("group").sortWithinPartitions("group", "place")
 
 
-def _rendering(names: tuple[str, ...], form: str, bits: int, batches: Batches) -> Batches:
+def _rendering(names: tuple[str, ...], form: str, batches: Batches) -> Batches:
     """Render the members of each group as lines."""
     for group, table in runs(batches, "group"):
-        lines = group_lines(_named(group, table, names), form, bits)
+        lines = group_lines(_named(group, table, names), form)
         for some in batched(lines, len, BLOCK, BLOCK):
             yield pa.RecordBatch.from_pydict({"value": strings(some)})
 

@@ -87,12 +87,12 @@ def _looked_at(path: str) -> tuple[str, Packed]:
     """The format of a file by its name, and the file. Raises InputError."""
     if path == "-" or path.startswith(_STREAMS):
         raise InputError(f"{path!r}: rows are read more than once; name a file")
+    if os.path.isdir(path):
+        raise InputError(f"{path!r}: a folder; name its files")
     form, packing = form_of(path)
     if form is None or (form == PARQUET and packing):
         *text, last = FORMS
         known = f"{', '.join(text)} ({' or '.join(PACKINGS)} may follow) or {last}"
-        if os.path.isdir(path):
-            raise InputError(f"{path!r}: a folder; name its files")
         how = "rename it, or hand its rows to - with --input-format"
         raise InputError(f"{path!r}: by its name no {known}; {how}")
     return form, packed(path, packing)

@@ -142,10 +142,7 @@ def _opened(path: str) -> IO[bytes]:
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
-    what = "a folder; name its files"
-    if not os.path.isdir(path):
-        what = "no regular file, and rows are read more than once; name a file"
-    raise InputError(f"{path!r}: {what}")
+    raise InputError(f"{path!r}: no regular file, and rows are read more than once; name a file")
 
 
 def status_of(file: IO[bytes]) -> Status:
@@ -233,7 +230,7 @@ class _LineCutter:
             self.offset, block = len(_BOM), block[len(_BOM) :]
         end = block.find(b"\n") + 1
         if end and self.dropped + self.size + end - 1 > LONGEST_ROW:
-            yield too_long(self.number)
+            yield _too_long(self.number)
             self._begin_line(self.number + 1, self.offset + self.dropped + self.size + end)
             block = block[end:]
         end = block.rfind(b"\n") + 1
@@ -249,7 +246,7 @@ class _LineCutter:
     def last_line(self) -> Iterator[Lines | Flaw]:
         """Yield the line under way, which lacks its end, if there is anything on it."""
         if self.dropped:
-            yield too_long(self.number)
+            yield _too_long(self.number)
         elif self.size:
             yield Lines(b"".join(self.kept), self.number, self.offset)
         self._begin_line(self.number + bool(self.dropped or self.size), 0)
@@ -259,6 +256,6 @@ class _LineCutter:
         self.kept, self.size, self.dropped = [], 0, 0
 
 
-def too_long(number: int) -> Flaw:
+def _too_long(number: int) -> Flaw:
     """The flaw of a row that is too long."""
     return Flaw(number, 1, Fault.TOO_LONG, f"more than {LONGEST_ROW >> 20} MB")
