@@ -51,7 +51,7 @@ ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 PATTERN = "*?[]{}\\"
 
 # Where Java says why it does not start, unless an old Java cannot read the code.
-PROBLEM = r"(?im)^(?!.*(?:LinkageError|class file version)).*(?:error|exception|invalid).*(?:\n\w.*)?$"
+PROBLEM = r"(?im)^(?!.*(?:LinkageError|class file)).*(?:error|exception|invalid).*(?:\n\w.*)?$"
 
 # What is wrong if no such line is there.
 NO_JAVA = "no Java 17 or newer runs (apt-get install openjdk-17-jre-headless, or set JAVA_HOME)"

@@ -61,12 +61,13 @@ NO_ROOM = "Error occurred in the VM\\nToo small maximum heap\\n\\tat main"
     [
         ("", NO_JAVA),
         (f"printf '{OLD}' >&2", NO_JAVA),
+        (f"printf '{NO_ROOM}'", b"Error occurred in the VM Too small maximum heap"),
         (
-            f"printf '{NO_ROOM}'",
-            b"Error occurred in the VM Too small maximum heap",
+            "printf 'Invalid size: -Xmxlots\\nError: none\\n' >&2",
+            b"Invalid size: -Xmxlots Error: none",
         ),
     ],
-    ids=["silent", "old", "without room"],
+    ids=["silent", "old", "without room", "misled"],
 )
 def test_a_java_that_does_not_run_is_one_line(simdup, write, java, says, why):
     write("rows.jsonl", '{"text": "a b c"}\n')
