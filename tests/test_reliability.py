@@ -924,7 +924,7 @@ PHASES = {
     "read again": ("simdup.files.fingerprint:_unchanged:3", 8),
     "keep similarities": ("simdup.storage.cached:RecipeCache.keep_similarities:1", 8),
     "group": ("simdup.files.group_files:Grouping.groups:1", 8),
-    "forget": ("simdup.storage.cached:RecipeCache._forget_files:1", 8),
+    "forget": ("simdup.storage.cached:RecipeCache._forget_folders:1", 8),
 }
 
 

@@ -32,7 +32,7 @@ from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import fingerprint_all, tasks
 from simdup.findings import with_findings
-from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Collected, is_dense, read_back
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Collected, are_dense, laid_out
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.fingerprint.tokens import WORDS_EDITION
 from simdup.match.candidates import needs_sieve, sieve_recipe
@@ -40,8 +40,9 @@ from simdup.progress import Progress, ProgressOfScan, silent
 from simdup.recipe import Recipe
 from simdup.records import Document, ScanResult, Skipped, Source
 from simdup.settings import Settings
-from simdup.storage.cached import Recalled, RecipeCache
-from simdup.storage.codec import Outcome
+from simdup.storage.cached import EDITION as BATCH_EDITION
+from simdup.storage.cached import Known, RecipeCache
+from simdup.storage.columns import Outcome
 from simdup.storage.kept_result import CODE, KeptResult, Walked
 from simdup.storage.shown_groups import keep_groups
 from simdup.text.noise import EDITION as NOISE_EDITION
@@ -49,8 +50,6 @@ from simdup.text.noise import EDITION as NOISE_EDITION
 if TYPE_CHECKING:
     from simdup.storage.store import Store
 
-# Files that are recalled from the store at once.
-RECALLED_AT_ONCE = 1 << 12
 # The garbage collector goes through so many new objects in less than a millisecond.
 FEW = 10_000
 
@@ -273,20 +272,17 @@ class _Memory:
             result = self.last.unchanged(self.asked.settings, self.asked.folders)
             if result is not None:
                 return result
-        known = self.cache.recall(found.sources, is_list=self.asked.are_files)
-        if self.asked.settings.parts is not None:
-            known = map(_unless_thin, known)
-        for begin in range(0, len(found.sources), RECALLED_AT_ONCE):
-            batch = list(islice(known, RECALLED_AT_ONCE))
-            positions = [at for at, each in enumerate(batch, begin) if each[1] is not None]
+        for known in self.cache.recall(found.sources, is_list=self.asked.are_files):
+            positions, made = _recalled(known, is_dense=self.asked.settings.parts is not None)
             found.from_store += len(positions)
-            found.add(positions, _recalled(batch, self.cache.width))
+            found.add(positions, made)
         return None
 
     def keep(self, sources: Sequence[Source], made: Fingerprinted) -> None:
         """Keep the outcomes of some sources."""
         if self.cache is not None and made.sketches is not None:
-            self.cache.keep(sources, made.found, made.rows, made.sketches.each())
+            prints = made.rows, made.sketches.sizes, made.sketches.joined()
+            self.cache.keep(sources, made.found, *prints)
 
     def remember(self, result: ScanResult, found: _Found) -> None:
         """Keep the result, unless it is the last one, and its groups by their numbers."""
@@ -304,24 +300,25 @@ def _cache(store: Store, settings: Settings) -> RecipeCache:
     recipe = sieve_recipe(settings.recipe)
     read = edition(settings)
     key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION}
-    key |= {"noise": NOISE_EDITION, "words": WORDS_EDITION} | read
+    key |= {"batches": BATCH_EDITION, "noise": NOISE_EDITION, "words": WORDS_EDITION} | read
     return RecipeCache(store, json.dumps(key), recipe.bits // 8, settings.limits)
 
 
-def _unless_thin(known: Recalled) -> Recalled:
-    """The store's entry of a source; none if parts need a denser sketch of it."""
-    source, outcome, _, sketch = known
-    is_usable = not isinstance(outcome, Document) or is_dense(sketch, outcome.features)
-    return known if is_usable else (source, None, None, b"")
+def _recalled(known: Known, *, is_dense: bool) -> tuple[list[int], Fingerprinted]:
+    """The positions of files of which the store knows something, and what it knows.
 
-
-def _recalled(known: Sequence[Recalled], width: int) -> Fingerprinted:
-    """The outcomes of sources of which the store knows something; rows have `width` bytes."""
-    of_documents = [(row, sketch) for _, _, row, sketch in known if row is not None]
-    joined = b"".join(row for row, _ in of_documents)
-    rows = np.frombuffer(joined, np.uint8).reshape(-1, width)
-    outcomes = tuple(outcome for _, outcome, _, _ in known if outcome is not None)
-    return Fingerprinted(outcomes, rows, read_back(sketch for _, sketch in of_documents))
+    If sketches must be dense, the documents with others are left out.
+    """
+    sketches = laid_out(known.values, known.sizes)
+    made = Fingerprinted(tuple(known.outcomes), known.rows, sketches)
+    if not is_dense:
+        return known.positions, made
+    counts = np.array([document.features for document in made.documents], np.int64)
+    are_usable = are_dense(sketches, counts)
+    of_documents = iter(are_usable.tolist())
+    each_known = zip(known.positions, made.found, strict=True)
+    positions = [at for at, each in each_known if isinstance(each, Skipped) or next(of_documents)]
+    return positions, made.keeping(are_usable)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simdup.arrays import Hashes, Indices, Keys, Values
+from simdup.arrays import Hashes, Indices, Keys, Mask, Values
 from simdup.compute.buckets import sorted_keys
 from simdup.fingerprint.features import Features
 from simdup.settings import USUAL, Limits
@@ -154,18 +154,18 @@ def read_back(sketches: Iterable[bytes]) -> Sketches:
     sizes, odd = np.divmod(np.array(list(map(len, parts)), np.int64), _STORED.itemsize)
     if odd.any():
         raise ValueError("a sketch is cut within a value")
-    return _laid_out(np.frombuffer(b"".join(parts), _STORED).astype(np.uint32, copy=False), sizes)
+    return laid_out(np.frombuffer(b"".join(parts), _STORED).astype(np.uint32, copy=False), sizes)
 
 
-def _laid_out(values: Values, sizes: Indices) -> Sketches:
-    """The sketches whose values stand one after the other."""
+def laid_out(values: Values, sizes: Indices) -> Sketches:
+    """The sketches of these sizes, whose values stand one after the other."""
     return Sketches(values, np.cumsum(sizes) - sizes, sizes)
 
 
 def joined(parts: Sequence[Sketches]) -> Sketches:
     """The sketches of several collections as one, in order."""
     sizes = np.concatenate([np.empty(0, np.int64), *(part.sizes for part in parts)])
-    return _laid_out(np.concatenate([_NO_VALUES, *(part.joined() for part in parts)]), sizes)
+    return laid_out(np.concatenate([_NO_VALUES, *(part.joined() for part in parts)]), sizes)
 
 
 def thinned(
@@ -194,16 +194,17 @@ def up_to(large: Sketches, limits: Keys) -> Sketches:
     return Sketches(large.values, large.begins, low, large.mapped)
 
 
-def is_dense(sketch: bytes, count: int) -> bool:
-    """Whether these bytes, which are stored of a text with `count` features, are a dense sketch.
+def are_dense(large: Sketches, counts: Indices) -> Mask:
+    """Whether these stored sketches of texts with `counts` features (n,) are dense ones; (n,).
 
     The dense sketch of a long text has hundreds of values that another one lacks; shorter texts
     have the same sketch either way.
     """
-    usual, dense = (
-        int(_stored_limits(np.array([count]), most)[0] >> _HALF) for most in (LEVELS, DENSE_LEVELS)
-    )
-    return usual == dense or int.from_bytes(sketch[-_STORED.itemsize :], "little") > usual
+    usual, dense = (_stored_limits(counts, most) >> _HALF for most in (LEVELS, DENSE_LEVELS))
+    last = np.zeros(len(counts), np.uint64)
+    has_any = large.sizes > 0
+    last[has_any] = large.values[(large.begins + large.sizes - 1)[has_any]]
+    return (usual == dense) | (last > usual)
 
 
 def sampled(ids: Hashes, count: int, most_levels: int = LEVELS) -> Hashes:

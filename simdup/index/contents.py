@@ -28,7 +28,7 @@ from simdup.index.metadata import damaged, has_samples, is_made_alike
 from simdup.index.segments import PIECES, SIZE, Segment, cut, segment, write_pieces, wrong_tables
 from simdup.records import Document, Source
 from simdup.settings import FORMATS, Limits
-from simdup.storage.codec import STATUS_SIZE, entry, folder_of, outcome_in, status_in
+from simdup.storage.codec import STATUS_SIZE, document_in, entry, folder_of, status_in
 from simdup.text.encodings import encoding_named
 
 # Documents read at once.
@@ -133,9 +133,9 @@ def _document(file: IndexFile, row: tuple[int, bytes, bytes, bytes, int]) -> tup
         raise file.broken(f"the entry of {path!r}")
     try:
         inode, size, mtime_ns, ctime_ns = status_in(data)
-        found, _, sketch = outcome_in(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)
+        found, sketch = document_in(Source(path, size, mtime_ns, ctime_ns, 0, inode), data)
         is_sound = not len(sketch) % SKETCH_VALUE
-        if isinstance(found, Document) and 0 < found.features < FEATURES and is_sound:
+        if 0 < found.features < FEATURES and is_sound:
             _check_encoding(found.encoding)
             return found, sketch
     except (ValueError, struct.error) as error:
@@ -240,7 +240,7 @@ def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sk
         (parent,) = file.row("SELECT id FROM folders WHERE path = ?", folder, kinds=[(int,)])
         for own, document in in_folder:
             name = os.fsencode(document.path)[len(folder) :]
-            data = entry(document.source, document, b"", next(each_sketch))
+            data = entry(document, next(each_sketch))
             entries.append((own, parent, name, data, checksum_of(own, folder, name, data)))
     insert = "INSERT OR IGNORE INTO documents VALUES (?, ?, ?, ?, ?)"
     new = file.execute_many(insert, entries) if entries else 0

@@ -1,8 +1,9 @@
 """The entries of a store for one recipe: fingerprints of files, similarities of pairs, results.
 
-A file that changed just before the scan is not kept, since its times would not show the next
-change. Entries are dropped when their file is gone. Every entry carries a checksum, because
-SQLite does not notice a flipped bit; an entry that does not match its checksum is ignored.
+What is found out of the files of one folder together is kept together, as a batch of a few hundred
+files. A file that changed just before the scan is not kept, since its times would not show the next
+change. Batches are made anew when files of theirs are gone or have changed. Every batch carries a
+checksum, because SQLite does not notice a flipped bit; a batch that does not match it is ignored.
 """
 
 from __future__ import annotations
@@ -12,34 +13,47 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import groupby, repeat
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import compress, repeat
+from operator import not_
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from simdup.arrays import Digests, Indices, Rows, Similarities
+from simdup.arrays import Digests, Indices, Rows, Similarities, Values
 from simdup.compute.hashing import mix64
 from simdup.records import Document, Source
 from simdup.settings import USUAL, Limits
-from simdup.storage.codec import Outcome, entry, folder_of, is_settled, outcome_in, status
+from simdup.storage.codec import folder_of, is_settled, status
+from simdup.storage.columns import Batch, Outcome, as_columns, batch_from, from_columns
 
 if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
     from simdup.storage.store import Store
 
-#: A source, its outcome if known, and for a document its fingerprint and sketch.
-Recalled: TypeAlias = tuple[Source, Outcome | None, bytes | None, bytes]
+#: Raised when batches change, so that a scan with an older store reads every file again.
+EDITION = 1
+
+# Files that are recalled at once.
+RECALLED_AT_ONCE = 1 << 12
 
 # Pairs looked up at once.
 KEYS_AT_ONCE = 1 << 14
 
-# Stands for a missing record and its checksum.
-_NOTHING: tuple[bytes, int | None] = b"", None
 
-_UNKNOWN = None, None, b""
+class Known(NamedTuple):
+    """What a store knows of some files.
 
-# Types are checked because a flipped bit can change them too.
-_ARE_BYTES = "typeof(name) = 'blob' AND typeof(record) = 'blob'"
+    positions: Where they are among the files that were asked for.
+    outcomes: One for each of them.
+    rows: (documents among these, width)
+    sizes, values: Those of the sketches of the documents; values stand one after the other.
+    """
+
+    positions: list[int]
+    outcomes: list[Outcome]
+    rows: Rows
+    sizes: Indices
+    values: Values
 
 
 class RecipeCache:
@@ -52,85 +66,126 @@ class RecipeCache:
         self.seed = crc32(key.encode())
         self.salt = np.frombuffer(blake2b(key.encode(), digest_size=16).digest(), np.uint64)
         self.folders: dict[bytes, int] = {}
-        # Names that the store has and the scan did not ask for, by folder: perhaps deleted files.
-        self.unasked: dict[bytes, list[bytes]] = {}
+        # By its number, a batch of a folder with files that are not as they were: whether each of
+        # them has changed, or else was not asked for and perhaps is gone; and their names.
+        self._outdated: dict[int, tuple[bytes, list[bool], list[str]]] = {}
         self.asked = self.known = 0
 
-    def recall(self, sources: Iterable[Source], *, is_list: bool = False) -> Iterator[Recalled]:
-        """Yield each source, its outcome if known, and for a document its fingerprint and sketch.
+    def recall(self, sources: Sequence[Source], *, is_list: bool = False) -> Iterator[Known]:
+        """Yield what is known of these files, thousands at once; nothing of the others.
 
-        Records are read folder by folder; for a list, which may be in any order, one by one.
+        A list may leave out any files, so it tells nothing of the others in their folders.
         """
-        for name, in_folder in groupby(sources, lambda each: folder_of(each.path)):
-            folder = os.fsencode(os.path.abspath(name))
-            seed = crc32(folder, self.seed)
-            records = {} if is_list else self._records(folder)
-            for source in in_folder:
-                base = os.fsencode(source.path[len(name) :])
-                if is_list:
-                    records = self._records(folder, base)
-                record, checksum = records.pop(base, _NOTHING)
-                found: tuple[Outcome | None, bytes | None, bytes] = _UNKNOWN
-                if record.startswith(status(source)) and (
-                    crc32(record, crc32(base, seed)) == checksum
-                ):
-                    self.known += 1
-                    found = outcome_in(source, record, self.width)
-                self.asked += 1
-                yield source, *found
-            if records:
-                self.unasked.setdefault(folder, []).extend(records)
+        folders: dict[str, dict[str, int]] = {}
+        for position, source in enumerate(sources):
+            name = folder_of(source.path)
+            folders.setdefault(name, {})[source.path[len(name) :]] = position
+        self.asked += len(sources)
+        found, count = list[Known](), 0
+        for name, asked in folders.items():
+            for known in self._in_folder(name, asked, sources, is_list=is_list):
+                found.append(known)
+                count += len(known.positions)
+                if count >= RECALLED_AT_ONCE:
+                    yield _joined(found)
+                    found, count = [], 0
+        if found:
+            yield _joined(found)
 
-    def _records(self, folder: bytes, *only: bytes) -> dict[bytes, tuple[bytes, int | None]]:
-        """Return the records and checksums of a folder's files by name, and note its number.
+    def _in_folder(
+        self, name: str, asked: dict[str, int], sources: Sequence[Source], *, is_list: bool
+    ) -> Iterator[Known]:
+        """Yield what is known of the files of a folder, batch by batch; see `recall`.
 
-        If there is a name in `only`, only of the file with this name.
+        `asked` has the positions of these files by their names.
+        """
+        folder, left = os.fsencode(os.path.abspath(name)), dict(asked)
+        for number, batch in self._batches(folder):
+            positions, are_known = list[int](), list[bool]()
+            for each, was in zip(batch.names, batch.statuses, strict=True):
+                at = left.get(each)
+                are_known.append(at is not None and status(sources[at]) == was)
+                if are_known[-1]:
+                    positions.append(left.pop(each))
+            if not all(are_known):
+                if not is_list:
+                    others = list(compress(batch.names, map(not_, are_known)))
+                    self._outdated[number] = folder, [each in asked for each in others], others
+                batch = batch.take(np.array(are_known))  # noqa: PLW2901
+            if positions:
+                self.known += len(positions)
+                files = (sources[at] for at in positions)
+                outcomes = list(from_columns(files, batch.told, batch.records))
+                yield Known(positions, outcomes, batch.rows, batch.sizes, batch.values)
+
+    def _batches(self, folder: bytes) -> Iterator[tuple[int, Batch]]:
+        """Yield each batch of a folder with its number, the newest first.
+
+        Notes the number of the folder.
         """
         found = self.store.execute(
-            "SELECT id, name, record, checksum FROM folders"  # noqa: S608  (constants)
-            f" LEFT JOIN files ON folder = id AND recipe = ? AND {_ARE_BYTES}"
-            f"{' AND name = ?' * len(only)} WHERE path = ?",
-            *(self.number, *only, folder),
+            "SELECT id, number FROM folders LEFT JOIN batches ON folder = id AND recipe = ?"
+            " WHERE path = ? ORDER BY number DESC",
+            *(self.number, folder),
         )
-        if found:
-            self.folders[folder] = found[0][0]
-        return {name: (record, checksum) for _, name, record, checksum in found if name is not None}
+        for own, number in found:
+            self.folders[folder] = own
+            if number is not None and (batch := self._batch(folder, number)) is not None:
+                yield number, batch
+
+    def _batch(self, folder: bytes, number: int) -> Batch | None:
+        """Return a batch of a folder; None if it is damaged or gone."""
+        found = self.store.execute(
+            "SELECT data, checksum FROM batches WHERE number = ? AND typeof(data) = 'blob'", number
+        )
+        for data, checksum in found:
+            if crc32(data, crc32(folder, self.seed)) == checksum:
+                return batch_from(data, self.width)
+        return None
 
     def keep(
         self,
         sources: Sequence[Source],
         found: Sequence[Outcome],
         rows: Rows,
-        sketches: Iterable[bytes] = repeat(b""),
+        sizes: Indices,
+        values: Values,
     ) -> None:
-        """Keep the outcomes of some sources, with rows and sketches of the documents."""
-        of_documents = zip((row.tobytes() for row in rows), sketches, strict=False)
-        made = []
-        for source, outcome in zip(sources, found, strict=True):
-            kept = next(of_documents) if isinstance(outcome, Document) else (b"", b"")
+        """Keep the outcomes of some sources; for the rest see `Known`."""
+        are_documents = np.array([isinstance(each, Document) for each in found], bool)
+        place, ends, count = np.cumsum(are_documents) - 1, np.cumsum(sizes), 0
+        folders: dict[str, list[int]] = {}
+        for at, (source, outcome) in enumerate(zip(sources, found, strict=True)):
             is_lasting = isinstance(outcome, Document) or outcome.reason.is_lasting
             if is_lasting and is_settled(source, self.began):
-                made.append((source, entry(source, outcome, *kept)))
+                folders.setdefault(folder_of(source.path), []).append(at)
+                count += 1
         with self.store.writing():
-            self._insert(made)
+            for name, kept in folders.items():
+                files = [sources[at] for at in kept]
+                names = [each.path[len(name) :] for each in files]
+                columns = as_columns([found[at] for at in kept])
+                of_documents = place[kept][are_documents[kept]]
+                prints = rows[of_documents], sizes[of_documents]
+                sketches = [values[ends[at] - sizes[at] : ends[at]] for at in of_documents]
+                joined = np.concatenate([values[:0], *sketches])
+                batch = Batch(names, list(map(status, files)), *columns, *prints, joined)
+                self._insert(os.fsencode(os.path.abspath(name)), batch)
         if self.store.is_open:
-            self.store.kept += len(made)
+            self.store.kept += count
 
-    def _insert(self, made: Sequence[tuple[Source, bytes]]) -> None:
-        values = []
-        for name, in_folder in groupby(made, lambda each: folder_of(each[0].path)):
-            folder = os.fsencode(os.path.abspath(name))
-            if folder not in self.folders:
-                insert = "INSERT OR IGNORE INTO folders (path, used) VALUES (?, ?)"
-                self.store.execute(insert, folder, self.store.today)
-                for (new,) in self.store.execute("SELECT id FROM folders WHERE path = ?", folder):
-                    self.folders[folder] = new
-            number, seed = self.folders.get(folder), crc32(folder, self.seed)
-            for source, record in in_folder:
-                base = os.fsencode(source.path[len(name) :])
-                checksum = crc32(record, crc32(base, seed))
-                values.append((number, self.number, base, record, checksum))
-        self.store.execute_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", values)
+    def _insert(self, folder: bytes, batch: Batch) -> None:
+        if folder not in self.folders:
+            insert = "INSERT OR IGNORE INTO folders (path, used) VALUES (?, ?)"
+            self.store.execute(insert, folder, self.store.today)
+            for (new,) in self.store.execute("SELECT id FROM folders WHERE path = ?", folder):
+                self.folders[folder] = new
+        data = batch.as_bytes()
+        self.store.execute(
+            "INSERT INTO batches (folder, recipe, files, data, checksum) VALUES (?, ?, ?, ?, ?)",
+            *(self.folders.get(folder), self.number, len(batch.names)),
+            *(data, crc32(data, crc32(folder, self.seed))),
+        )
 
     def similarities(self, left: Digests, right: Digests) -> Similarities:
         """Return the similarity of each pair of feature digests (m, 2); NaN if unknown; (m,)."""
@@ -213,7 +268,8 @@ class RecipeCache:
         """Forget files that are gone from under the roots, and note what this scan used."""
         today = self.store.today
         with self.store.writing():
-            self._forget_files()
+            for number, about in self._outdated.items():
+                self._renew(number, *about)
             for root in roots:
                 self._forget_folders(os.fsencode(os.path.abspath(root)))
             update = "UPDATE folders SET used = ? WHERE id = ? AND used IS NOT ?"
@@ -240,14 +296,21 @@ class RecipeCache:
         counts = (("asked", self.asked), ("known", self.known))
         self.store.execute_many("INSERT OR REPLACE INTO scans VALUES (?, ?)", counts)
 
-    def _forget_files(self) -> None:
-        gone = (
-            (self.folders[folder], name)
-            for folder, names in self.unasked.items()
-            for name in names
-            if _is_gone(os.path.join(folder, name))
-        )
-        self.store.execute_many("DELETE FROM files WHERE folder = ? AND name = ?", gone)
+    def _renew(
+        self, number: int, folder: bytes, are_changed: Sequence[bool], names: Sequence[str]
+    ) -> None:
+        """Keep a batch of a folder without the files that have changed or are gone."""
+        of_names = zip(are_changed, names, strict=True)
+        gone = {
+            name
+            for is_changed, name in of_names
+            if is_changed or _is_gone(os.path.join(folder, os.fsencode(name)))
+        }
+        if gone and (batch := self._batch(folder, number)) is not None:
+            self.store.execute("DELETE FROM batches WHERE number = ?", number)
+            stays = np.array([name not in gone for name in batch.names])
+            if stays.any():
+                self._insert(folder, batch.take(stays))
 
     def _forget_folders(self, root: bytes) -> None:
         inside = os.path.join(root, b"")
@@ -259,8 +322,15 @@ class RecipeCache:
             for number, path in found
             if path not in self.folders and not _is_gone(root) and _is_gone(path)
         ]
-        self.store.execute_many("DELETE FROM files WHERE folder = ?", gone)
+        self.store.execute_many("DELETE FROM batches WHERE folder = ?", gone)
         self.store.execute_many("DELETE FROM folders WHERE id = ?", gone)
+
+
+def _joined(found: Sequence[Known]) -> Known:
+    positions = [at for each in found for at in each.positions]
+    outcomes = [outcome for each in found for outcome in each.outcomes]
+    arrays = zip(*(each[2:] for each in found), strict=True)
+    return Known(positions, outcomes, *map(np.concatenate, arrays))
 
 
 def _check(checks: Digests, values: Indices) -> Indices:

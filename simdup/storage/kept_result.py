@@ -11,14 +11,13 @@ import io
 import json
 import marshal
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from hashlib import blake2b
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simdup.records import (
     Candidates,
@@ -29,40 +28,24 @@ from simdup.records import (
     Kind,
     Member,
     Part,
-    Reason,
     ScanResult,
     Skipped,
     Source,
     Stats,
-    Unread,
     Version,
     doubtful,
-    without_text,
 )
 from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
-from simdup.storage.codec import PACKED, Outcome, is_settled
+from simdup.storage.codec import is_settled
+from simdup.storage.columns import Outcome, as_columns, from_columns
 
 # Makes a record in half the time of a call of its class.
 _new = tuple.__new__
 
 # Bytes of a digest.
 _DIGEST = 16
-_VOID = f"V{_DIGEST}"
 
-#: A document of a result: what is known of it besides the file.
-DOCUMENT = np.dtype(
-    [
-        ("about", "<i4"),  # the number of its encoding, noise, packing, doubt and unread content
-        ("confidence", "<f8"),
-        ("damaged", "<i8"),
-        ("features", "<i8"),
-        ("bytes_digest", _VOID),
-        ("text_digest", _VOID),
-        ("features_digest", _VOID),
-        ("words_digest", _VOID),  # zeros if unknown
-    ]
-)
 _KINDS = [None, *Kind]
 _NUMBERS: dict[Any, int] = {kind: number for number, kind in enumerate(_KINDS)}
 
@@ -170,15 +153,9 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     """
     files = (each if isinstance(each, Document) else each.file for each in outcomes)
     position_of = {id(each): position for position, each in enumerate(files)}
-    documents, abouts = _told_documents(result.documents)
+    columns, records = as_columns(outcomes)
     stats = result.stats
-    told = {
-        "abouts": abouts,
-        "skipped": [
-            [position, *_told_skipped(each)]
-            for position, each in enumerate(outcomes)
-            if isinstance(each, Skipped)
-        ],
+    told = columns | {
         "groups": [_told_group(each, position_of) for each in result.groups],
         "patterns": [_told_group(each, position_of) for each in result.patterns],
         "parts": result.parts,
@@ -188,7 +165,7 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     }
     data = io.BytesIO()
     data.write(json.dumps(told).encode() + b"\n")
-    for array in (documents, np.ascontiguousarray(result.rows)):
+    for array in (records, np.ascontiguousarray(result.rows)):
         np.save(data, array)
     return data.getvalue()
 
@@ -198,14 +175,14 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     file = io.BytesIO(data)
     told = json.loads(file.readline())
     records, rows = np.load(file), np.load(file)
-    skipped = {at: _skipped(walked.sources[at], *each) for at, *each in told["skipped"]}
-    sources = (each for at, each in enumerate(walked.sources) if at not in skipped)
-    documents = tuple(_documents(sources, records, told["abouts"]))
+    outcomes = tuple(from_columns(walked.sources, told, records))
+    documents = tuple(each for each in outcomes if isinstance(each, Document))
+    skipped = (each for each in outcomes if isinstance(each, Skipped))
     width = rows.shape[1]
-    of_documents = zip(documents, rows.view(f"V{width}").ravel().tolist(), strict=True)
+    prints = iter(rows.view(f"V{width}").ravel().tolist())
     files = [
-        (skipped[at].file, bytes(width)) if at in skipped else next(of_documents)
-        for at in range(len(walked.sources))
+        (each, next(prints)) if isinstance(each, Document) else (each.file, bytes(width))
+        for each in outcomes
     ]
     size, ignored, siblings, identity_only = told["stats"]
     counts = len(walked.sources), len(documents), size
@@ -215,7 +192,7 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
         documents,
         rows,
         tuple(_group(each, files) for each in told["groups"]),
-        (*walked.skipped, *skipped.values()),
+        (*walked.skipped, *skipped),
         candidates_from(told["candidates"]),
         Stats(*counts, 0.0, len(walked.sources), ignored, siblings, kinds),
         patterns=tuple(_group(each, files) for each in told["patterns"]),
@@ -225,46 +202,6 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
         ),
         doubtful=doubtful(documents),
     )
-
-
-def _told_skipped(skipped: Skipped) -> list[Any]:
-    file = skipped.file
-    about = None if file is None else [file.encoding, file.bytes_digest.hex(), file.packing]
-    return [skipped.reason.value, skipped.detail, about]
-
-
-def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) -> Skipped:
-    file = None
-    if about is not None:
-        encoding, digest, packing = about
-        file = without_text(source, encoding, bytes.fromhex(digest), packing)
-    return Skipped(source.path, Reason(reason), detail, file)
-
-
-def _told_documents(documents: Sequence[Document]) -> tuple[NDArray[Any], list[tuple[object, ...]]]:
-    """The records of documents, and the list that their numbers `about` count."""
-    abouts: dict[tuple[object, ...], int] = {}
-    records = np.empty(len(documents), DOCUMENT)
-    for number, each in enumerate(documents):
-        said = each.encoding, each.noise, each.packing, each.doubt, each.unread
-        about = abouts.setdefault(said, len(abouts))
-        records[number] = about, *tuple(each)[PACKED], each.words_digest or bytes(_DIGEST)
-    return records, list(abouts)
-
-
-def _documents(
-    sources: Iterable[Source], records: NDArray[Any], abouts: list[list[Any]]
-) -> Iterator[Document]:
-    """Yield the document of each source."""
-    known = [[*each, tuple(Unread(*one) for one in unread)] for *each, unread in abouts]
-    for source, record in zip(sources, records.tolist(), strict=True):
-        about, sure, damaged, features, of_bytes, of_text, of_features, of_words = record
-        encoding, noise, packing, doubt, unread = known[about]
-        text = of_bytes if of_text == of_bytes else of_text  # one object takes less memory
-        words = of_words if any(of_words) else b""
-        numbers = encoding, sure, damaged, features
-        digests = of_bytes, text, of_features
-        yield _new(Document, (source, *numbers, *digests, noise, packing, doubt, words, unread))
 
 
 def _told_group(group: Group, position_of: dict[int, int]) -> list[Any]:

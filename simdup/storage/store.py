@@ -23,10 +23,11 @@ from simdup.storage.sqlite import Database, DatabaseKind, files_of, make_private
 _TABLES = """
 CREATE TABLE IF NOT EXISTS recipes (id INTEGER PRIMARY KEY, key TEXT UNIQUE, used INTEGER);
 CREATE TABLE IF NOT EXISTS folders (id INTEGER PRIMARY KEY, path BLOB UNIQUE, used INTEGER);
-CREATE TABLE IF NOT EXISTS files (
-    folder INTEGER, recipe INTEGER, name BLOB, record BLOB, checksum INTEGER,
-    PRIMARY KEY (folder, recipe, name)
-) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batches (
+    number INTEGER PRIMARY KEY, folder INTEGER, recipe INTEGER, files INTEGER, data BLOB,
+    checksum INTEGER
+);
+CREATE INDEX IF NOT EXISTS batches_of_folder ON batches (folder, recipe);
 CREATE TABLE IF NOT EXISTS similarities (
     key INTEGER PRIMARY KEY, value INTEGER, checksum INTEGER, made INTEGER
 );
@@ -37,9 +38,17 @@ CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
 CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, entry TEXT, checksum INTEGER);
 """
 
+# A table that older versions made, which goes.
+_OLD_TABLE = """
+CREATE TABLE IF NOT EXISTS files (
+    folder INTEGER, recipe INTEGER, name BLOB, record BLOB, checksum INTEGER,
+    PRIMARY KEY (folder, recipe, name)
+) WITHOUT ROWID;
+"""
+
 #: Its format is raised whenever a table or its records change; a newer store is not touched.
 #: Adding a table does not raise it: an older simdup moves such a store aside, and begins anew.
-STORE = DatabaseKind("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES)
+STORE = DatabaseKind("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES + _OLD_TABLE)
 
 
 def default_place() -> str:
@@ -129,15 +138,16 @@ class Store(Database):
         """Count what is in the store, and what the last scan found there."""
         counts = [
             (self.execute(f"SELECT count(*) FROM {table}") or [(0,)])[0][0]  # noqa: S608
-            for table in ("files", "folders", "similarities", "results")
+            for table in ("folders", "similarities", "results")
         ]
         recipes = self.execute(
-            "SELECT key, count(*) FROM recipes JOIN files ON recipe = id"
-            " WHERE typeof(key) = 'text' GROUP BY id ORDER BY id"
+            "SELECT key, sum(files) FROM recipes JOIN batches ON recipe = id"
+            " WHERE typeof(key) = 'text' AND typeof(files) = 'integer' GROUP BY id ORDER BY id"
         )
         last = dict(self.execute("SELECT name, value FROM scans WHERE typeof(value) = 'integer'"))
         size, asked, known = size_of(self.path), last.get("asked", 0), last.get("known", 0)
-        return Info._make((self.path, size, *counts, tuple(recipes), asked, known))
+        files = sum(count for _, count in recipes)
+        return Info._make((self.path, size, files, *counts, tuple(recipes), asked, known))
 
     def clear(self, days: int | None = None) -> None:
         """Forget everything, or everything that no scan has used for this number of days.
@@ -148,7 +158,7 @@ class Store(Database):
         with self.writing():
             for table, column in (("folders", "folder"), ("recipes", "recipe")):
                 self.execute(
-                    f"DELETE FROM files WHERE {column} IN"  # noqa: S608  (constants)
+                    f"DELETE FROM batches WHERE {column} IN"  # noqa: S608  (constants)
                     f" (SELECT id FROM {table} WHERE used < ?)",
                     before,
                 )
@@ -207,7 +217,7 @@ def _opened(path: str) -> sqlite3.Connection:
         patiently(connection.execute, "PRAGMA journal_mode = WAL")
         # After a power cut the last entries may be missing; the others are intact.
         connection.execute("PRAGMA synchronous = NORMAL")
-        patiently(connection.executescript, _TABLES)
+        patiently(connection.executescript, f"DROP TABLE IF EXISTS files;{_TABLES}")
     except BaseException:
         connection.close()
         raise

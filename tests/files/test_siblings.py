@@ -210,7 +210,7 @@ def test_a_file_that_vanishes_meanwhile_is_refused(forms):
 
 @pytest.mark.usefixtures("matched_again", "settled")
 def test_sketches_come_from_the_store_in_parts(forms, tmp_path, monkeypatch):
-    monkeypatch.setattr("simdup.files.scan.RECALLED_AT_ONCE", 5)
+    monkeypatch.setattr("simdup.storage.cached.RECALLED_AT_ONCE", 5)
     with closing(Store(tmp_path / "store", pytest.fail)) as store:
         first, again = scan([forms], store=store), scan([forms], store=store)
 

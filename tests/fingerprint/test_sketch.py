@@ -21,7 +21,7 @@ from simdup.fingerprint.sketch import (
     LEVELS,
     Collected,
     Sketches,
-    is_dense,
+    are_dense,
     joined,
     read_back,
     sketches,
@@ -155,15 +155,15 @@ def test_the_usual_sketch_is_where_a_larger_one_begins():
     assert dense.sizes[-1] == pytest.approx(SIZES[-1] / 4, rel=0.03)
 
 
-def test_the_bytes_of_a_sketch_tell_whether_it_is_dense():
+def test_a_sketch_tells_whether_it_is_dense():
     for size in SIZES[1:]:
         dense, usual = (
-            next(iter(sketches(one(hashes(size)), most_levels=most).each()))
-            for most in (DENSE_LEVELS, LEVELS)
+            sketches(one(hashes(size)), most_levels=most) for most in (DENSE_LEVELS, LEVELS)
         )
 
-        assert is_dense(dense, size)
-        assert is_dense(usual, size) == (dense == usual)
+        assert are_dense(dense, np.array([size])).tolist() == [True]
+        is_same = len(dense.values) == len(usual.values)
+        assert are_dense(usual, np.array([size])).tolist() == [is_same]
 
 
 @pytest.fixture

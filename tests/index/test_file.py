@@ -534,7 +534,7 @@ def test_a_sketch_that_is_cut_off_is_an_error(place, sketch):
     own = document("/a")
     with made(place) as connection:
         keep(connection, ["/a"], [1])
-        data = entry(own.source, own, b"", sketch)
+        data = entry(own, sketch)
         values = data, checksum_of(1, b"/", b"a", data)
         connection.execute("UPDATE documents SET entry = ?, checksum = ?", *values)
 

@@ -66,13 +66,12 @@ def tree(write, english, simplified):
 
 @pytest.fixture
 def lookups(monkeypatch):
-    """Return the sources of which scans asked the store, one by one."""
+    """Return the sources of which scans asked the store."""
     asked, real = [], RecipeCache.recall
 
     def recalling(self, sources, **options):
-        for each in real(self, sources, **options):
-            asked.append(each[0].path)
-            yield each
+        asked.extend(each.path for each in sources)
+        return real(self, sources, **options)
 
     monkeypatch.setattr(RecipeCache, "recall", recalling)
     return asked

@@ -28,6 +28,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from simdup.files import scan as scanning
 from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
+from simdup.fingerprint.sketch import laid_out
 from simdup.match.engine import LocalEngine
 from simdup.recipe import Recipe
 from simdup.records import Document, Reason, Skipped, Source
@@ -92,7 +93,26 @@ def keep(place, *outcomes, key="recipe", **fields):
     ]
     with opened(place) as store:
         made = np.array(rows, np.uint8).reshape(-1, WIDTH)
-        RecipeCache(store, key, WIDTH).keep(sources, outcomes, made, map(sketch, numbers))
+        RecipeCache(store, key, WIDTH).keep(sources, outcomes, made, *sketches(*numbers))
+
+
+def sketches(*numbers):
+    """The sizes and values of the sketches of these numbers."""
+    return np.array(numbers, np.int64), np.zeros(sum(numbers), np.uint32)
+
+
+def told(cache, sources, **options):
+    """Return the outcome, row and sketch that a store has for each source; None for no document."""
+    found = [(None, None, None)] * len(sources)
+    for known in cache.recall(sources, **options):
+        prints = zip(
+            map(bytes, known.rows), laid_out(known.values, known.sizes).each(), strict=True
+        )
+        for at, outcome in zip(known.positions, known.outcomes, strict=True):
+            is_document = isinstance(outcome, Document)
+            found[at] = outcome, *(next(prints) if is_document else (None, None))
+        assert not list(prints)
+    return found
 
 
 def recalled(place, *sources, key="recipe", is_list=False):
@@ -101,12 +121,10 @@ def recalled(place, *sources, key="recipe", is_list=False):
     Sketches must be the ones that were kept.
     """
     with opened(place) as store:
-        found = list(RecipeCache(store, key, WIDTH).recall(sources, is_list=is_list))
-    assert [each for each, *_ in found] == list(sources)
-    for _, outcome, _, sketched in found:
-        is_document = isinstance(outcome, Document)
-        assert sketched == (sketch(outcome.damaged) if is_document else b"")
-    return [(outcome, kept) for _, outcome, kept, _ in found]
+        found = told(RecipeCache(store, key, WIDTH), sources, is_list=is_list)
+    for outcome, _, sketched in found:
+        assert sketched == (sketch(outcome.damaged) if isinstance(outcome, Document) else None)
+    return [(outcome, kept) for outcome, kept, _ in found]
 
 
 UNKNOWN = (None, None)
@@ -119,7 +137,7 @@ def scanned(place, *paths, said=None, filters=DEFAULTS, are_files=False, **chose
 
 
 def known_files(place):
-    return by_sql(place, "SELECT count(*) FROM files")[0][0]
+    return by_sql(place, "SELECT total(files) FROM batches")[0][0]
 
 
 @pytest.fixture
@@ -207,7 +225,7 @@ def test_a_file_modified_just_before_the_scan_is_not_kept(
     with opened(place) as store:
         cache = RecipeCache(store, "recipe", WIDTH)
         made = document(**{time: cache.began - 2_000_000_000 + later_ns})
-        cache.keep([made.source], [made], np.array([list(row())], np.uint8), [sketch()])
+        cache.keep([made.source], [made], np.array([list(row())], np.uint8), *sketches(0))
 
     assert recalled(place, made.source) == [(made, row()) if is_known else UNKNOWN]
 
@@ -351,6 +369,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
     NAMES = ("a", "b", "in/a", "in/deep/a", "in/deep/b")
     # Every scan meets these, so that it reads every folder's records.
     ALWAYS = ("z", "in/z", "in/deep/z")
+    NUMBERS = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 4), min_size=1)
 
     def __init__(self):
         super().__init__()
@@ -368,22 +387,23 @@ class StoreAndDictionary(RuleBasedStateMachine):
     def reopened(self):
         return Store(Path(self.at("store")), pytest.fail)
 
-    @rule(key=st.sampled_from(KEYS), name=st.sampled_from(NAMES), number=st.integers(0, 4))
-    def keep(self, key, name, number):
-        now = self.now[name]
-        Path(now.path).touch()
-        made = (
-            document(number=number)._replace(source=now)
-            if number < 3
-            else Skipped(now.path, Reason.EMPTY if number == 3 else Reason.UNREADABLE, "why")
-        )
-        rows = [list(row(number))] if number < 3 else []
-        cache = RecipeCache(self.store, key, WIDTH)
-        made_rows = np.array(rows, np.uint8).reshape(-1, WIDTH)
-        cache.keep([now], [made], made_rows, [sketch(number)] * len(rows))
-        if number < 4:
-            known = (bytes(rows[0]), sketch(number)) if rows else (None, b"")
-            self.kept[key, name] = (now, made, *known)
+    @rule(key=st.sampled_from(KEYS), numbers=NUMBERS)
+    def keep(self, key, numbers):
+        sources, found, rows = [], [], []
+        for name, number in numbers.items():
+            now, reason = self.now[name], Reason.EMPTY if number == 3 else Reason.UNREADABLE
+            Path(now.path).touch()
+            sources.append(now)
+            skipped, known = Skipped(now.path, reason, "why"), (None, None)
+            found.append(document(number=number)._replace(source=now) if number < 3 else skipped)
+            if number < 3:
+                rows.append(list(row(number)))
+                known = row(number), sketch(number)
+            if number < 4:
+                self.kept[key, name, now] = found[-1], *known
+        made = np.array(rows, np.uint8).reshape(-1, WIDTH)
+        made_of = sketches(*(number for number in numbers.values() if number < 3))
+        RecipeCache(self.store, key, WIDTH).keep(sources, found, made, *made_of)
 
     @rule(
         name=st.sampled_from(NAMES),
@@ -399,9 +419,11 @@ class StoreAndDictionary(RuleBasedStateMachine):
         there = [each for each in self.now.values() if os.path.exists(each.path)]
         for key in self.KEYS:
             cache = RecipeCache(self.store, key, WIDTH)
-            assert len(list(cache.recall(there))) == len(there)
+            told(cache, there)
             cache.finish([self.folder.name])
-        self.kept = {of: kept for of, kept in self.kept.items() if of[1] != name}
+        self.kept = {  # what has changed is forgotten too
+            of: kept for of, kept in self.kept.items() if of[1] != name and of[2] == self.now[of[1]]
+        }
 
     @rule()
     def reopen(self):
@@ -414,10 +436,10 @@ class StoreAndDictionary(RuleBasedStateMachine):
             for is_list in (False, True):
                 cache = RecipeCache(self.store, key, WIDTH)
                 in_order = sorted(self.now.values())[:: -1 if is_list else 1]
-                for now, *found in cache.recall(in_order, is_list=is_list):
+                found = told(cache, in_order, is_list=is_list)
+                for now, known in zip(in_order, found, strict=True):
                     name = os.path.relpath(now.path, self.folder.name)
-                    then, *known = self.kept.get((key, name), (None, None, None, b""))
-                    assert found == (known if then == now else [None, None, b""])
+                    assert known == self.kept.get((key, name, now), (None, None, None))
 
     def teardown(self):
         self.store.close()
@@ -445,6 +467,16 @@ def test_a_deleted_folder_is_forgotten_with_all_below(place, tree):
 
     assert known_files(place) == 4
     assert by_sql(place, "SELECT count(*) FROM folders") == [(1,)]
+
+
+def test_of_files_kept_together_only_the_gone_and_the_changed_are_forgotten(place, tree, write):
+    scanned(place, tree)
+    Path("in/e0").unlink()
+    write("in/e1", "other words")
+
+    assert scanned(place, tree).stats.from_store == 8
+    assert known_files(place) == 9
+    assert scanned(place, tree).stats.from_store == 9
 
 
 @pytest.mark.parametrize(
@@ -541,7 +573,7 @@ def test_info_counts_what_is_there(place, tree):
     assert info.results == 1
     ((key, files),) = info.recipes
     assert json.loads(key).keys() == {
-        *("recipe", "sketches", "noise", "reader", "words", "documents")
+        *("recipe", "sketches", "batches", "noise", "reader", "words", "documents")
     }
     assert files == 10
     assert first.stats.from_store == 0
@@ -576,7 +608,7 @@ def test_nothing_is_counted_once_a_store_is_closed(place, tree):
 def emptied(place):
     return [
         by_sql(place, f"SELECT count(*) FROM {table}")[0][0]
-        for table in ("files", "folders", "similarities", "results", "recipes", "scans", "groups")
+        for table in ("batches", "folders", "similarities", "results", "recipes", "scans", "groups")
     ] == [0] * 7
 
 
@@ -672,31 +704,27 @@ def test_clear_forgets_recipes_that_were_not_used(place, tree):
 # Damage
 
 
-def test_no_flipped_bit_of_a_record_is_believed(place):
+def test_no_flipped_bit_of_a_batch_is_believed(place):
     keep(place, document(number=5))
-    ((record, checksum),) = by_sql(place, "SELECT record, checksum FROM files")
+    ((data, checksum),) = by_sql(place, "SELECT data, checksum FROM batches")
 
-    for bit in range(8 * len(record)):
-        flipped = bytearray(record)
+    for bit in range(8 * len(data)):
+        flipped = bytearray(data)
         flipped[bit // 8] ^= 1 << bit % 8
-        by_sql(place, "UPDATE files SET record = ?", bytes(flipped))
+        by_sql(place, "UPDATE batches SET data = ?", bytes(flipped))
         assert recalled(place, source()) == [UNKNOWN]
     for bit in range(63):
-        sql = "UPDATE files SET record = ?, checksum = ?"
-        by_sql(place, sql, record, checksum ^ 1 << bit)
+        sql = "UPDATE batches SET data = ?, checksum = ?"
+        by_sql(place, sql, data, checksum ^ 1 << bit)
         assert recalled(place, source()) == [UNKNOWN]
 
 
 @pytest.mark.parametrize(
     "sql",
-    [
-        "UPDATE files SET name = CAST('b' AS BLOB)",
-        "UPDATE files SET folder = 2",
-        "UPDATE files SET recipe = 2",
-    ],
-    ids=["name", "folder", "recipe"],
+    ["UPDATE batches SET folder = 2", "UPDATE batches SET recipe = 2"],
+    ids=["folder", "recipe"],
 )
-def test_a_record_in_the_place_of_another_is_not_believed(place, sql):
+def test_a_batch_in_the_place_of_another_is_not_believed(place, sql):
     with opened(place) as store:
         RecipeCache(store, "one", WIDTH)
         RecipeCache(store, "two", WIDTH)
@@ -726,9 +754,16 @@ def test_no_flipped_bit_of_a_similarity_is_believed(place, column):
 @pytest.mark.parametrize(
     "column",
     [
-        *("files.record", "files.name", "folders.path", "recipes.key", "scans.value", "scans.name"),
+        *(
+            "batches.data",
+            "batches.files",
+            "folders.path",
+            "recipes.key",
+            "scans.value",
+            "scans.name",
+        ),
         *("similarities.value", "similarities.checksum", "similarities.made"),
-        *("files.checksum", "folders.used", "recipes.used"),
+        *("batches.checksum", "folders.used", "recipes.used"),
         *("results.key", "results.entry", "results.checksum", "results.used"),
     ],
 )
@@ -749,7 +784,7 @@ def test_a_value_of_a_wrong_type_changes_no_answer(place, tree, column, value):
 
 
 @pytest.mark.parametrize("value", ["NULL", "'text'", "x'ff'", "CAST(x'ff' AS TEXT)", "1e300"])
-@pytest.mark.parametrize("column", ["recipes.key", "scans.value", "scans.name"])
+@pytest.mark.parametrize("column", ["recipes.key", "scans.value", "scans.name", "batches.files"])
 def test_a_value_of_a_wrong_type_does_not_crash_info(place, tree, run, column, value):
     scanned(place, tree)
     table, name = column.split(".")
@@ -894,7 +929,7 @@ def test_a_store_that_has_failed_counts_no_file_as_kept(place):
         cache = RecipeCache(store, "recipe", WIDTH)
         store.close()
         made = np.array([list(row(0))], np.uint8)
-        cache.keep([source()], [document()], made, [sketch(0)])
+        cache.keep([source()], [document()], made, *sketches(0))
 
         assert store.kept == 0
 
@@ -916,7 +951,7 @@ DAMAGE = {
     "content": lambda place: place.write_bytes(place.read_bytes()[:100] + bytes(9999)),
     "view": lambda place: by_sql(place, "CREATE VIEW more AS SELECT 1"),
     "trigger": lambda place: by_sql(
-        place, "CREATE TRIGGER more AFTER INSERT ON files BEGIN DELETE FROM folders; END"
+        place, "CREATE TRIGGER more AFTER INSERT ON batches BEGIN DELETE FROM folders; END"
     ),
     "table": lambda place: by_sql(place, "CREATE TABLE more (title)"),
 }
@@ -998,6 +1033,19 @@ def test_no_log_of_a_store_that_was_moved_aside_stays(place):
         assert len(os.listdir(place.parent)) == 3
         with closing(Store(place, lambda _: seen.append(os.listdir(place.parent)))):
             assert seen == [["store.sqlite3.damaged"]]
+
+
+def test_the_table_of_an_older_version_goes(place, tree):
+    files = "CREATE TABLE files ( folder INTEGER, recipe INTEGER, name BLOB, record BLOB,"
+    files += " checksum INTEGER, PRIMARY KEY (folder, recipe, name) ) WITHOUT ROWID"
+    with opened(place):
+        pass
+    by_sql(place, files)
+
+    scanned(place, tree)
+
+    assert scanned(place, tree).stats.from_store == 10
+    assert not by_sql(place, "SELECT name FROM sqlite_master WHERE name = 'files'")
 
 
 def test_an_empty_file_becomes_a_store(place, tree):

@@ -1,0 +1,164 @@
+"""Outcomes of files as bytes and back, column by column: for the entries of a store, and results.
+
+What many documents have in common (encoding, packing, doubts) is told once, with a number. The
+rest of a document is a record of one size, so that numpy reads thousands of them at once. Nothing
+here knows paths: the files are those of a walk, or of a folder in a store.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simdup.arrays import Indices, Mask, Rows, Values
+from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
+from simdup.storage.codec import STATUS_SIZE
+
+Outcome: TypeAlias = Document | Skipped
+
+# Makes a record in half the time of a call of its class.
+_new = tuple.__new__
+
+# Bytes of a digest.
+_DIGEST = 16
+_VOID = f"V{_DIGEST}"
+
+#: A document, without its file.
+DOCUMENT = np.dtype(
+    [
+        ("about", "<i4"),  # the number of its encoding, noise, packing, doubt and unread content
+        ("confidence", "<f8"),
+        ("damaged", "<i8"),
+        ("features", "<i8"),
+        ("bytes_digest", _VOID),
+        ("text_digest", _VOID),
+        ("features_digest", _VOID),
+        ("words_digest", _VOID),  # zeros if unknown
+    ]
+)
+
+# The sizes of the parts of a batch: of its line of JSON, and the numbers of files and documents.
+_HEAD = struct.Struct("<III")
+_STATUS = f"V{STATUS_SIZE}"
+_SIZE, _VALUE = np.dtype("<u8"), np.dtype("<u4")
+
+
+def as_columns(outcomes: Sequence[Outcome]) -> tuple[dict[str, Any], NDArray[Any]]:
+    """What is known of files, besides the files: fields for JSON, and the records of documents."""
+    documents = [each for each in outcomes if isinstance(each, Document)]
+    abouts: dict[tuple[object, ...], int] = {}
+    records = np.empty(len(documents), DOCUMENT)
+    if documents:
+        columns = dict(zip(Document._fields, zip(*documents, strict=True), strict=True))
+        said = (columns[name] for name in ("encoding", "noise", "packing", "doubt", "unread"))
+        columns["about"] = tuple(
+            abouts.setdefault(each, len(abouts)) for each in zip(*said, strict=True)
+        )
+        columns["words_digest"] = tuple(each or bytes(_DIGEST) for each in columns["words_digest"])
+        for name in records.dtype.names or ():
+            column, kind = columns[name], DOCUMENT[name]
+            is_digest = kind == _VOID
+            records[name] = np.frombuffer(b"".join(column), kind) if is_digest else column
+    skipped = [
+        [position, *_told_skipped(each)]
+        for position, each in enumerate(outcomes)
+        if isinstance(each, Skipped)
+    ]
+    return {"abouts": list(abouts), "skipped": skipped}, records
+
+
+def from_columns(
+    sources: Iterable[Source], told: dict[str, Any], records: NDArray[Any]
+) -> Iterator[Outcome]:
+    """Yield the outcome of each source, from what `as_columns` returned."""
+    known = [[*each, tuple(Unread(*one) for one in unread)] for *each, unread in told["abouts"]]
+    skipped = {at: each for at, *each in told["skipped"]}
+    each_record = iter(records.tolist())
+    for at, source in enumerate(sources):
+        if at in skipped:
+            yield _skipped(source, *skipped[at])
+            continue
+        about, sure, damaged, features, of_bytes, of_text, of_features, of_words = next(each_record)
+        encoding, noise, packing, doubt, unread = known[about]
+        text = of_bytes if of_text == of_bytes else of_text  # one object takes less memory
+        words = of_words if any(of_words) else b""
+        numbers = encoding, sure, damaged, features
+        digests = of_bytes, text, of_features
+        yield _new(Document, (source, *numbers, *digests, noise, packing, doubt, words, unread))
+
+
+def _told_skipped(skipped: Skipped) -> list[Any]:
+    file = skipped.file
+    about = None if file is None else [file.encoding, file.bytes_digest.hex(), file.packing]
+    return [skipped.reason.value, skipped.detail, about]
+
+
+def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) -> Skipped:
+    file = None
+    if about is not None:
+        encoding, digest, packing = about
+        file = without_text(source, encoding, bytes.fromhex(digest), packing)
+    return Skipped(source.path, Reason(reason), detail, file)
+
+
+class Batch(NamedTuple):
+    """Files of one folder, and what is known of them.
+
+    names: The name of each file, without the folder.
+    statuses: The `status` of each file when it was read.
+    told, records: As `as_columns` returns them.
+    rows: The fingerprints of the documents.
+    sizes, values: Those of the sketches of the documents; values stand one after the other.
+    """
+
+    names: Sequence[str]
+    statuses: Sequence[bytes]
+    told: dict[str, Any]
+    records: NDArray[Any]
+    rows: Rows
+    sizes: Indices
+    values: Values
+
+    def take(self, kept: Mask) -> Batch:
+        """The batch of some of the files; `kept` (files,)."""
+        is_document, place = np.ones(len(kept), bool), np.cumsum(kept) - 1
+        is_document[[at for at, *_ in self.told["skipped"]]] = False
+        skipped = [[int(place[at]), *each] for at, *each in self.told["skipped"] if kept[at]]
+        of_documents = kept[is_document]
+        return Batch(
+            list(compress(self.names, kept)),
+            list(compress(self.statuses, kept)),
+            self.told | {"skipped": skipped},
+            self.records[of_documents],
+            self.rows[of_documents],
+            self.sizes[of_documents],
+            self.values[np.repeat(of_documents, self.sizes)],
+        )
+
+    def as_bytes(self) -> bytes:
+        """Return everything as bytes: a line of JSON, and then the arrays."""
+        told = json.dumps(["\0".join(self.names), self.told]).encode()
+        sketches = self.sizes.astype(_SIZE), self.values.astype(_VALUE)
+        parts = (each.tobytes() for each in (self.records, self.rows, *sketches))
+        head = _HEAD.pack(len(told), len(self.names), len(self.records))
+        return b"".join((head, told, *self.statuses, *parts))
+
+
+def batch_from(data: bytes, width: int) -> Batch:
+    """The batch that these bytes were made of; its fingerprints have `width` bytes."""
+    length, files, documents = _HEAD.unpack_from(data)
+    at = _HEAD.size + length
+    names, told = json.loads(data[_HEAD.size : at])
+    statuses = np.frombuffer(data, _STATUS, files, at)
+    records = np.frombuffer(data, DOCUMENT, documents, at := at + statuses.nbytes)
+    rows = np.frombuffer(data, f"V{width}", documents, at := at + records.nbytes)
+    sizes = np.frombuffer(data, _SIZE, documents, at := at + rows.nbytes)
+    values = np.frombuffer(data, _VALUE, -1, at + sizes.nbytes).astype(np.uint32, copy=False)
+    of_documents = rows.view(np.uint8).reshape(-1, width), sizes.astype(np.int64), values
+    return Batch(names.split("\0"), statuses.tolist(), told, records, *of_documents)
