@@ -7,6 +7,7 @@ but no command acts on its file.
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections import Counter
 from math import log2
@@ -50,8 +51,13 @@ _ONE_DIGIT = re.compile(r"\d")
 
 _DIGIT = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
-# An exponent, as in 1e-05, or "nan" or "inf" in place of a number.
-_NUMERIC = re.compile(r"(?<=\d)[eE](?=[-+]?\d)|\b(?:nan|inf)\b", re.IGNORECASE)
+# An exponent, as in 1e-05, or "nan" or "inf" in place of a number. All begin with one of six
+# letters, so that `re` goes from one such letter to the next.
+_NUMERIC = re.compile(
+    r"[eEnNiI](?:(?<=\d[eE])(?=[-+]?\d)|(?<=\b[nN])[aA][nN]\b|(?<=\b[iI])[nN][fF]\b)"
+)
+# The letters and digits of ASCII.
+_LETTERS, _DIGITS = string.ascii_letters.encode(), string.digits.encode()
 # A redirection in HTML or reStructuredText.
 _REFRESH = re.compile(rb"\bhttp-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
 _ADDRESS = re.compile(rb"\burl\s*=", re.IGNORECASE)
@@ -102,10 +108,11 @@ def is_numbers(text: str) -> bool:
     if letters > digits:
         return False
     # A beginning may have more letters than all characters outweigh, even if its last "nan" is cut.
-    letters, _ = _letters_and_digits(text[: len(text) // _BEGINNING])
-    if (letters - 3) * _DIGITS_A_LETTER > len(text):
-        return False
-    letters, digits = _letters_and_digits(text)
+    for beginning in (len(head), len(text) // _BEGINNING, len(text)):
+        if beginning > len(head):
+            letters, digits = _letters_and_digits(text[:beginning])
+        if (letters - 3) * _DIGITS_A_LETTER > len(text):
+            return False
     return letters * _DIGITS_A_LETTER <= digits > 0
 
 
@@ -117,7 +124,15 @@ def _is_prose(characters: str) -> bool:
 
 def _letters_and_digits(text: str) -> tuple[int, int]:
     """The numbers of letters and of digits; letters within a number do not count."""
-    return _length(_WORD, _NUMERIC.sub("", text)), _length(_DIGIT, text)
+    others = _NUMERIC.sub("", text)
+    if text.isascii():  # which bytes tell sooner
+        return _count(others.encode(), _LETTERS), _count(text.encode(), _DIGITS)
+    return _length(_WORD, others), _length(_DIGIT, text)
+
+
+def _count(text: bytes, counted: bytes) -> int:
+    """The number of these bytes in a text."""
+    return len(text) - len(text.translate(None, counted))
 
 
 def _length(pattern: re.Pattern[str], text: str) -> int:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simdup import Filters, Index, Settings, Store, scan
 from simdup.findings.noise import BY_NAME, kind_of
@@ -156,6 +159,16 @@ def test_texts_with_equal_features_that_differ_are_no_copies(write, english):
 )
 def test_numbers_are_numbers_alone_or_below_a_short_heading(text, expected):
     assert is_numbers(text) is expected
+
+
+@given(st.lists(st.sampled_from(["17", "5e-7", "2E8", "nan", "INF", "e", "x", ", ", "_", "\n"])))
+@pytest.mark.parametrize("sign", ["", "é", "٣"])
+def test_letters_and_digits_are_counted_alike_in_bytes_and_in_characters(sign, parts):
+    text = "".join((*parts, ".", sign))
+    numeric = re.sub(r"(?<=\d)e(?=[-+]?\d)|\b(nan|inf)\b", "", text, flags=re.IGNORECASE)
+    letters, digits = sum(map(str.isalpha, numeric)), sum(map(str.isdecimal, text))
+
+    assert is_numbers(text) == (letters * 50 <= digits > 0)
 
 
 def test_tables_of_numbers_are_told_by_their_content(write):
