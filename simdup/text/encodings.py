@@ -603,5 +603,11 @@ def _is_of_letters(sample: bytes, name: str) -> bool:
     Single-byte encodings accept almost any bytes, so chardet's word is not enough.
     """
     text = sample.decode(name, "replace")
-    signs = sum(not (c.isascii() or c.isalpha() or category(c) == "Mn") for c in text)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    distinct, counts = np.unique(codes, return_counts=True)
+    signs = sum(
+        count
+        for character, count in zip(map(chr, distinct.tolist()), counts.tolist(), strict=True)
+        if not (character.isascii() or character.isalpha() or category(character) == "Mn")
+    )
     return signs <= _MOST_SIGNS * len(text)
