@@ -328,6 +328,8 @@ def closest_first(members: Sequence[Member], recipe: Recipe) -> tuple[Member, ..
         member, score = members[place], found[place] or 0
         return _STRENGTH[member.kind], -score, member.distance, member.document.path
 
+    if len(members) < 3:
+        return tuple(members)
     found = scores(members, recipe)
     return tuple(members[place] for place in (0, *sorted(range(1, len(members)), key=order)))
 

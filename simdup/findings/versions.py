@@ -333,7 +333,7 @@ def _in_order(copies: _Copies) -> list[_Named] | None:
     stem = _common_stem(copies) if copies else None
     if stem is None:
         return None
-    named = [max((each for each in same if each.stem == stem), key=_telling) for same in copies]
+    named = [_most_telling([each for each in same if each.stem == stem]) for same in copies]
     if not stem and len({each.folder for each in named}) > 1:
         return None
     named = _folded(named)
@@ -348,12 +348,19 @@ def _folded(named: Sequence[_Named]) -> list[_Named]:
     versions = dict[_Mark, list[_Named]]()
     for each in named:
         versions.setdefault(each.mark, []).append(each)
+    if len(versions) == len(named):
+        return [*named]
     found = list[_Named]()
     for same in versions.values():
         formats = [each.document.format for each in same]
         is_folded = len(set(formats)) == len(same)
         found += [min(same, key=lambda each: each.document.format_place)] if is_folded else same
     return found
+
+
+def _most_telling(copies: Sequence[_Named]) -> _Named:
+    """The copy of a text with the name that says the most about its version."""
+    return copies[0] if len(copies) == 1 else max(copies, key=_telling)
 
 
 def _telling(copy: _Named) -> tuple[_Mark, int, int, str]:
@@ -368,6 +375,8 @@ def _telling(copy: _Named) -> tuple[_Mark, int, int, str]:
 def _common_stem(copies: _Copies) -> str | None:
     """The stem that each text has among the names of its copies; None if there is none."""
     common = set.intersection(*({each.stem for each in same} for same in copies))
+    if len(common) < 2:
+        return next(iter(common), None)
     used = Counter(each.stem for same in copies for each in same)
     return max(common, key=lambda stem: (used[stem], len(stem), stem), default=None)
 

@@ -14,7 +14,6 @@ from itertools import compress
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simdup.arrays import Indices, Mask, Rows, Values
 from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
@@ -25,23 +24,11 @@ Outcome: TypeAlias = Document | Skipped
 # Makes a record in half the time of a call of its class.
 _new = tuple.__new__
 
-# Bytes of a digest.
-_DIGEST = 16
-_VOID = f"V{_DIGEST}"
-
-#: A document, without its file.
-DOCUMENT = np.dtype(
-    [
-        ("about", "<i4"),  # the number of its encoding, noise, packing, doubt and unread content
-        ("confidence", "<f8"),
-        ("damaged", "<i8"),
-        ("features", "<i8"),
-        ("bytes_digest", _VOID),
-        ("text_digest", _VOID),
-        ("features_digest", _VOID),
-        ("words_digest", _VOID),  # zeros if unknown
-    ]
-)
+# A document without its file: the number of what it has in common with others, its confidence, its
+# damaged characters, its features, and four digests; that of its words is zeros if it is unknown.
+_DOCUMENT = struct.Struct("<idqq16s16s16s16s")
+_FIELDS = slice(Document._fields.index("confidence"), Document._fields.index("noise"))
+_RECORD = f"V{_DOCUMENT.size}"
 
 # The sizes of the parts of a batch: of its line of JSON, and the numbers of files and documents.
 _HEAD = struct.Struct("<III")
@@ -49,37 +36,27 @@ _STATUS = f"V{STATUS_SIZE}"
 _SIZE, _VALUE = np.dtype("<u8"), np.dtype("<u4")
 
 
-def as_columns(outcomes: Sequence[Outcome]) -> tuple[dict[str, Any], NDArray[Any]]:
+def as_columns(outcomes: Sequence[Outcome]) -> tuple[dict[str, Any], bytes]:
     """What is known of files, besides the files: fields for JSON, and the records of documents."""
-    documents = [each for each in outcomes if isinstance(each, Document)]
     abouts: dict[tuple[object, ...], int] = {}
-    records = np.empty(len(documents), DOCUMENT)
-    if documents:
-        columns = dict(zip(Document._fields, zip(*documents, strict=True), strict=True))
-        said = (columns[name] for name in ("encoding", "noise", "packing", "doubt", "unread"))
-        columns["about"] = tuple(
-            abouts.setdefault(each, len(abouts)) for each in zip(*said, strict=True)
-        )
-        columns["words_digest"] = tuple(each or bytes(_DIGEST) for each in columns["words_digest"])
-        for name in records.dtype.names or ():
-            column, kind = columns[name], DOCUMENT[name]
-            is_digest = kind == _VOID
-            records[name] = np.frombuffer(b"".join(column), kind) if is_digest else column
-    skipped = [
-        [position, *_told_skipped(each)]
-        for position, each in enumerate(outcomes)
-        if isinstance(each, Skipped)
-    ]
-    return {"abouts": list(abouts), "skipped": skipped}, records
+    records, skipped = list[bytes](), list[list[Any]]()
+    for position, each in enumerate(outcomes):
+        if isinstance(each, Skipped):
+            skipped.append([position, *_told_skipped(each)])
+        else:
+            said = each.encoding, each.noise, each.packing, each.doubt, each.unread
+            about = abouts.setdefault(said, len(abouts))
+            records.append(_DOCUMENT.pack(about, *tuple(each)[_FIELDS], each.words_digest))
+    return {"abouts": list(abouts), "skipped": skipped}, b"".join(records)
 
 
 def from_columns(
-    sources: Iterable[Source], told: dict[str, Any], records: NDArray[Any]
+    sources: Iterable[Source], told: dict[str, Any], records: bytes
 ) -> Iterator[Outcome]:
     """Yield the outcome of each source, from what `as_columns` returned."""
     known = [[*each, tuple(Unread(*one) for one in unread)] for *each, unread in told["abouts"]]
     skipped = {at: each for at, *each in told["skipped"]}
-    each_record = iter(records.tolist())
+    each_record = _DOCUMENT.iter_unpack(records)
     for at, source in enumerate(sources):
         if at in skipped:
             yield _skipped(source, *skipped[at])
@@ -120,7 +97,7 @@ class Batch(NamedTuple):
     names: Sequence[str]
     statuses: Sequence[bytes]
     told: dict[str, Any]
-    records: NDArray[Any]
+    records: bytes
     rows: Rows
     sizes: Indices
     values: Values
@@ -135,7 +112,7 @@ class Batch(NamedTuple):
             list(compress(self.names, kept)),
             list(compress(self.statuses, kept)),
             self.told | {"skipped": skipped},
-            self.records[of_documents],
+            np.frombuffer(self.records, _RECORD)[of_documents].tobytes(),
             self.rows[of_documents],
             self.sizes[of_documents],
             self.values[np.repeat(of_documents, self.sizes)],
@@ -145,9 +122,9 @@ class Batch(NamedTuple):
         """Return everything as bytes: a line of JSON, and then the arrays."""
         told = json.dumps(["\0".join(self.names), self.told]).encode()
         sketches = self.sizes.astype(_SIZE), self.values.astype(_VALUE)
-        parts = (each.tobytes() for each in (self.records, self.rows, *sketches))
-        head = _HEAD.pack(len(told), len(self.names), len(self.records))
-        return b"".join((head, told, *self.statuses, *parts))
+        parts = (each.tobytes() for each in (self.rows, *sketches))
+        head = _HEAD.pack(len(told), len(self.names), len(self.rows))
+        return b"".join((head, told, *self.statuses, self.records, *parts))
 
 
 def batch_from(data: bytes, width: int) -> Batch:
@@ -156,8 +133,9 @@ def batch_from(data: bytes, width: int) -> Batch:
     at = _HEAD.size + length
     names, told = json.loads(data[_HEAD.size : at])
     statuses = np.frombuffer(data, _STATUS, files, at)
-    records = np.frombuffer(data, DOCUMENT, documents, at := at + statuses.nbytes)
-    rows = np.frombuffer(data, f"V{width}", documents, at := at + records.nbytes)
+    at += statuses.nbytes
+    records = data[at : at + documents * _DOCUMENT.size]
+    rows = np.frombuffer(data, f"V{width}", documents, at := at + len(records))
     sizes = np.frombuffer(data, _SIZE, documents, at := at + rows.nbytes)
     values = np.frombuffer(data, _VALUE, -1, at + sizes.nbytes).astype(np.uint32, copy=False)
     of_documents = rows.view(np.uint8).reshape(-1, width), sizes.astype(np.int64), values

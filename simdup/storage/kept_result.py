@@ -165,7 +165,7 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     }
     data = io.BytesIO()
     data.write(json.dumps(told).encode() + b"\n")
-    for array in (records, np.ascontiguousarray(result.rows)):
+    for array in (np.frombuffer(records, np.uint8), np.ascontiguousarray(result.rows)):
         np.save(data, array)
     return data.getvalue()
 
@@ -175,7 +175,7 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     file = io.BytesIO(data)
     told = json.loads(file.readline())
     records, rows = np.load(file), np.load(file)
-    outcomes = tuple(from_columns(walked.sources, told, records))
+    outcomes = tuple(from_columns(walked.sources, told, records.tobytes()))
     documents = tuple(each for each in outcomes if isinstance(each, Document))
     skipped = (each for each in outcomes if isinstance(each, Skipped))
     width = rows.shape[1]
