@@ -40,10 +40,9 @@ from simdup.progress import Progress, ProgressOfScan, silent
 from simdup.recipe import Recipe
 from simdup.records import Document, ScanResult, Skipped, Source
 from simdup.settings import Settings
-from simdup.storage.cached import EDITION as BATCH_EDITION
 from simdup.storage.cached import Known, RecipeCache
-from simdup.storage.columns import Outcome
 from simdup.storage.kept_result import CODE, KeptResult, Walked
+from simdup.storage.outcomes import Outcome
 from simdup.storage.shown_groups import keep_groups
 from simdup.text.noise import EDITION as NOISE_EDITION
 
@@ -273,7 +272,7 @@ class _Memory:
             if result is not None:
                 return result
         for known in self.cache.recall(found.sources, is_list=self.asked.are_files):
-            positions, made = _recalled(known, is_dense=self.asked.settings.parts is not None)
+            positions, made = _recalled(known, needs_dense=self.asked.settings.parts is not None)
             found.from_store += len(positions)
             found.add(positions, made)
         return None
@@ -300,18 +299,18 @@ def _cache(store: Store, settings: Settings) -> RecipeCache:
     recipe = sieve_recipe(settings.recipe)
     read = edition(settings)
     key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION}
-    key |= {"batches": BATCH_EDITION, "noise": NOISE_EDITION, "words": WORDS_EDITION} | read
+    key |= {"noise": NOISE_EDITION, "words": WORDS_EDITION} | read
     return RecipeCache(store, json.dumps(key), recipe.bits // 8, settings.limits)
 
 
-def _recalled(known: Known, *, is_dense: bool) -> tuple[list[int], Fingerprinted]:
+def _recalled(known: Known, *, needs_dense: bool) -> tuple[list[int], Fingerprinted]:
     """The positions of files of which the store knows something, and what it knows.
 
-    If sketches must be dense, the documents with others are left out.
+    If sketches must be dense, documents with the usual ones are left out.
     """
     sketches = laid_out(known.values, known.sizes)
     made = Fingerprinted(tuple(known.outcomes), known.rows, sketches)
-    if not is_dense:
+    if not needs_dense:
         return known.positions, made
     counts = np.array([document.features for document in made.documents], np.int64)
     are_usable = are_dense(sketches, counts)

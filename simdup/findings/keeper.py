@@ -323,13 +323,13 @@ def _are_same(one: Member, other: Member) -> bool:
 
 def closest_first(members: Sequence[Member], recipe: Recipe) -> tuple[Member, ...]:
     """The first member of a group, and then the others, those with the highest scores first."""
+    if len(members) < 3:
+        return tuple(members)
 
     def order(place: int) -> tuple[int, float, int, str]:
         member, score = members[place], found[place] or 0
         return _STRENGTH[member.kind], -score, member.distance, member.document.path
 
-    if len(members) < 3:
-        return tuple(members)
     found = scores(members, recipe)
     return tuple(members[place] for place in (0, *sorted(range(1, len(members)), key=order)))
 

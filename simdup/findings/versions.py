@@ -378,7 +378,7 @@ def _common_stem(copies: _Copies) -> str | None:
     if len(common) < 2:
         return next(iter(common), None)
     used = Counter(each.stem for same in copies for each in same)
-    return max(common, key=lambda stem: (used[stem], len(stem), stem), default=None)
+    return max(common, key=lambda stem: (used[stem], len(stem), stem))
 
 
 def _ordered(named: Sequence[_Named]) -> list[_Named] | None:

@@ -1,9 +1,10 @@
 """The entries of a store for one recipe: fingerprints of files, similarities of pairs, results.
 
-What is found out of the files of one folder together is kept together, as a batch of a few hundred
-files. A file that changed just before the scan is not kept, since its times would not show the next
-change. Batches are made anew when files of theirs are gone or have changed. Every batch carries a
-checksum, because SQLite does not notice a flipped bit; a batch that does not match it is ignored.
+What is known of the files of one folder is kept in batches: one for each task of a scan, of up to
+`Limits.task_files` files, and then one for the files that a later scan read anew. A file that
+changed just before the scan is not kept, since its times would not show the next change. At its end
+a scan writes a batch again without the files that have changed or are gone. Every batch carries a
+checksum, because SQLite does not notice a flipped bit; one that does not match it is dropped.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from hashlib import blake2b
 from itertools import compress, repeat
 from operator import not_
@@ -25,7 +27,7 @@ from simdup.compute.hashing import mix64
 from simdup.records import Document, Source
 from simdup.settings import USUAL, Limits
 from simdup.storage.codec import folder_of, is_settled, status
-from simdup.storage.columns import Batch, Outcome, as_columns, batch_from, from_columns
+from simdup.storage.outcomes import Batch, Outcome, batch_from, packed, unpacked
 
 if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
     from simdup.storage.store import Store
@@ -33,7 +35,7 @@ if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
 #: Raised when batches change, so that a scan with an older store reads every file again.
 EDITION = 1
 
-# Files that are recalled at once.
+# `recall` yields what is known of at least so many files at once.
 RECALLED_AT_ONCE = 1 << 12
 
 # Pairs looked up at once.
@@ -63,27 +65,28 @@ class RecipeCache:
         """Look up the recipe of this key, with fingerprints of `width` bytes."""
         self.store, self.width, self.number = store, width, store.number_of_recipe(key)
         self.began, self.limits = time.time_ns(), limits
-        self.seed = crc32(key.encode())
+        self.seed = crc32(key.encode(), EDITION)
         self.salt = np.frombuffer(blake2b(key.encode(), digest_size=16).digest(), np.uint64)
         self.folders: dict[bytes, int] = {}
-        # By its number, a batch of a folder with files that are not as they were: whether each of
-        # them has changed, or else was not asked for and perhaps is gone; and their names.
-        self._outdated: dict[int, tuple[bytes, list[bool], list[str]]] = {}
+        # Batches to look at when the scan ends, by number: the folder, and the files that are not
+        # as they were: the names of those that have changed, and of those that may be gone.
+        self._outdated: dict[int, tuple[str, set[str], list[str]]] = {}
         self.asked = self.known = 0
 
     def recall(self, sources: Sequence[Source], *, is_list: bool = False) -> Iterator[Known]:
-        """Yield what is known of these files, thousands at once; nothing of the others.
+        """Yield what is known of these files, some thousand at a time; unknown ones are left out.
 
-        A list may leave out any files, so it tells nothing of the others in their folders.
+        A list may leave out any files, so it does not tell which others are gone.
         """
+        absolute = cache(os.path.abspath)
         folders: dict[str, dict[str, int]] = {}
         for position, source in enumerate(sources):
             name = folder_of(source.path)
-            folders.setdefault(name, {})[source.path[len(name) :]] = position
+            folders.setdefault(absolute(name), {})[source.path[len(name) :]] = position
         self.asked += len(sources)
         found, count = list[Known](), 0
-        for name, asked in folders.items():
-            for known in self._in_folder(name, asked, sources, is_list=is_list):
+        for folder, asked in folders.items():
+            for known in self._in_folder(folder, asked, sources, is_list=is_list):
                 found.append(known)
                 count += len(known.positions)
                 if count >= RECALLED_AT_ONCE:
@@ -93,55 +96,63 @@ class RecipeCache:
             yield _joined(found)
 
     def _in_folder(
-        self, name: str, asked: dict[str, int], sources: Sequence[Source], *, is_list: bool
+        self, folder: str, asked: dict[str, int], sources: Sequence[Source], *, is_list: bool
     ) -> Iterator[Known]:
         """Yield what is known of the files of a folder, batch by batch; see `recall`.
 
         `asked` has the positions of these files by their names.
         """
-        folder, left = os.fsencode(os.path.abspath(name)), dict(asked)
+        left = dict(asked)
         for number, batch in self._batches(folder):
             positions, are_known = list[int](), list[bool]()
-            for each, was in zip(batch.names, batch.statuses, strict=True):
-                at = left.get(each)
+            for name, was in zip(batch.names, batch.statuses, strict=True):
+                at = left.get(name)
                 are_known.append(at is not None and status(sources[at]) == was)
                 if are_known[-1]:
-                    positions.append(left.pop(each))
+                    positions.append(left.pop(name))
             if not all(are_known):
-                if not is_list:
-                    others = list(compress(batch.names, map(not_, are_known)))
-                    self._outdated[number] = folder, [each in asked for each in others], others
+                others = {*compress(batch.names, map(not_, are_known))}
+                changed, unasked = others & asked.keys(), list(others - asked.keys())
+                if changed or (unasked and not is_list):
+                    self._outdated[number] = folder, changed, [] if is_list else unasked
                 batch = batch.take(np.array(are_known))  # noqa: PLW2901
             if positions:
                 self.known += len(positions)
                 files = (sources[at] for at in positions)
-                outcomes = list(from_columns(files, batch.told, batch.records))
+                outcomes = list(unpacked(files, batch.told, batch.records))
                 yield Known(positions, outcomes, batch.rows, batch.sizes, batch.values)
 
-    def _batches(self, folder: bytes) -> Iterator[tuple[int, Batch]]:
-        """Yield each batch of a folder with its number, the newest first.
+    def _batches(self, folder: str) -> Iterator[tuple[int, Batch]]:
+        """Yield each sound batch of a folder with its number, the one that was made last first.
 
         Notes the number of the folder.
         """
         found = self.store.execute(
             "SELECT id, number FROM folders LEFT JOIN batches ON folder = id AND recipe = ?"
             " WHERE path = ? ORDER BY number DESC",
-            *(self.number, folder),
+            *(self.number, os.fsencode(folder)),
         )
         for own, number in found:
-            self.folders[folder] = own
-            if number is not None and (batch := self._batch(folder, number)) is not None:
+            self.folders[os.fsencode(folder)] = own
+            if number is None:
+                continue
+            if (batch := self._batch(folder, number)) is not None:
                 yield number, batch
+            else:
+                self._outdated[number] = folder, set(), []
 
-    def _batch(self, folder: bytes, number: int) -> Batch | None:
+    def _batch(self, folder: str, number: int) -> Batch | None:
         """Return a batch of a folder; None if it is damaged or gone."""
         found = self.store.execute(
             "SELECT data, checksum FROM batches WHERE number = ? AND typeof(data) = 'blob'", number
         )
         for data, checksum in found:
-            if crc32(data, crc32(folder, self.seed)) == checksum:
+            if self._checksum(folder, data) == checksum:
                 return batch_from(data, self.width)
         return None
+
+    def _checksum(self, folder: str, data: bytes) -> int:
+        return crc32(data, crc32(os.fsencode(folder), self.seed))
 
     def keep(
         self,
@@ -151,9 +162,12 @@ class RecipeCache:
         sizes: Indices,
         values: Values,
     ) -> None:
-        """Keep the outcomes of some sources; for the rest see `Known`."""
+        """Keep the outcomes of some sources; the arrays are of the documents among them.
+
+        See `Known`.
+        """
         are_documents = np.array([isinstance(each, Document) for each in found], bool)
-        place, ends, count = np.cumsum(are_documents) - 1, np.cumsum(sizes), 0
+        number_of, ends, count = np.cumsum(are_documents) - 1, np.cumsum(sizes), 0
         folders: dict[str, list[int]] = {}
         for at, (source, outcome) in enumerate(zip(sources, found, strict=True)):
             is_lasting = isinstance(outcome, Document) or outcome.reason.is_lasting
@@ -164,27 +178,27 @@ class RecipeCache:
             for name, kept in folders.items():
                 files = [sources[at] for at in kept]
                 names = [each.path[len(name) :] for each in files]
-                columns = as_columns([found[at] for at in kept])
-                of_documents = place[kept][are_documents[kept]]
-                prints = rows[of_documents], sizes[of_documents]
-                sketches = [values[ends[at] - sizes[at] : ends[at]] for at in of_documents]
-                joined = np.concatenate([values[:0], *sketches])
-                batch = Batch(names, list(map(status, files)), *columns, *prints, joined)
-                self._insert(os.fsencode(os.path.abspath(name)), batch)
+                documents = number_of[kept][are_documents[kept]]
+                sketches = [values[ends[each] - sizes[each] : ends[each]] for each in documents]
+                arrays = rows[documents], sizes[documents], np.concatenate([values[:0], *sketches])
+                outcomes = packed([found[at] for at in kept])
+                batch = Batch(names, list(map(status, files)), *outcomes, *arrays)
+                self._insert(os.path.abspath(name), batch)
         if self.store.is_open:
             self.store.kept += count
 
-    def _insert(self, folder: bytes, batch: Batch) -> None:
-        if folder not in self.folders:
+    def _insert(self, folder: str, batch: Batch) -> None:
+        path = os.fsencode(folder)
+        if path not in self.folders:
             insert = "INSERT OR IGNORE INTO folders (path, used) VALUES (?, ?)"
-            self.store.execute(insert, folder, self.store.today)
-            for (new,) in self.store.execute("SELECT id FROM folders WHERE path = ?", folder):
-                self.folders[folder] = new
+            self.store.execute(insert, path, self.store.today)
+            for (new,) in self.store.execute("SELECT id FROM folders WHERE path = ?", path):
+                self.folders[path] = new
         data = batch.as_bytes()
         self.store.execute(
             "INSERT INTO batches (folder, recipe, files, data, checksum) VALUES (?, ?, ?, ?, ?)",
-            *(self.folders.get(folder), self.number, len(batch.names)),
-            *(data, crc32(data, crc32(folder, self.seed))),
+            *(self.folders.get(path), self.number, len(batch.names)),
+            *(data, self._checksum(folder, data)),
         )
 
     def similarities(self, left: Digests, right: Digests) -> Similarities:
@@ -296,21 +310,26 @@ class RecipeCache:
         counts = (("asked", self.asked), ("known", self.known))
         self.store.execute_many("INSERT OR REPLACE INTO scans VALUES (?, ?)", counts)
 
-    def _renew(
-        self, number: int, folder: bytes, are_changed: Sequence[bool], names: Sequence[str]
-    ) -> None:
-        """Keep a batch of a folder without the files that have changed or are gone."""
-        of_names = zip(are_changed, names, strict=True)
-        gone = {
-            name
-            for is_changed, name in of_names
-            if is_changed or _is_gone(os.path.join(folder, os.fsencode(name)))
-        }
-        if gone and (batch := self._batch(folder, number)) is not None:
+    def _renew(self, number: int, folder: str, changed: set[str], unasked: Sequence[str]) -> None:
+        """Write a batch of a folder again without the files that have changed or are gone.
+
+        A damaged batch goes, and so does one of which no file is left.
+        """
+        is_damaged = not changed and not unasked
+        paths = (os.fsencode(os.path.join(folder, name)) for name in unasked)
+        gone = changed.union(compress(unasked, map(_is_gone, paths)))
+        if not (gone or is_damaged):
+            return
+        batch = self._batch(folder, number)
+        stays = np.array([] if batch is None else [name not in gone for name in batch.names], bool)
+        if batch is None or not stays.any():
             self.store.execute("DELETE FROM batches WHERE number = ?", number)
-            stays = np.array([name not in gone for name in batch.names])
-            if stays.any():
-                self._insert(folder, batch.take(stays))
+        else:
+            data = (batch := batch.take(stays)).as_bytes()
+            self.store.execute(
+                "UPDATE batches SET files = ?, data = ?, checksum = ? WHERE number = ?",
+                *(len(batch.names), data, self._checksum(folder, data), number),
+            )
 
     def _forget_folders(self, root: bytes) -> None:
         inside = os.path.join(root, b"")

@@ -98,8 +98,10 @@ def document_in(source: Source, data: bytes) -> tuple[Document, bytes]:
     middle = at + _DOCUMENT.size
     (length,), begin = _LENGTH.unpack_from(data, middle), middle + _LENGTH.size
     encoding, packing, doubt, unread = _read_back(data[begin + length :])
-    noise = _NOISE_OF.get(data[at - 1 : at])
-    digests, about = (of_bytes, of_text, of_features), (noise, packing, doubt)
+    letter = data[at - 1 : at]
+    if letter not in _NOISE_OF:
+        raise ValueError(f"no letter of a document: {letter!r}")
+    digests, about = (of_bytes, of_text, of_features), (_NOISE_OF[letter], packing, doubt)
     words = of_words if any(of_words) else b""
     document = Document._make((source, encoding, *numbers, *digests, *about, words, unread))
     return document, data[begin : begin + length]

@@ -38,7 +38,7 @@ from simdup.records import (
 from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
 from simdup.storage.codec import is_settled
-from simdup.storage.columns import Outcome, as_columns, from_columns
+from simdup.storage.outcomes import Outcome, packed, unpacked
 
 # Makes a record in half the time of a call of its class.
 _new = tuple.__new__
@@ -153,9 +153,9 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
     """
     files = (each if isinstance(each, Document) else each.file for each in outcomes)
     position_of = {id(each): position for position, each in enumerate(files)}
-    columns, records = as_columns(outcomes)
+    fields, records = packed(outcomes)
     stats = result.stats
-    told = columns | {
+    told = fields | {
         "groups": [_told_group(each, position_of) for each in result.groups],
         "patterns": [_told_group(each, position_of) for each in result.patterns],
         "parts": result.parts,
@@ -175,7 +175,7 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     file = io.BytesIO(data)
     told = json.loads(file.readline())
     records, rows = np.load(file), np.load(file)
-    outcomes = tuple(from_columns(walked.sources, told, records.tobytes()))
+    outcomes = tuple(unpacked(walked.sources, told, records.tobytes()))
     documents = tuple(each for each in outcomes if isinstance(each, Document))
     skipped = (each for each in outcomes if isinstance(each, Skipped))
     width = rows.shape[1]

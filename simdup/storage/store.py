@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
 CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, entry TEXT, checksum INTEGER);
 """
 
-# A table that older versions made, which goes.
+# A table of older versions, which is dropped when a store is opened.
 _OLD_TABLE = """
 CREATE TABLE IF NOT EXISTS files (
     folder INTEGER, recipe INTEGER, name BLOB, record BLOB, checksum INTEGER,
@@ -46,8 +46,8 @@ CREATE TABLE IF NOT EXISTS files (
 ) WITHOUT ROWID;
 """
 
-#: Its format is raised whenever a table or its records change; a newer store is not touched.
-#: Adding a table does not raise it: an older simdup moves such a store aside, and begins anew.
+#: Its format is raised when an older simdup must not touch the store. Adding a table does not raise
+#: it: an older simdup moves such a store aside, and begins anew.
 STORE = DatabaseKind("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES + _OLD_TABLE)
 
 
@@ -141,13 +141,14 @@ class Store(Database):
             for table in ("folders", "similarities", "results")
         ]
         recipes = self.execute(
-            "SELECT key, sum(files) FROM recipes JOIN batches ON recipe = id"
+            "SELECT key, total(files) FROM recipes JOIN batches ON recipe = id"
             " WHERE typeof(key) = 'text' AND typeof(files) = 'integer' GROUP BY id ORDER BY id"
         )
         last = dict(self.execute("SELECT name, value FROM scans WHERE typeof(value) = 'integer'"))
         size, asked, known = size_of(self.path), last.get("asked", 0), last.get("known", 0)
-        files = sum(count for _, count in recipes)
-        return Info._make((self.path, size, files, *counts, tuple(recipes), asked, known))
+        by_recipe = tuple((key, int(files)) for key, files in recipes)
+        files = sum(files for _, files in by_recipe)
+        return Info._make((self.path, size, files, *counts, by_recipe, asked, known))
 
     def clear(self, days: int | None = None) -> None:
         """Forget everything, or everything that no scan has used for this number of days.

@@ -36,6 +36,7 @@ MODULES = {
     "simdup/corpus/rewrite.py": ["tests/corpus/test_scan.py"],
     "simdup/storage/store.py": ["tests/storage/test_store.py"],
     "simdup/storage/cached.py": ["tests/storage/test_store.py"],
+    "simdup/storage/outcomes.py": ["tests/storage/test_store.py"],
     "simdup/clean/rules.py": ["tests/clean/test_rules.py", "tests/clean/test_planning.py"],
     "simdup/clean/protection.py": ["tests/clean/test_planning.py", "tests/clean/test_apply.py"],
     "simdup/clean/decide.py": ["tests/clean/test_decide.py", "tests/clean/test_planning.py"],

@@ -101,7 +101,7 @@ def sketches(*numbers):
     return np.array(numbers, np.int64), np.zeros(sum(numbers), np.uint32)
 
 
-def told(cache, sources, **options):
+def known_of(cache, sources, **options):
     """Return the outcome, row and sketch that a store has for each source; None for no document."""
     found = [(None, None, None)] * len(sources)
     for known in cache.recall(sources, **options):
@@ -121,7 +121,7 @@ def recalled(place, *sources, key="recipe", is_list=False):
     Sketches must be the ones that were kept.
     """
     with opened(place) as store:
-        found = told(RecipeCache(store, key, WIDTH), sources, is_list=is_list)
+        found = known_of(RecipeCache(store, key, WIDTH), sources, is_list=is_list)
     for outcome, _, sketched in found:
         assert sketched == (sketch(outcome.damaged) if isinstance(outcome, Document) else None)
     return [(outcome, kept) for outcome, kept, _ in found]
@@ -419,11 +419,12 @@ class StoreAndDictionary(RuleBasedStateMachine):
         there = [each for each in self.now.values() if os.path.exists(each.path)]
         for key in self.KEYS:
             cache = RecipeCache(self.store, key, WIDTH)
-            told(cache, there)
+            known_of(cache, there)
             cache.finish([self.folder.name])
         self.kept = {  # what has changed is forgotten too
             of: kept for of, kept in self.kept.items() if of[1] != name and of[2] == self.now[of[1]]
         }
+        assert self.store.info().files == len(self.kept)
 
     @rule()
     def reopen(self):
@@ -436,7 +437,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
             for is_list in (False, True):
                 cache = RecipeCache(self.store, key, WIDTH)
                 in_order = sorted(self.now.values())[:: -1 if is_list else 1]
-                found = told(cache, in_order, is_list=is_list)
+                found = known_of(cache, in_order, is_list=is_list)
                 for now, known in zip(in_order, found, strict=True):
                     name = os.path.relpath(now.path, self.folder.name)
                     assert known == self.kept.get((key, name, now), (None, None, None))
@@ -469,6 +470,7 @@ def test_a_deleted_folder_is_forgotten_with_all_below(place, tree):
     assert by_sql(place, "SELECT count(*) FROM folders") == [(1,)]
 
 
+@pytest.mark.usefixtures("matched_again")
 def test_of_files_kept_together_only_the_gone_and_the_changed_are_forgotten(place, tree, write):
     scanned(place, tree)
     Path("in/e0").unlink()
@@ -522,6 +524,26 @@ def test_a_scan_elsewhere_forgets_nothing(place, tree, write):
     assert known_files(place) == 12
 
 
+@pytest.mark.parametrize("paths", [["./in/e0", "in/e1", "in/e2"], ["in"]], ids=["list", "folder"])
+def test_an_edited_file_has_one_entry_however_often_it_is_scanned(place, tree, write, paths):
+    scanned(place, tree)
+    for number in range(3):
+        write("in/e1", f"{number} words")
+        scanned(place, *paths, are_files=len(paths) > 1)
+
+        assert known_files(place) == 10
+    assert by_sql(place, "SELECT count(*) FROM batches") == [(4,)]  # three folders, and the file
+
+
+def test_a_damaged_batch_is_dropped(place, tree):
+    scanned(place, tree)
+    by_sql(place, "UPDATE batches SET checksum = checksum + 1")
+    by_sql(place, "DELETE FROM results")
+
+    assert scanned(place, tree).stats.from_store == 0
+    assert known_files(place) == 10
+
+
 def test_a_list_forgets_nothing(place, tree):
     scanned(place, tree)
     Path("in/e0").unlink()
@@ -573,7 +595,7 @@ def test_info_counts_what_is_there(place, tree):
     assert info.results == 1
     ((key, files),) = info.recipes
     assert json.loads(key).keys() == {
-        *("recipe", "sketches", "batches", "noise", "reader", "words", "documents")
+        *("recipe", "sketches", "noise", "reader", "words", "documents")
     }
     assert files == 10
     assert first.stats.from_store == 0
@@ -806,14 +828,15 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("filled", ["", "files, similarities", "files, similarities, results"])
-def test_a_store_may_fail_at_any_statement(place, tree, filled):
+@pytest.mark.parametrize("filled", ["", "batches, similarities", "batches, similarities, results"])
+def test_a_store_may_fail_at_any_statement(place, tree, write, filled):
     """There is one warning, and the answer is that of a scan without a store."""
-    expected = scan([tree])
     if is_filled := bool(filled):
         scanned(place, tree)
         if "results" not in filled:
             by_sql(place, "DELETE FROM results")
+            write("in/e1", "words that the store does not have")  # so that a batch is outdated
+    expected = scan([tree])
     data = place.read_bytes() if is_filled else b""
     for left in count():
         for each in place.parent.iterdir():
@@ -1035,6 +1058,7 @@ def test_no_log_of_a_store_that_was_moved_aside_stays(place):
             assert seen == [["store.sqlite3.damaged"]]
 
 
+@pytest.mark.usefixtures("matched_again")
 def test_the_table_of_an_older_version_goes(place, tree):
     files = "CREATE TABLE files ( folder INTEGER, recipe INTEGER, name BLOB, record BLOB,"
     files += " checksum INTEGER, PRIMARY KEY (folder, recipe, name) ) WITHOUT ROWID"

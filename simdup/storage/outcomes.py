@@ -1,8 +1,7 @@
-"""Outcomes of files as bytes and back, column by column: for the entries of a store, and results.
+"""Outcomes of files as bytes and back, for the batches of a store and for results.
 
-What many documents have in common (encoding, packing, doubts) is told once, with a number. The
-rest of a document is a record of one size, so that numpy reads thousands of them at once. Nothing
-here knows paths: the files are those of a walk, or of a folder in a store.
+What many documents share (encoding, packing, doubts) is written once and numbered. The rest of each
+document is a record of fixed size. The caller supplies the files.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ _DOCUMENT = struct.Struct("<idqq16s16s16s16s")
 _FIELDS = slice(Document._fields.index("confidence"), Document._fields.index("noise"))
 _RECORD = f"V{_DOCUMENT.size}"
 
-# The sizes of the parts of a batch: of its line of JSON, and the numbers of files and documents.
+# The size of the JSON of a batch, and the numbers of its files and documents.
 _HEAD = struct.Struct("<III")
 _STATUS = f"V{STATUS_SIZE}"
 _SIZE, _VALUE = np.dtype("<u8"), np.dtype("<u4")
 
 
-def as_columns(outcomes: Sequence[Outcome]) -> tuple[dict[str, Any], bytes]:
+def packed(outcomes: Sequence[Outcome]) -> tuple[dict[str, Any], bytes]:
     """What is known of files, besides the files: fields for JSON, and the records of documents."""
     abouts: dict[tuple[object, ...], int] = {}
     records, skipped = list[bytes](), list[list[Any]]()
@@ -50,10 +49,8 @@ def as_columns(outcomes: Sequence[Outcome]) -> tuple[dict[str, Any], bytes]:
     return {"abouts": list(abouts), "skipped": skipped}, b"".join(records)
 
 
-def from_columns(
-    sources: Iterable[Source], told: dict[str, Any], records: bytes
-) -> Iterator[Outcome]:
-    """Yield the outcome of each source, from what `as_columns` returned."""
+def unpacked(sources: Iterable[Source], told: dict[str, Any], records: bytes) -> Iterator[Outcome]:
+    """Yield the outcome of each source, from what `packed` returned."""
     known = [[*each, tuple(Unread(*one) for one in unread)] for *each, unread in told["abouts"]]
     skipped = {at: each for at, *each in told["skipped"]}
     each_record = _DOCUMENT.iter_unpack(records)
@@ -89,7 +86,7 @@ class Batch(NamedTuple):
 
     names: The name of each file, without the folder.
     statuses: The `status` of each file when it was read.
-    told, records: As `as_columns` returns them.
+    told, records: What `packed` returns.
     rows: The fingerprints of the documents.
     sizes, values: Those of the sketches of the documents; values stand one after the other.
     """
@@ -107,19 +104,19 @@ class Batch(NamedTuple):
         is_document, place = np.ones(len(kept), bool), np.cumsum(kept) - 1
         is_document[[at for at, *_ in self.told["skipped"]]] = False
         skipped = [[int(place[at]), *each] for at, *each in self.told["skipped"] if kept[at]]
-        of_documents = kept[is_document]
+        are_kept = kept[is_document]
         return Batch(
             list(compress(self.names, kept)),
             list(compress(self.statuses, kept)),
             self.told | {"skipped": skipped},
-            np.frombuffer(self.records, _RECORD)[of_documents].tobytes(),
-            self.rows[of_documents],
-            self.sizes[of_documents],
-            self.values[np.repeat(of_documents, self.sizes)],
+            np.frombuffer(self.records, _RECORD)[are_kept].tobytes(),
+            self.rows[are_kept],
+            self.sizes[are_kept],
+            self.values[np.repeat(are_kept, self.sizes)],
         )
 
     def as_bytes(self) -> bytes:
-        """Return everything as bytes: a line of JSON, and then the arrays."""
+        """Return the batch as bytes: sizes, JSON, statuses, records, and then the arrays."""
         told = json.dumps(["\0".join(self.names), self.told]).encode()
         sketches = self.sizes.astype(_SIZE), self.values.astype(_VALUE)
         parts = (each.tobytes() for each in (self.rows, *sketches))
@@ -138,5 +135,5 @@ def batch_from(data: bytes, width: int) -> Batch:
     rows = np.frombuffer(data, f"V{width}", documents, at := at + len(records))
     sizes = np.frombuffer(data, _SIZE, documents, at := at + rows.nbytes)
     values = np.frombuffer(data, _VALUE, -1, at + sizes.nbytes).astype(np.uint32, copy=False)
-    of_documents = rows.view(np.uint8).reshape(-1, width), sizes.astype(np.int64), values
-    return Batch(names.split("\0"), statuses.tolist(), told, records, *of_documents)
+    arrays = rows.view(np.uint8).reshape(-1, width), sizes.astype(np.int64), values
+    return Batch(names.split("\0"), statuses.tolist(), told, records, *arrays)
