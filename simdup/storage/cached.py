@@ -128,27 +128,22 @@ class RecipeCache:
         Notes the number of the folder.
         """
         found = self.store.execute(
-            "SELECT id, number FROM folders LEFT JOIN batches ON folder = id AND recipe = ?"
-            " WHERE path = ? ORDER BY number DESC",
+            "SELECT id, number, data, checksum FROM folders"
+            " LEFT JOIN batches ON folder = id AND recipe = ? WHERE path = ? ORDER BY number DESC",
             *(self.number, os.fsencode(folder)),
         )
-        for own, number in found:
+        for own, number, data, checksum in found:
             self.folders[os.fsencode(folder)] = own
-            if number is None:
-                continue
-            if (batch := self._batch(folder, number)) is not None:
+            if number is not None and (batch := self._sound(folder, data, checksum)) is not None:
                 yield number, batch
-            else:
+            elif number is not None:
                 self._outdated[number] = folder, set(), []
 
-    def _batch(self, folder: str, number: int) -> Batch | None:
-        """Return a batch of a folder; None if it is damaged or gone."""
-        found = self.store.execute(
-            "SELECT data, checksum FROM batches WHERE number = ? AND typeof(data) = 'blob'", number
-        )
-        for data, checksum in found:
-            if self._checksum(folder, data) == checksum:
-                return batch_from(data, self.width)
+    def _sound(self, folder: str, data: object, checksum: object) -> Batch | None:
+        """Return the batch of a folder in these bytes; None if it is damaged."""
+        # The type is checked because a flipped bit can change it too.
+        if isinstance(data, bytes) and self._checksum(folder, data) == checksum:
+            return batch_from(data, self.width)
         return None
 
     def _checksum(self, folder: str, data: bytes) -> int:
@@ -320,7 +315,8 @@ class RecipeCache:
         gone = changed.union(compress(unasked, map(_is_gone, paths)))
         if not (gone or is_damaged):
             return
-        batch = self._batch(folder, number)
+        found = self.store.execute("SELECT data, checksum FROM batches WHERE number = ?", number)
+        batch = self._sound(folder, *found[0]) if found else None
         stays = np.array([] if batch is None else [name not in gone for name in batch.names], bool)
         if batch is None or not stays.any():
             self.store.execute("DELETE FROM batches WHERE number = ?", number)

@@ -21,6 +21,8 @@ from simdup.text.noise import NUMBERS, REDIRECTION
 SETTLED_NS = 2_000_000_000
 
 _STATUS = struct.Struct("<Qqqq")
+# What is written so: times beyond the year 2262 lose their first bit.
+_WRITTEN, _BITS = struct.Struct("<QQQQ"), (1 << 64) - 1
 
 #: The bytes of a `status`, with which an entry begins.
 STATUS_SIZE = _STATUS.size
@@ -45,8 +47,8 @@ def folder_of(path: str) -> str:
 
 def status(source: Source) -> bytes:
     """Return the packed inode, size, mtime and ctime of a file."""
-    inode = source.inode & (1 << 64) - 1
-    return _STATUS.pack(inode, source.size, source.mtime_ns, source.ctime_ns)
+    mtime_ns, ctime_ns = source.mtime_ns & _BITS, source.ctime_ns & _BITS
+    return _WRITTEN.pack(source.inode & _BITS, source.size, mtime_ns, ctime_ns)
 
 
 def status_in(data: bytes) -> tuple[int, int, int, int]:

@@ -51,10 +51,10 @@ _ONE_DIGIT = re.compile(r"\d")
 
 _DIGIT = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
-# An exponent, as in 1e-05, or "nan" or "inf" in place of a number. All begin with one of six
-# letters, so that `re` goes from one such letter to the next.
+# An exponent, as in 1e-05, or "nan" or "inf" in place of a number. All begin with one of a few
+# letters, so that `re` goes from one such letter to the next. Turkish has two more letters i.
 _NUMERIC = re.compile(
-    r"[eEnNiI](?:(?<=\d[eE])(?=[-+]?\d)|(?<=\b[nN])[aA][nN]\b|(?<=\b[iI])[nN][fF]\b)"
+    r"[eEnNiIİı](?:(?<=\d[eE])(?=[-+]?\d)|(?<=\b[nN])[aA][nN]\b|(?<=\b[iIİı])[nN][fF]\b)"
 )
 # The letters and digits of ASCII.
 _LETTERS, _DIGITS = string.ascii_letters.encode(), string.digits.encode()

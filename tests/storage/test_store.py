@@ -185,6 +185,12 @@ def test_numbers_that_file_systems_give_are_kept(place, fields):
     assert recalled(place, source(**fields)) == [(document(**fields), row())]
 
 
+def test_a_file_of_a_later_century_is_not_the_one_that_was_kept(place):
+    keep(place, document())
+
+    assert recalled(place, source(mtime_ns=2**63 + 1_000, ctime_ns=2**63)) == [UNKNOWN]
+
+
 @SHARED_FOLDER
 @given(
     st.binary(min_size=1, max_size=255)
