@@ -180,7 +180,7 @@ def matched_again(monkeypatch):
 @pytest.fixture
 def settled(monkeypatch):
     """Let a store and an index remember a file however new it is."""
-    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+    monkeypatch.setattr("simdup.storage.status.SETTLED_NS", -(10**18))
 
 
 @pytest.fixture

@@ -75,8 +75,8 @@ SHARED_FOLDER = settings(
 
 CALL = "\nimport sys\nimport simdup.cli\nsimdup.cli.main(sys.argv[1:])\n"
 REMEMBER = """
-import simdup.storage.codec
-simdup.storage.codec.SETTLED_NS = -(10**18)
+import simdup.storage.status
+simdup.storage.status.SETTLED_NS = -(10**18)
 """
 WITHIN = """
 import functools, simdup.cli.index, simdup.cli.options

@@ -24,11 +24,12 @@ from simdup.files.fingerprint import Fingerprinted
 from simdup.fingerprint.sketch import DENSE_LEVELS, Collected, Sketches, read_back, thinned
 from simdup.index import samples
 from simdup.index.connection import MOST_PARTS, IndexFile, checksum_of
+from simdup.index.entries import document_in, entry
 from simdup.index.metadata import damaged, has_samples, is_made_alike
 from simdup.index.segments import PIECES, SIZE, Segment, cut, segment, write_pieces, wrong_tables
 from simdup.records import Document, Source
 from simdup.settings import FORMATS, Limits
-from simdup.storage.codec import STATUS_SIZE, document_in, entry, folder_of, status_in
+from simdup.storage.status import STATUS_SIZE, folder_of, status_in
 from simdup.text.encodings import encoding_named
 
 # Documents read at once.

@@ -33,8 +33,8 @@ from simdup.index.records import Changes
 from simdup.progress import Progress
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import Settings
-from simdup.storage.codec import is_settled, status
 from simdup.storage.sqlite import files_of
+from simdup.storage.status import is_settled, status
 
 Walking = Callable[[Iterable[Found]], Iterable[Found]]
 

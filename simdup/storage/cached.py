@@ -26,8 +26,8 @@ from simdup.arrays import Digests, Indices, Rows, Similarities, Values
 from simdup.compute.hashing import mix64
 from simdup.records import Document, Source
 from simdup.settings import USUAL, Limits
-from simdup.storage.codec import folder_of, is_settled, status
 from simdup.storage.outcomes import Batch, Outcome, batch_from, packed, unpacked
+from simdup.storage.status import folder_of, is_settled, status
 
 if TYPE_CHECKING:  # it loads sqlite3, which a scan without a store does without
     from simdup.storage.store import Store
@@ -69,7 +69,8 @@ class RecipeCache:
         self.salt = np.frombuffer(blake2b(key.encode(), digest_size=16).digest(), np.uint64)
         self.folders: dict[bytes, int] = {}
         # Batches to look at when the scan ends, by number: the folder, and the files that are not
-        # as they were: the names of those that have changed, and of those that may be gone.
+        # as they were: the names of those that have changed, and of those that may be gone. Both
+        # are empty if the batch is damaged.
         self._outdated: dict[int, tuple[str, set[str], list[str]]] = {}
         self.asked = self.known = 0
 

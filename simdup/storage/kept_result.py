@@ -37,8 +37,8 @@ from simdup.records import (
 )
 from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
-from simdup.storage.codec import is_settled
 from simdup.storage.outcomes import Outcome, packed, unpacked
+from simdup.storage.status import is_settled
 
 # Makes a record in half the time of a call of its class.
 _new = tuple.__new__

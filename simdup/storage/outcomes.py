@@ -16,7 +16,7 @@ import numpy as np
 
 from simdup.arrays import Indices, Mask, Rows, Values
 from simdup.records import Document, Reason, Skipped, Source, Unread, without_text
-from simdup.storage.codec import STATUS_SIZE
+from simdup.storage.status import STATUS_SIZE
 
 Outcome: TypeAlias = Document | Skipped
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from corpus import make_rows, make_tree
 from report import numbers, options, place, reported
 
-from simdup.storage.codec import SETTLED_NS
+from simdup.storage.status import SETTLED_NS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

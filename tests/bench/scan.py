@@ -33,7 +33,7 @@ from corpus import make_file, make_tree
 from report import Clock, Report, fresh, measured, numbers, options, peak_memory, place, reported
 
 from simdup import scan
-from simdup.storage.codec import SETTLED_NS
+from simdup.storage.status import SETTLED_NS
 from simdup.storage.store import Store
 
 if TYPE_CHECKING:

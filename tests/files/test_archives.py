@@ -172,7 +172,7 @@ def test_near_members_are_verified_and_shown_on_the_page(run, write, english):
 def test_members_are_remembered_as_long_as_the_archive_is_as_it_was(scanned, write, english):
     members = [("c.txt", "tea at four"), ("d/b.txt", english), ("a.txt", "cake at five")]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+        patched.setattr("simdup.storage.status.SETTLED_NS", -(10**18))
         write("in/a.zip", makers.zipped(members))
         first = scanned()
         for _ in range(2):

@@ -38,6 +38,7 @@ from simdup.index.contents import (
     segments,
     take_out,
 )
+from simdup.index.entries import entry
 from simdup.index.index import Index
 from simdup.index.ingest import Places
 from simdup.index.metadata import about, from_json, settings_of
@@ -45,7 +46,6 @@ from simdup.index.segments import BLOCKED_K, looked_up, pieces, within
 from simdup.recipe import Recipe
 from simdup.records import Document, Source
 from simdup.settings import USUAL, Converter, Settings
-from simdup.storage.codec import entry
 
 pytestmark = pytest.mark.slow
 

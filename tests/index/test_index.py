@@ -39,7 +39,7 @@ from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
 from simdup.records import SHORT, Kind, Reason, Skipped
 from simdup.settings import USUAL, Limits, Settings
-from simdup.storage import codec
+from simdup.storage import status as of_files
 from simdup.theory import similarity_at
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("settled")]
@@ -529,7 +529,7 @@ def test_an_index_that_notes_no_readers_is_outdated(index, write):
 
 @pytest.mark.parametrize("later_ns", [-1, 0])
 def test_a_file_modified_just_before_it_was_read_is_read_again(index, write, monkeypatch, later_ns):
-    monkeypatch.setattr(codec, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(of_files, "SETTLED_NS", 2_000_000_000)
     write("in/a", FIRST)
     status = os.stat("in/a")
     latest = max(status.st_mtime_ns, status.st_ctime_ns)

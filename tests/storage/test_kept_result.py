@@ -17,7 +17,7 @@ from simdup import Document, Filters, Kind, Recipe, Settings, Skipped, Source, S
 from simdup.files import scan as scanning
 from simdup.records import Reason
 from simdup.settings import Converter, Limits
-from simdup.storage import codec, kept_result
+from simdup.storage import kept_result, status
 from simdup.storage.cached import RecipeCache
 from simdup.storage.kept_result import Walked, is_lasting, state_of
 
@@ -343,7 +343,7 @@ def test_a_result_lasts_if_each_file_would_be_skipped_again(write, english, reas
 
 @pytest.mark.parametrize("field", ["mtime_ns", "ctime_ns"])
 def test_a_result_does_not_last_if_a_file_may_change_unseen(write, english, field, monkeypatch):
-    monkeypatch.setattr(codec, "SETTLED_NS", 100)
+    monkeypatch.setattr(status, "SETTLED_NS", 100)
     write("in/a", english)
     write("in/b", english)
     about = [[document(source())] * 2, scan(["in"]), 10_000]
@@ -364,7 +364,7 @@ def test_a_result_does_not_last_if_a_file_had_changed_when_it_was_read_again(wri
 
 def test_a_result_that_does_not_last_is_not_kept(place, tree, lookups, monkeypatch):
     for settled, kept in ((10**18, False), (-(10**18), True)):
-        monkeypatch.setattr(codec, "SETTLED_NS", settled)
+        monkeypatch.setattr(status, "SETTLED_NS", settled)
         scanned(place, tree)
         lookups.clear()
         scanned(place, tree)

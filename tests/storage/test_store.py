@@ -34,7 +34,7 @@ from simdup.recipe import Recipe
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import USUAL, Limits, Settings
 from simdup.storage import cached
-from simdup.storage import codec as entries
+from simdup.storage import status as of_files
 from simdup.storage import store as room
 from simdup.storage.cached import RecipeCache
 from simdup.storage.sqlite import files_of
@@ -227,7 +227,7 @@ def test_files_that_could_not_be_read_are_not_kept(place, reason):
 def test_a_file_modified_just_before_the_scan_is_not_kept(
     place, monkeypatch, time, later_ns, is_known
 ):
-    monkeypatch.setattr(entries, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(of_files, "SETTLED_NS", 2_000_000_000)
     with opened(place) as store:
         cache = RecipeCache(store, "recipe", WIDTH)
         made = document(**{time: cache.began - 2_000_000_000 + later_ns})
@@ -1196,7 +1196,7 @@ def test_no_result_is_taken_or_kept_where_the_code_is_not_known(
 def test_a_change_that_keeps_size_and_times_is_seen_when_compared_and_no_result_is_kept(
     place, tree, write, monkeypatch
 ):
-    for module in (cached, entries):
+    for module in (cached, of_files):
         monkeypatch.setattr(module, "status", lambda source: f"{source.size:<32}".encode())
     tokens = Recipe(features="tokens")  # whose texts are read again
     scanned(place, tree, recipe=tokens)
