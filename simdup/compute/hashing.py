@@ -42,8 +42,8 @@ def widened(hashes: Hashes, word: int) -> Hashes:
     return mix64(hashes ^ np.uint64(word * WORD_STEP & (1 << 64) - 1))
 
 
-def span_hashes(codes: CodePoints, starts: Indices, ends: Indices) -> Hashes:
-    """One hash for each span codes[start:end] of code points; shape (len(starts),).
+def span_hashes(codes: CodePoints | Hashes, starts: Indices, ends: Indices) -> Hashes:
+    """One hash for each span codes[start:end] of code points, or of hashes; shape (len(starts),).
 
     Two spans of the same code points have the same hash; an empty one has mix64(0).
     """

@@ -38,7 +38,7 @@ from simdup.progress import Progress, silent
 from simdup.recipe import Recipe
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
-from simdup.text.chunking import batches
+from simdup.text.chunking import batches, chunks_of
 from simdup.text.fields import named_fields, separated
 
 
@@ -197,6 +197,10 @@ class _TextsInMemory:
     def features(self, texts: Indices) -> Features:
         """Return the features of these distinct texts."""
         return all_features([self.texts[i] for i in self.first[texts].tolist()], self.recipe)
+
+    def chunks(self, text: int) -> Iterator[str]:
+        """Yield a distinct text in chunks."""
+        return chunks_of(self.texts[self.first[text]])
 
 
 def texts_in(prints: TextFingerprints, settings: Settings) -> Texts:

@@ -20,15 +20,17 @@ from simdup.match.candidates import ROUNDS, recall, search_distance
 from simdup.match.distinct_texts import Texts
 from simdup.match.division import Divided, Search, parts_of
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
+from simdup.match.forms import Forms
 from simdup.match.grouping import Duplicates, Grouping, Leaders
 from simdup.match.groups import members_of
-from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines, has_enough
+from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines
 from simdup.match.postings import WORDS_OF_A_VALUE
 from simdup.match.recall import Sample
 from simdup.match.siblings import OwnShareRule, Siblings
 from simdup.match.similarities import ExactSimilarities, FeatureSource, SimilarityCache
 from simdup.progress import Progress
 from simdup.records import SHORT, Candidates
+from simdup.search.distinct import pair_keys
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.theory import similarity_at
@@ -45,6 +47,7 @@ class TextGroups(NamedTuple):
     shares: The own shares of all texts, for pairs that are asked for later; None if not asked for.
     candidates: None when nothing was verified.
     excluded: Pairs on the user's list that were similar enough otherwise.
+    forms: Which texts are of one form; None as for `shares`.
     """
 
     groups: tuple[Indices, ...]
@@ -54,6 +57,15 @@ class TextGroups(NamedTuple):
     shares: OwnShares | None
     candidates: Candidates | None
     excluded: int
+    forms: Forms | None = None
+
+    def allow(self, pairs: Indices) -> Mask:
+        """Which pairs (m, 2) of texts are neither siblings nor of one form; (m,)."""
+        if self.forms is None:
+            return np.ones(len(pairs), bool)
+        n = len(self.forms.form)
+        are_siblings = np.isin(pair_keys(pairs, n), pair_keys(self.siblings.pairs, n))
+        return ~(are_siblings | self.forms.are_apart(pairs))
 
     def leaders_of(self, n: int) -> Indices:
         """The first text of the group of each of n texts, or the text itself; (n,)."""
@@ -78,7 +90,7 @@ class LocalEngine:
         self.texts, self.settings = texts, settings
         self.candidates = CandidateSearch(texts, settings, progress)
         self.exact = ExactSimilarities(texts, settings, source, progress, cache)
-        self.own = OwnShareRule(self.candidates)
+        self.own = OwnShareRule(self.candidates, source)
         self.grouping = Grouping(texts, settings, exclusions)
 
     def groups(self, divided: Divided | None = None) -> TextGroups:
@@ -112,6 +124,7 @@ class LocalEngine:
             self.own.shares,
             candidates,
             excluded,
+            self.own.forms,
         )
 
     def _divided(self) -> Divided:
@@ -198,7 +211,7 @@ class LocalEngine:
             return candidates
         are_duplicates = sample.similar_enough() & self.grouping.exclusions.allows(sample.pairs)
         shares = self.own.shares_of(sample.pairs)
-        are_duplicates &= has_enough(shares, sample.similarities, self.settings.own_share)
+        are_duplicates &= self.own.hold(sample.pairs, sample.similarities, shares)
         recall, sampled = sample.recall(are_duplicates, leader)
         return replace(candidates, recall=recall, sampled=sampled)
 
@@ -239,7 +252,7 @@ class LocalEngine:
             are_near[are_near] = self._are_confirmed(pairs[are_near])
             return are_near
         similarities = self.exact.of(pairs)
-        are_own = has_enough(self.own.shares_of(pairs), similarities, self.settings.own_share)
+        are_own = self.own.hold(pairs, similarities, self.own.shares_of(pairs))
         return are_own & (similarities >= self.candidates.least(pairs))
 
     def every_text(self) -> Indices:

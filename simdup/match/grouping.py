@@ -15,7 +15,7 @@ from simdup.match import groups
 from simdup.match.distinct_texts import Texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.tiers import NEAR_SCORE, pair_scores
-from simdup.search.distinct import distinct_numbers
+from simdup.search.distinct import distinct_numbers, pair_keys
 from simdup.settings import Settings
 
 
@@ -155,13 +155,17 @@ class Grouping:
         led = np.flatnonzero(found.leader != self._every)
         spokes = np.column_stack((led, found.leader[led]))
         copies = [each.take(each.similarities >= groups.NEAR_COPY) for each in self._close]
-        pairs = np.sort(np.concatenate([spokes, *(each.pairs for each in copies)]), axis=1)
+        pairs = np.concatenate([spokes, *(each.pairs for each in copies)])
         closeness = np.concatenate([found.similarity[led], *(each.similarities for each in copies)])
-        _, once = np.unique(pairs, axis=0, return_index=True)
+        once = self._once(pairs)
         leader = groups.with_near_copies(pairs[once], closeness[once], found.leader, self.order)
         is_known = leader == found.leader
         known = (np.where(is_known, each, np.nan) for each in (found.similarity, found.own_share))
         return Leaders(leader, *known)
+
+    def _once(self, pairs: Indices) -> Indices:
+        """The places of the pairs, each once, whichever of its texts a round named first."""
+        return np.unique(pair_keys(pairs, len(self._every)), return_index=True)[1]
 
     def divided(self, found: Leaders) -> Leaders:
         """Take near texts out of the groups in which no text is near the representative.
@@ -183,7 +187,7 @@ class Grouping:
         is_inside = is_related[one] & is_related[other] & (found.leader[one] == found.leader[other])
         inside = close.take(is_inside)
         near = inside.take(self._scores(inside) >= NEAR_SCORE)
-        near = near.take(np.unique(near.pairs, axis=0, return_index=True)[1])
+        near = near.take(self._once(near.pairs))
         new = self._led(distinct_numbers(near.pairs), near)
         leaves = np.bincount(new.leader)[new.leader] > 1
         made = Leaders(*(np.where(leaves, *each) for each in zip(new, found, strict=True)))

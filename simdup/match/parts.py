@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.match.own_share import Frequencies, OwnShares, parts_of_texts, shared_and_kept
 from simdup.match.postings import key_of
 from simdup.match.similarities import FeatureSource
+from simdup.match.tiers import NEAR_SCORE
 from simdup.match.verify import decide, products
 from simdup.progress import Progress
 from simdup.recipe import Recipe
@@ -52,6 +53,9 @@ LEAST_FEATURES = 20
 
 #: A text is looked up by some of its lowest values: of this many, or up to twice as many.
 LOOKED_UP = 24
+
+#: Of two near texts, the shorter is a part of the other, and no version, if this is so much longer.
+MUCH_LONGER = 2
 
 #: A value that more texts than this hold is not looked up: it is boilerplate, or would give more
 #: pairs than anybody reads.
@@ -91,13 +95,6 @@ PAIRS_AT_ONCE = 1 << 22
 TEXTS_AT_ONCE = 1 << 14
 
 
-class PlacedSource(FeatureSource, Protocol):
-    """Reads texts again, because the place of a part is found in the larger text itself."""
-
-    def chunks(self, text: int) -> Iterator[str]:
-        """Yield a text in chunks of `text.chunking.chunks_of`; nothing if it has changed."""
-
-
 class TextParts(NamedTuple):
     """Pairs of a part and its larger text; arrays by pair, ordered by larger text and place.
 
@@ -127,21 +124,26 @@ def find_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
     dense: Sketches,
     matched: TextGroups,
     settings: Settings,
-    source: PlacedSource,
+    source: FeatureSource,
     progress: Progress,
     exclusions: Exclusions = NO_EXCLUSIONS,
 ) -> TextParts:
     """The pairs of a text and a larger one that has at least the share `settings.parts` of it.
 
-    `dense` has the dense sketches of all texts. Two texts of one group or one family are not
-    listed, nor is a pair that is excluded. A text that changed meanwhile is a part of nothing.
+    `dense` has the dense sketches of all texts. Pairs that are no duplicates, because the user or
+    other texts say so, are not listed, nor are versions: near texts of one group, neither of which
+    is MUCH_LONGER. A text that changed meanwhile is a part of nothing.
     """
     share = settings.parts or 1.0
     search = _Search(texts, dense, matched, share)
     pairs = np.concatenate([np.empty((0, 2), np.int64), *search.candidates(progress)])
-    pairs = pairs[exclusions.allows(pairs)]
+    pairs = pairs[exclusions.allows(pairs) & matched.allow(pairs)]
     pairs = pairs[search.are_own(pairs, settings.own_share, progress)]
-    return verified_parts(pairs, texts.counts, share, settings.recipe, source, progress)
+    found = verified_parts(pairs, texts.counts, share, settings.recipe, source, progress)
+    one, other = matched.leaders_of(len(texts))[found.pairs].T
+    part, whole = texts.counts[found.pairs].T
+    are_versions = (one == other) & (found.shares >= NEAR_SCORE) & (whole < MUCH_LONGER * part)
+    return TextParts._make(column[~are_versions] for column in found)
 
 
 def verified_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
@@ -149,7 +151,7 @@ def verified_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
     counts: Indices,
     share: float,
     recipe: Recipe,
-    source: PlacedSource,
+    source: FeatureSource,
     progress: Progress,
 ) -> TextParts:
     """The candidate pairs (m, 2) of a part and a larger text that the texts themselves confirm.
@@ -191,7 +193,6 @@ class _Search:
     def __init__(self, texts: Texts, dense: Sketches, matched: TextGroups, share: float) -> None:
         self.texts, self.dense, self.share = texts, dense, share
         n = len(texts)
-        self.group = matched.leaders_of(n)
         self.family = np.arange(n) if matched.shares is None else matched.shares.family
         self.frequencies = Frequencies(dense, self.family)
         self.is_two_sided = bool(texts.is_reference.any())
@@ -320,10 +321,8 @@ class _Search:
         `left` and `right` have a pair once for each value that its texts share; `needed` (n,)
         is by text.
         """
-        group, family = self.group, self.family
-        is_larger = self.place[right] > self.place[left]
-        is_apart = (group[left] != group[right]) & (family[left] != family[right])
-        is_wanted = is_larger & is_apart
+        is_wanted = self.place[right] > self.place[left]
+        is_wanted &= self.family[left] != self.family[right]
         if self.is_two_sided:
             is_reference = self.texts.is_reference
             is_wanted &= is_reference[left] != is_reference[right]
@@ -373,7 +372,7 @@ def _exact_shares(
     return shares, sizes
 
 
-def _places(pairs: Indices, recipe: Recipe, source: PlacedSource, progress: Progress) -> Indices:
+def _places(pairs: Indices, recipe: Recipe, source: FeatureSource, progress: Progress) -> Indices:
     """Where each part stands: start, end, and how many of its features are there; (m, 3).
 
     The pairs ascend by whole, then by part.

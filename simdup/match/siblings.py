@@ -1,6 +1,7 @@
 """Similar pairs in, siblings set aside: pairs that share only what many other texts have too.
 
-Own shares count families of texts, so the families of all texts are found first.
+Own shares count families of texts, so the families of all texts are found first. The texts of a
+form are no family, and no pair of them is kept, unless the two are versions; see `forms`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from simdup.fingerprint.sketch import Sketches
 from simdup.match.candidate_search import CandidateSearch
 from simdup.match.candidates import ROUNDS, search_distance
 from simdup.match.exclusions import Exclusions
+from simdup.match.forms import Forms, forms_of, may_have_forms
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines, has_enough
+from simdup.match.similarities import FeatureSource
 from simdup.search.distinct import pair_keys
 
 
@@ -34,10 +37,13 @@ class Siblings(NamedTuple):
 class OwnShareRule:
     """Says how much of what two texts share is theirs alone, and notes the siblings."""
 
-    def __init__(self, search: CandidateSearch) -> None:
+    def __init__(self, search: CandidateSearch, source: FeatureSource) -> None:
         self._search, self._texts, self._settings = search, search.texts, search.settings
+        self._source = source
         self.shares: OwnShares | None = None
         """The own shares of all texts; None if they are not asked for or not prepared."""
+        self.forms: Forms | None = None
+        """The forms of all texts; None as for `shares`."""
         # Columns: two texts, their similarity, their own share.
         self._noted = [np.empty((0, 4))]
 
@@ -50,13 +56,15 @@ class OwnShareRule:
         and none further apart than the distance it was narrowed to, if distances decide.
         """
         sketches, large = self._texts.sketches, self._texts.large
-        if not self._settings.own_share or sketches is None or large is None:
+        if not may_have_forms(self._settings) or sketches is None or large is None:
             return
         family = components(pairs[similarities >= FAMILY], len(self._texts))
         is_narrow = reached is not None and reached < search_distance(FAMILY, self._search.bits)
         if is_narrow or self._search.is_two_sided:
             family = self._searched_families(sketches, family)
-        self.shares = OwnShares.of_all(large, self._texts.counts, family)
+        similar = pairs, similarities
+        self.forms = forms_of(self._texts, large, family, similar, self._source)
+        self.shares = OwnShares.of_all(large, self._texts.counts, self.forms.family)
 
     def _searched_families(self, sketches: Sketches, family: Indices) -> Indices:
         """The family of each text, from the known families and from sketches; (n,).
@@ -89,9 +97,14 @@ class OwnShareRule:
         """The own share of each of these pairs; NaN where it is not asked for; (m,)."""
         return np.full(len(pairs), np.nan) if self.shares is None else self.shares.of(pairs)
 
+    def hold(self, pairs: Indices, similarities: Similarities, shares: Shares) -> Mask:
+        """Which of these similar pairs share enough that others lack, and are of no form; (m,)."""
+        holds = has_enough(shares, similarities, self._settings.own_share)
+        return holds if self.forms is None else holds & ~self.forms.are_apart(pairs)
+
     def set_aside(self, pairs: Indices, similarities: Similarities, shares: Shares) -> Mask:
         """Note which of these similar pairs are siblings, and return which are not; (m,)."""
-        are_siblings = ~has_enough(shares, similarities, self._settings.own_share)
+        are_siblings = ~self.hold(pairs, similarities, shares)
         noted = np.column_stack((np.sort(pairs, axis=1), similarities, shares))
         self._noted.append(noted[are_siblings].astype(np.float64))
         return ~are_siblings

@@ -34,13 +34,16 @@ class SimilarityCache(Protocol):
 
 
 class FeatureSource(Protocol):
-    """Reads texts again for their features, where sketches do not keep all of these."""
+    """Reads texts again: for their features, where sketches do not keep all, or for their words."""
 
     def expect(self, texts: Indices) -> None:
         """Announce the texts (ascending) whose features will be asked for next."""
 
     def features(self, texts: Indices) -> Features:
         """Return the features of these texts, whose numbers ascend."""
+
+    def chunks(self, text: int) -> Iterator[str]:
+        """Yield a text in chunks of `text.chunking.chunks_of`; nothing if it has changed."""
 
 
 class ExactSimilarities:

@@ -11,9 +11,9 @@ and measures no recall.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +39,7 @@ from simdup.match.candidates import recall, search_distance
 from simdup.match.distinct_texts import Texts
 from simdup.match.division import MOST_TEXTS, STEPS, Divided, Search
 from simdup.match.engine import LocalEngine, TextGroups
+from simdup.match.forms import LEAST_TEXTS, forms_of, may_have_forms
 from simdup.match.groups import components
 from simdup.match.own_share import COUNTERS, FAMILY, CountedValues, OwnShares
 from simdup.progress import silent
@@ -59,6 +60,7 @@ from simdup.spark.texts import (
     small,
     whole,
 )
+from simdup.text.chunking import chunks_of
 
 # The most pairs that one task connects: some 100 MB.
 PAIRS_AT_ONCE = 1 << 21
@@ -261,8 +263,11 @@ def _rows_of_parts(texts: NumberedTexts, division: Division) -> DataFrame:
     roots = small(division.roots, texts.size)
     rows = texts.rows.join(roots, "number", "left").where("root is not null or copies > 1")
     rows = rows.withColumn("root", F.coalesce("root", "number"))
-    # Where one text is asked for, any other text of its part may be compared with it.
-    any_asked = F.max(_is_asked_for(texts.settings)).over(Window.partitionBy("root"))
+    # Where one text is asked for, any other text of its part may be compared with it. Several texts
+    # may be of one form.
+    of_part = Window.partitionBy("root")
+    any_asked = F.max(_is_asked_for(texts.settings)).over(of_part)
+    any_asked |= F.lit(may_have_forms(texts.settings)) & (F.count("*").over(of_part) >= LEAST_TEXTS)
     asked = rows.where("is_first").select("id", "number", "root", any_asked.alias("is_asked"))
     read = texts.source.frame.join(
         small(asked.where("is_asked").drop("is_asked"), texts.size), "id"
@@ -375,13 +380,20 @@ class Pack:
         self.engine = LocalEngine(self.texts, job.settings, self, silent)
         found = self._found(pairs[is_inside])
         self.divided = found if job.is_divided else None
-        is_one = np.flatnonzero(found.similarities >= FAMILY)
-        #: The family of each text, in divided parts.
-        self.families = components(found.search.pairs[is_one], len(self.texts))
+        self._own_shares(found)
+
+    def _own_shares(self, found: Divided) -> None:
+        """Find the families of divided parts and, once they are counted, the own shares."""
+        texts, own, job = self.texts, self.engine.own, self._job
+        pairs, similarities = found.search.pairs, found.similarities
+        if not job.is_divided or texts.large is None:
+            return
+        family = components(pairs[similarities >= FAMILY], len(texts))
+        own.forms = forms_of(texts, texts.large, family, (pairs, similarities), self)
+        self.families = own.forms.family
         if job.frequencies is not None:
-            kept, counts = job.kept(self.texts.large, self.texts.counts), self.texts.counts
-            about = counts, self.families, job.frequencies.value, job.least
-            self.engine.own.shares = OwnShares(kept, *about)
+            kept, counted = job.kept(texts.large, texts.counts), job.frequencies.value
+            own.shares = OwnShares(kept, texts.counts, self.families, counted, job.least)
 
     def _texts(self) -> Texts:
         """The distinct texts of the rows, in the order in which they first occur."""
@@ -411,14 +423,30 @@ class Pack:
 
     def features(self, texts: Indices) -> Features:
         """The features of these texts. Raises InputError for a text that has changed."""
-        # Texts to read are in the order of texts: each has the id of the first row of its text.
-        is_asked = np.isin(numbers(self._read["number"]), self._number[texts])
-        given = self._read.filter(pa.array(is_asked))
-        read = [text for _, texts in self._job.read(iter(given.to_batches())) for text in texts]
+        read = self._strings(texts)
         load_kernels_if_worth(characters=sum(map(len, read)))
+        return all_features(read, self._job.settings.recipe)
+
+    def chunks(self, text: int) -> Iterator[str]:
+        """Yield a text in chunks. Raises InputError for a text that has changed."""
+        return chunks_of(*self._strings(np.array([text])))
+
+    def _strings(self, texts: Indices) -> list[str]:
+        """Read some texts again. Raises InputError for a text that has changed."""
+        order, numbered = self._in_read
+        rows = order[np.searchsorted(numbered, self._number[texts])]
+        given = self._read.take(pa.array(rows))
+        read = [text for _, texts in self._job.read(iter(given.to_batches())) for text in texts]
         if text_digests(read).tobytes() != self._digests[self.texts.first[texts]].tobytes():
             raise InputError("rows changed while they were compared")
-        return all_features(read, self._job.settings.recipe)
+        return read
+
+    @cached_property
+    def _in_read(self) -> tuple[Indices, Indices]:
+        """The rows to be read in the order of the numbers of their texts, and these numbers."""
+        numbered = numbers(self._read["number"])
+        order = np.argsort(numbered)
+        return order, numbered[order]
 
     def members(self, found: TextGroups) -> pa.Table:
         """The rows of groups, group by group; see MEMBER."""

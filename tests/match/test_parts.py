@@ -33,10 +33,10 @@ SETTINGS = Settings(parts=0.8)
 
 
 class Source:
-    """Texts that are held in memory, asked for as the protocol says and each place once."""
+    """Texts that are held in memory, asked for as the protocol says."""
 
     def __init__(self, texts):
-        self.texts, self.placed, self.expected = texts, set(), np.empty(0, np.int64)
+        self.texts, self.expected = texts, np.empty(0, np.int64)
 
     def expect(self, texts):
         assert (np.diff(texts) > 0).all()
@@ -48,8 +48,6 @@ class Source:
         return all_features([self.texts[text] for text in texts], Recipe())
 
     def chunks(self, text):
-        assert text not in self.placed
-        self.placed.add(text)
         return chunks_of(self.texts[text])
 
 
@@ -477,7 +475,7 @@ def test_nothing_is_verified_where_there_are_no_candidates():
 HIGHEST = (1 << 32 - DENSE_LEVELS) - 1
 
 
-def search_of(values, share, counts, *, groups=(), family=None, references=()):
+def search_of(values, share, counts, *, family=None, references=()):
     """A search among texts with these sampled values and so many features."""
     n, dense = len(values), of_each([np.array(sorted(each), np.uint32) for each in values])
     index, none = np.arange(n), np.empty(0)
@@ -497,8 +495,7 @@ def search_of(values, share, counts, *, groups=(), family=None, references=()):
     )
     shares = None if family is None else OwnShares(dense, counts, np.array(family))
     siblings = Siblings(np.empty((0, 2), np.int64), none, none)
-    groups = tuple(np.array(each) for each in groups)
-    matched = TextGroups(groups, none, none, siblings, shares, None, 0)
+    matched = TextGroups((), none, none, siblings, shares, None, 0)
     return parts._Search(texts, dense, matched, share)
 
 
@@ -535,7 +532,7 @@ def plain_looked_up(values, share, counts, family):
     return found, may_lack
 
 
-def plain_candidates(values, share, counts, group, family, references):  # noqa: PLR0917
+def plain_candidates(values, share, counts, family, references):
     """What `_Search.candidates` finds; pair by pair."""
     found = set()
     asked, lacking = plain_looked_up(values, share, counts, family)
@@ -544,7 +541,7 @@ def plain_candidates(values, share, counts, group, family, references):  # noqa:
         rare = {value for value in own if holders[value] <= parts.MOST_HOLDERS}
         for right, others in enumerate(values):
             is_larger = (counts[right], right) > (counts[left], left)
-            is_apart = group[left] != group[right] and family[left] != family[right]
+            is_apart = family[left] != family[right]
             is_wanted = not references or (left in references) != (right in references)
             shared = len(rare & others)
             is_found = shared >= max(len(rare) - lacking[left], 1)
@@ -597,10 +594,8 @@ def test_candidates_are_those_of_plain_counting(monkeypatch, seed):
     values, counts = random_texts(seed)
     n, share = len(values), float(draw.choice([0.5, 0.7, 0.9, 1.0]))
     family = draw.integers(0, n, n).tolist()
-    groups = [[0, 5], [1, 2, 9]]
-    group = [0, 1, 1, *range(3, 5), 0, *range(6, 9), 1, *range(10, n)]
     references = sorted({*draw.integers(0, n, n // 2).tolist()}) if seed % 3 == 0 else []
-    search = search_of(values, share, counts, groups=groups, family=family, references=references)
+    search = search_of(values, share, counts, family=family, references=references)
     is_long = np.array(counts) >= parts.LEAST_FEATURES
     asked, lacking = plain_looked_up(values, share, counts, family)
 
@@ -608,7 +603,7 @@ def test_candidates_are_those_of_plain_counting(monkeypatch, seed):
     assert search.lacking[is_long].tolist() == np.array(lacking)[is_long].tolist()
     pairs = np.concatenate(list(search.candidates(silent)))
     listed = [tuple(pair) for pair in pairs.tolist()]
-    expected = plain_candidates(values, share, counts, group, family, references)
+    expected = plain_candidates(values, share, counts, family, references)
     assert len(listed) == len(set(listed))
     assert set(listed) == expected
     assert expected

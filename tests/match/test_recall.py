@@ -21,6 +21,7 @@ from simdup.match.own_share import least_similarity
 from simdup.match.recall import size_of_sample, wilson
 from simdup.progress import silent
 from simdup.settings import USUAL, Limits
+from simdup.text.chunking import chunks_of
 
 pytestmark = pytest.mark.slow
 
@@ -69,6 +70,9 @@ class Source:
     def features(self, texts):
         self.asked += texts.tolist()
         return all_features([self.texts[text] for text in texts], self.recipe)
+
+    def chunks(self, text):
+        return chunks_of(self.texts[text])
 
 
 class Engine(LocalEngine):

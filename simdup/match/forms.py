@@ -1,0 +1,210 @@
+"""Families of texts in, forms out: texts that were filled in from one pattern, and are no versions.
+
+Forms that differ in a few words are as similar as versions of one text. How they differ tells them
+apart.
+
+1. Versions have a history: a change of one version is in the next one too. So of the features that
+   not all texts of a family have, few are in one text alone. In a form each text has features of
+   its own. This follows from sketches.
+2. Copies with a note or a frame each look the same by their features. So the texts of families
+   without a history are read, some of each, and `places` says whether they are a form.
+3. Two texts of one form may still be versions: a contract and its corrected copy. They share what
+   was filled in, which few other texts of the form have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from simdup.arrays import Indices, Mask, Shares, Similarities
+from simdup.compute.buckets import sorted_keys
+from simdup.fingerprint.sketch import KEPT, Sketches, laid_out
+from simdup.fingerprint.tokens import tokens
+from simdup.match.distinct_texts import Texts
+from simdup.match.groups import components
+from simdup.match.own_share import FAMILY, cosines_of_whole
+from simdup.match.places import are_forms
+from simdup.match.similarities import FeatureSource
+from simdup.recipe import Recipe
+from simdup.settings import Settings
+
+#: Texts that pairs of these similarities connect may be of one form. The first is the one of
+#: families; at the last, two texts of a form that is alone are near, since others share little.
+LEVELS = (FAMILY, 0.75)
+
+#: Two texts have no history. With three, nearly all differences must be in one text alone.
+LEAST_TEXTS = 3
+
+#: The texts of a family that are compared and read, at most. Among more of them recurring values
+#: are in several texts.
+COMPARED = 8
+
+#: Texts with more features are no forms: their sketches do not keep all features.
+MOST_FEATURES = 2 * KEPT - 1
+
+#: Two texts of one form are versions if the features that were filled in have this cosine. What
+#: fewer texts of the form have than LEAST_COMMON, or than the share COMMON of them, was filled in.
+SAME_READINGS, LEAST_COMMON, COMMON = 0.6, 6, 0.03
+
+# Bits for the place of a text in its family.
+_RANK = 3
+
+# Features that are handled at once.
+FEATURES_AT_ONCE = 1 << 22
+
+
+def may_have_forms(settings: Settings) -> bool:
+    """Whether forms are looked for, for which texts have to be read again."""
+    return settings.verified and settings.own_share > 0
+
+
+def least_alone(texts: Indices) -> Shares:
+    """The share of features in one text alone from which families of so many texts may be forms.
+
+    Of 550 histories of files in git, 95 of 100 are below .59 with three texts, .36 with four, .28
+    with five and .14 with eight.
+
+    >>> least_alone(np.array([3, 4, 5, 8])).round(2).tolist()
+    [0.6, 0.45, 0.36, 0.22]
+    """
+    return 1.8 / texts
+
+
+class Forms(NamedTuple):
+    """Which texts of a collection are of one form; arrays by text.
+
+    form: (n,): the number of its form; -1 for a text of no form.
+    family: (n,): the family of each text, where a text of a form is only with its versions.
+    """
+
+    form: Indices
+    family: Indices
+
+    def are_apart(self, pairs: Indices) -> Mask:
+        """Which pairs of texts (m, 2) are of one form, and are not versions of one text; (m,)."""
+        one, other = pairs.T
+        is_one = (self.form[one] >= 0) & (self.form[one] == self.form[other])
+        return is_one & (self.family[one] != self.family[other])
+
+
+def forms_of(
+    texts: Texts,
+    large: Sketches,
+    family: Indices,
+    similar: tuple[Indices, Similarities],
+    source: FeatureSource,
+) -> Forms:
+    """The forms among texts, of which `family` (n,) has the families.
+
+    `large` has the large sketches, and `similar` pairs of texts (m, 2) with their similarities.
+    `source` reads the texts of families that look like forms.
+    """
+    form, (pairs, similarities) = np.full(len(texts), -1), similar
+    for least in LEVELS:
+        close = pairs[(similarities >= least) & (form[pairs] < 0).all(axis=1)]
+        known = np.column_stack((np.arange(len(family)), family))[form < 0]
+        together = components(np.concatenate((known, close)), len(texts))
+        together[form >= 0] = np.flatnonzero(form >= 0)
+        suspects = _without_history(large, together, texts)
+        chosen = np.isin(together, _formed(suspects, together, texts.counts, source))
+        form[chosen] = together[chosen]
+    versions = _versions(large, form, pairs, texts)
+    return Forms(form, np.where(form >= 0, versions, family))
+
+
+def _versions(large: Sketches, form: Indices, pairs: Indices, texts: Texts) -> Indices:
+    """The families of texts of forms, each alone or with its versions; (n,).
+
+    Versions are among these `pairs`, and have a history.
+    """
+    one, other = form[pairs].T
+    pairs = pairs[(one >= 0) & (one == other)]
+    are_versions = cosines_of_whole(_readings(large, form), pairs) >= SAME_READINGS
+    family = components(pairs[are_versions], len(form))
+    are_alone = np.isin(family, family[_without_history(large, family, texts)])
+    return np.where(are_alone, np.arange(len(form)), family)
+
+
+def _first_of_each(family: Indices, most: int) -> Mask:
+    """Whether each text is among the first `most` of its family; `family` ascends."""
+    return np.arange(len(family)) - np.searchsorted(family, family) < most
+
+
+def _in_parts(texts: Indices, family: Indices, counts: Indices) -> Iterator[Indices]:
+    """Yield the texts, family by family, in parts that do not divide a family."""
+    before = (np.cumsum(counts[texts]) - counts[texts])[
+        np.searchsorted(family[texts], family[texts])
+    ]
+    yield from np.split(texts, np.flatnonzero(np.diff(before // FEATURES_AT_ONCE)) + 1)
+
+
+def _without_history(large: Sketches, family: Indices, texts: Texts) -> Indices:
+    """Some texts, family by family, of the families whose features tell of no history; (m,).
+
+    `family` (n,) is the family of each text.
+    """
+    sizes = np.bincount(family, minlength=len(family))[family]
+    members = np.flatnonzero(sizes >= LEAST_TEXTS)
+    members = members[np.lexsort((texts.content[members], family[members]))]
+    members = members[_first_of_each(family[members], COMPARED)]
+    suspects = [members[:0]]
+    for part in _in_parts(members, family, texts.counts) if len(members) else ():
+        number = np.unique(family[part], return_inverse=True)[1]
+        n = np.bincount(number)
+        is_short = np.ones(len(n), bool)
+        is_short[number[texts.counts[part] > MOST_FEATURES]] = False
+        alone = _alone(large.take(part), number)
+        suspects.append(part[(is_short & (alone >= least_alone(n)))[number]])
+    return np.concatenate(suspects)
+
+
+def _alone(sketches: Sketches, family: Indices) -> Shares:
+    """The share of features in one text alone, of the ones not in all; (families,): the mean.
+
+    `family` (texts,) ascends from 0 on.
+    """
+    n = np.bincount(family)
+    rank = np.arange(len(family)) - np.searchsorted(family, family)
+    # The family, above the feature, above the place of the text in its family.
+    keys = np.repeat((family << 32 + _RANK | rank).astype(np.uint64), sketches.sizes)
+    keys |= sketches.joined().astype(np.uint64) << np.uint64(_RANK)
+    keys = sorted_keys(keys)
+    feature = keys >> np.uint64(_RANK)
+    begins = np.flatnonzero(np.append(True, feature[1:] != feature[:-1]))
+    holders = np.diff(begins, append=len(keys))
+    keys = keys[begins]
+    of_feature = (keys >> np.uint64(32 + _RANK)).astype(np.int64)
+    is_alone, in_all = holders == 1, holders == n[of_feature]
+    first, place = np.searchsorted(family, of_feature[is_alone]), keys[is_alone] % (1 << _RANK)
+    alone = np.bincount(first + place.astype(np.int64), minlength=len(family))
+    dividing = sketches.sizes - np.bincount(of_feature[in_all], minlength=len(n))[family]
+    shares = np.divide(alone, dividing, out=np.zeros(len(family)), where=dividing > 0)
+    return np.bincount(family, shares) / n
+
+
+def _formed(suspects: Indices, family: Indices, counts: Indices, source: FeatureSource) -> Indices:
+    """The families that are forms by their texts; the suspects come family by family."""
+    if not len(suspects):
+        return suspects
+    source.expect(np.sort(suspects))
+    chosen = list[Indices]()
+    for part in _in_parts(suspects, family, counts):
+        families, number = np.unique(family[part], return_inverse=True)
+        words = tokens(["".join(source.chunks(text)) for text in part.tolist()], Recipe())
+        chosen.append(families[are_forms(words, number)])
+    return np.concatenate(chosen)
+
+
+def _readings(large: Sketches, form: Indices) -> Sketches:
+    """The features of the texts of forms that few texts of their form have, as sketches; (n,)."""
+    texts = np.flatnonzero(form >= 0)
+    taken, n = large.take(texts), np.bincount(form[texts])
+    values, owner = taken.joined(), np.repeat(texts, taken.sizes)
+    keys = (form[owner] << 32) | values
+    _, number, holders = np.unique(keys, return_inverse=True, return_counts=True)
+    common = np.minimum(np.maximum(COMMON * n, LEAST_COMMON), n)
+    is_rare = holders[number] < common[form[owner]]
+    return laid_out(values[is_rare], np.bincount(owner[is_rare], minlength=len(form)))
