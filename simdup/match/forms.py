@@ -14,15 +14,15 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from simdup.arrays import Indices, Mask, Shares, Similarities
+from simdup.arrays import Hashes, Indices, Mask, Shares, Similarities
 from simdup.compute.buckets import sorted_keys
 from simdup.fingerprint.sketch import KEPT, Sketches, laid_out
-from simdup.fingerprint.tokens import tokens
+from simdup.fingerprint.tokens import Tokens, placed_tokens
 from simdup.match.distinct_texts import Texts
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, cosines_of_whole
@@ -30,6 +30,7 @@ from simdup.match.places import are_forms
 from simdup.match.similarities import FeatureSource
 from simdup.recipe import Recipe
 from simdup.settings import Settings
+from simdup.text.unicode import code_points
 
 #: Texts that pairs of these similarities connect may be of one form. The first is the one of
 #: families; at the last, two texts of a form that is alone are near, since others share little.
@@ -193,9 +194,21 @@ def _formed(suspects: Indices, family: Indices, counts: Indices, source: Feature
     chosen = list[Indices]()
     for part in _in_parts(suspects, family, counts):
         families, number = np.unique(family[part], return_inverse=True)
-        words = tokens(["".join(source.chunks(text)) for text in part.tolist()], Recipe())
-        chosen.append(families[are_forms(words, number)])
+        words, are_numbers = _words("".join(source.chunks(text)) for text in part.tolist())
+        chosen.append(families[are_forms(words, are_numbers, number)])
     return np.concatenate(chosen)
+
+
+def _words(texts: Iterable[str]) -> tuple[Tokens, Mask]:
+    """The tokens of some texts, and which of them begin with a digit; (tokens,)."""
+    ids, are_numbers, sizes = list[Hashes](), list[Mask](), [0]
+    for text in texts:
+        of_text, begins, _ = placed_tokens(text, Recipe())
+        ids.append(of_text)
+        first = code_points([text])[0][begins]
+        are_numbers.append((first - np.uint32(ord("0")) < 10) | (first - np.uint32(ord("０")) < 10))
+        sizes.append(len(of_text))
+    return Tokens(np.concatenate(ids), np.cumsum(sizes)), np.concatenate(are_numbers)
 
 
 def _readings(large: Sketches, form: Indices) -> Sketches:

@@ -28,7 +28,8 @@ FILLED, DIFFERENT, LEAST_DIFFERENT = 0.8, 0.4, 3
 #: The median reading of a short place has at most this many tokens.
 SHORT_READING = 12
 
-#: A form has at least this many short places inside the text.
+#: A form has at least this many short places inside the text. Places where each text repeats one
+#: number count as one: the date of a version may be written at several places.
 LEAST_PLACES = 2
 
 # Tokens of the shingles that align texts. Two tokens are often a name, which may have been filled
@@ -39,6 +40,7 @@ GRAM = 3
 class Readings(NamedTuple):
     """What texts have at places where the texts of a family may differ; arrays by reading.
 
+    text: The text.
     place: The number of the place, among the places of all families.
     begin: The first token of the reading.
     size: How many tokens the reading has.
@@ -46,6 +48,7 @@ class Readings(NamedTuple):
     is_inner: (places,): whether the place is neither at the beginning nor at the end of the text.
     """
 
+    text: Indices
     place: Indices
     begin: Indices
     size: Indices
@@ -53,11 +56,12 @@ class Readings(NamedTuple):
     is_inner: Mask
 
 
-def are_forms(tokens: Tokens, family: Indices) -> Mask:
+def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
     """Whether the texts of each family were filled in from one form; (families,).
 
-    `family` (texts,) is the number of each text's family, from 0 on, and ascends. At least half of
-    what differs in a form must have been filled in.
+    `are_numbers` (tokens,) says which tokens begin with a digit. `family` (texts,) is the number of
+    each text's family, from 0 on, and ascends. At least half of what differs in a form must have
+    been filled in.
     """
     texts = np.bincount(family)
     found = readings(tokens, family)
@@ -74,11 +78,29 @@ def are_forms(tokens: Tokens, family: Indices) -> Mask:
     is_filled = at_each_place(size > 0) >= FILLED * n
     is_filled &= different >= np.maximum(DIFFERENT * n, LEAST_DIFFERENT)
     is_short = at_each_place(size <= SHORT_READING) > n // 2
-    of_family = found.family[is_filled & is_short & found.is_inner]
     words = np.bincount(place, size, len(n)) * (different > 1)
     filled = np.bincount(found.family, words * (is_filled & is_short), len(texts))
     every = np.bincount(found.family, words, len(texts))
-    return (np.bincount(of_family, minlength=len(texts)) >= LEAST_PLACES) & (2 * filled >= every)
+    numbers = np.insert(np.cumsum(are_numbers), 0, 0)
+    is_number = numbers[found.begin + size] - numbers[found.begin] == size
+    is_number = at_each_place(~is_number) == 0
+    chosen = is_filled & is_short & found.is_inner & ~(is_number & _are_repeated(found, ids))
+    of_family = np.bincount(found.family[chosen], minlength=len(texts))
+    return (of_family >= LEAST_PLACES) & (2 * filled >= every)
+
+
+def _are_repeated(found: Readings, ids: Hashes) -> Mask:
+    """Whether each text has at each place what it has at an earlier one of its family; (places,).
+
+    `ids` (readings,) is equal for equal readings.
+    """
+    order = np.argsort(found.place, kind="stable")
+    begins = np.flatnonzero(np.diff(found.place[order], prepend=-1))
+    of_text = mix64(ids + found.text.astype(np.uint64) * np.uint64(WORD_STEP))
+    of_place = np.add.reduceat(of_text[order], begins) if len(begins) else of_text
+    are_repeated = np.ones(len(found.family), bool)
+    are_repeated[np.unique(of_place, return_index=True)[1]] = False
+    return are_repeated
 
 
 def readings(tokens: Tokens, family: Indices) -> Readings:
@@ -113,9 +135,9 @@ def _at_places(begin: Indices, size: Indices, counts: Indices, family: Indices) 
     place = np.repeat((ends - of_family)[family], counts) + number
     is_read = np.bincount(place, size, len(owner)) > 0
     kept, numbers = is_read[place], np.cumsum(is_read) - 1
-    return Readings(
-        numbers[place[kept]], begin[kept], size[kept], owner[is_read], is_inner[is_read]
-    )
+    text = np.repeat(np.arange(len(family)), counts)[kept]
+    found = text, numbers[place[kept]], begin[kept], size[kept]
+    return Readings(*found, owner[is_read], is_inner[is_read])
 
 
 class _Pairs(NamedTuple):
