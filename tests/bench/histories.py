@@ -111,12 +111,9 @@ def chain_in(history: History, length: int, random: Random) -> list[str] | None:
         return None
     places = np.arange(len(texts))
     alike = simdup.exact_similarities(texts, places[1:], places[:-1])
-    texts = [texts[0], *(text for text, each in zip(texts[1:], alike, strict=True) if each < 1)]
-    places = np.arange(length)
-    if len(texts) < length:
-        return None
-    alike = simdup.exact_similarities(texts[:length], places[1:], places[:-1])
-    return texts[:length] if alike.min() >= LEAST else None
+    changed = [(text, each) for text, each in zip(texts[1:], alike, strict=True) if each < 1]
+    later = [text for text, each in changed[: length - 1] if each >= LEAST]
+    return [texts[0], *later] if len(later) == length - 1 else None
 
 
 def chains(
