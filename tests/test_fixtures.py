@@ -6,7 +6,7 @@ import csv
 import shutil
 import sys
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from zipfile import ZIP_STORED, ZipFile, is_zipfile
 
@@ -22,9 +22,13 @@ from simdup.records import Kind
 from simdup.settings import FORMATS, Settings
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "fixtures"))
+import alike
 import edits
 
 pytestmark = pytest.mark.slow
+
+# The folders of files that the script makes.
+MADE = ("edited", *alike.KINDS)
 
 # One process reads the documents of all tests.
 READERS = Readers(FORMATS)
@@ -95,12 +99,12 @@ def letters(text):
 # The files
 
 
-def test_the_edited_copies_are_what_the_script_makes():
-    made = dict(edits.edited())
+def test_files_not_written_by_hand_are_what_the_script_makes():
+    made = dict(edits.made())
 
-    assert files_under(edits.PAIRS / "edited") == set(made)
+    assert set().union(*(files_under(edits.PAIRS / folder) for folder in MADE)) == set(made)
     assert [path for path in made if (edits.PAIRS / path).read_bytes() != made[path]] == []
-    assert len(made) == len(edits.KINDS) * len(edits.originals()) > 0
+    assert len(dict(edits.edited())) == len(edits.KINDS) * len(edits.originals()) > 0
 
 
 def test_the_table_is_what_the_script_makes():
@@ -108,7 +112,7 @@ def test_the_table_is_what_the_script_makes():
 
 
 def test_every_file_is_listed(documents):
-    found = {path for path in files_under(edits.PAIRS) if not path.startswith("edited/")}
+    found = {path for path in files_under(edits.PAIRS) if path.split("/")[0] not in MADE}
 
     assert found == {*documents, "README.md", "documents.csv", "pairs.csv"}
 
@@ -152,7 +156,7 @@ def text_of(path):
 def test_all_pairs_of_a_family_stand_in_the_table_as_a_collection(families, rows):
     found = {}
     for left, right, label, kind, collection in rows:
-        if collection:
+        if left.startswith("families/"):
             found.setdefault(collection, {})[left, right] = label, kind
 
     assert set(found) == set(families)
@@ -162,6 +166,64 @@ def test_all_pairs_of_a_family_stand_in_the_table_as_a_collection(families, rows
             is_version = text_of(left) == text_of(right)
             siblings = ("", "other translation") if name in edits.TRANSLATED else ("0", "sibling")
             assert (label, kind) == (("1", "version") if is_version else siblings)
+
+
+# Texts that are nearly alike
+
+
+@pytest.fixture(scope="module")
+def nearly_alike():
+    return edits.nearly_alike()
+
+
+def in_pairs(texts):
+    """The exact similarities of all pairs, of 1 with 2 first."""
+    return exact_similarities(list(texts), *np.triu_indices(len(texts), 1))
+
+
+def test_simdup_reads_what_is_nearly_alike(nearly_alike):
+    for group in nearly_alike:
+        assert [read(path) for path in group.paths] == [*group.texts], group.name
+
+
+def test_all_pairs_of_texts_nearly_alike_stand_in_the_table(nearly_alike, rows):
+    found = [row for row in rows if row[0].split("/")[0] in alike.KINDS]
+
+    assert found == [row for group in nearly_alike for row in group.rows()]
+    assert {row[3] for row in found} == {kind for _, kind in alike.KINDS.values()}
+
+
+def test_few_words_of_a_form_are_filled_in_and_no_two_alike(nearly_alike):
+    forms = [group for group in nearly_alike if group.folder == "form"]
+
+    assert {group.language for group in forms} == {"en", "zh"}
+    assert {len(group.texts) for group in forms} >= {3, 5, 6, 8, 12}
+    for group in forms:
+        similarities = in_pairs(group.texts)
+        # Measured: .93 to .98.
+        assert similarities.min() > 0.9, group.name
+        assert similarities.max() < 1, group.name
+        assert not any("{" in text for text in group.texts), group.name
+
+
+def test_a_version_has_other_numbers_than_the_one_before_and_is_nearly_alike(nearly_alike):
+    chains = [group for group in nearly_alike if group.folder == "revised"]
+
+    assert {group.language for group in chains} == {"en", "zh"}
+    assert {len(group.texts) for group in chains} == {3, 4, 5}
+    for group in chains:
+        for one, other in pairwise(group.texts):
+            assert alike.NUMBER.findall(one) != alike.NUMBER.findall(other), group.name
+            assert in_pairs([one, other]) > 0.95, group.name
+
+
+def test_texts_with_other_signs_have_the_same_words(nearly_alike):
+    pairs = [group for group in nearly_alike if group.folder == "signs"]
+
+    assert {group.language for group in pairs} == {"en", "zh"}
+    for group in pairs:
+        assert in_pairs(group.texts) == 1, group.name
+        assert len({*group.texts}) == 2, group.name
 
 
 # The table
@@ -193,6 +255,7 @@ def test_every_kind_has_one_label(rows):
         "same topic, other hand": {"0"},
         "translation": {"0"},
         "same template": {"0"},
+        **{kind: {label} for label, kind in alike.KINDS.values()},
         "sibling": {"0"},
         "unrelated": {"0"},
     }

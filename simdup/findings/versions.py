@@ -4,7 +4,9 @@
 
 A false chain is worse than none. So all texts of a group must be in it, under names that differ
 in nothing but versions, dates and numbers. Names that say no more than a number, and times, count
-only if no other file has such a name, and if neighbours are very similar.
+only if no other file has such a name, and if neighbours are very similar. Dates and other periods
+name the members of a series too, for example monthly statements. So they count only if three texts
+or more are near, since `match` sets texts that were filled in from one form aside.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
+from simdup.match.tiers import is_near
 from simdup.records import Document, Group, Version
 
 Pairs = Sequence[tuple[Document, Document]]
@@ -61,7 +64,25 @@ _MARK = re.compile(
     | (?:(?<![a-z])(?P<word>{"|".join(sorted(_WORTH, key=len, reverse=True))})(?![a-z]))
         (?:[ ._-]?(?P<of_word>\d{{1,3}})(?!\d))?
     | (?<![a-z])(?:copy(?:\ of)?|backup|bak)(?![a-z])(?:[ ._-]?\d{{1,2}}(?!\d))? | 副本 | 备份
+    | \(\d{{1,2}}\)
     | (?P<number>(?:(?<![a-z\d])\d+(?:\.\d+)*|\d+(?:\.\d+)*(?![a-z\d])))
+    """,
+    re.VERBOSE,
+)
+# What tells the members of a series apart: dates, years and other large numbers, quarters, weeks
+# and months, with the numbers beside them. In folded text.
+_PERIOD = re.compile(
+    r"""
+      (?:\d{1,2}\.){0,2}(?<!\d)[1-9]\d\d+(?:[-_ ]\d{1,2}(?!\d)){0,2}
+    | (?:\d{1,2}[. ]*)?(?<![^\W\d_])(?:jan(?:uary?|v|vier)?|enero|feb(?:ruary?|rero)?|févr(?:ier)?
+        |m[aä]r(?:ch|s|z|zo)?|a[pv]r(?:il)?|abr(?:il)?|mai|mayo?|juin|jun(?:[ei]|io)?|juillet
+        |jul(?:[iy]|io)?|aug(?:ust)?|août|ago(?:sto)?|sept?(?:i?embre|ember)?|o[ck]t(?:ober)?
+        |octu?bre|nov(?:i?embre|ember)?|d[eé][cz](?:ember|embre)?|dic(?:iembre)?)(?![^\W\d_])
+        (?:[-_. ]*\d{1,2}(?!\d))?
+    | (?<![a-z])(?:[qht]|[kc]?w|w(?:ee)?k|woche|semaine|semana|quart(?:al|er)|trimest(?:er|re))
+        [-_. ]?\d{1,2}(?!\d)
+    | \d(?:[. ]*quartal|[qh](?![a-z])(?:\d\d)?)
+    | (?:\d{1,2}|[一二三四五六七八九十]+)(?:月|季|[周週](?!年))
     """,
     re.VERBOSE,
 )
@@ -264,7 +285,7 @@ class Names:
         besides_words = {(mark.dates, mark.numbers) for mark in marks}
         is_told_by_words = are_told_apart and len(besides_words) == 1
         are_alone = self._are_alone(copies, named, are_told_apart=are_told_apart)
-        if not (is_told_by_words or are_alone):
+        if not (is_told_by_words or are_alone) or _lack_history(group, named):
             return None
         least = LEAST if is_told_by_words and are_alone else LEAST_OF_NUMBERS
         return _Chain(group, tuple(each.document for each in named), is_told_by_words, least)
@@ -305,6 +326,20 @@ class Names:
         if folder not in self._stems:
             self._stems[folder] = Counter(stems_of(self._names.get(folder, ())))
         return self._stems[folder]
+
+
+def _lack_history(group: Group, named: Sequence[_Named]) -> bool:
+    """Whether texts may be a series: two have no history, and only periods tell them apart.
+
+    The periods may be in the names of folders, such as "2025/03/statement.txt".
+    """
+    lines = _as_lines(each.document.path.replace(os.sep, " ") for each in named).split("\n")
+    periods = {tuple(_PERIOD.findall(line)) for line in lines}
+    # A path with fewer periods is no other member of the series.
+    are_others = len(periods) > len({*map(len, periods)})
+    words = {(each.mark.worth, each.mark.versions) for each in named}
+    has_history = len(named) > 2 and is_near(group.score)
+    return are_others and len(words) < len(named) and not has_history
 
 
 def _copies(groups: Iterable[Group]) -> list[_Copies]:
@@ -384,15 +419,17 @@ def _common_stem(copies: _Copies) -> str | None:
 def _ordered(named: Sequence[_Named]) -> list[_Named] | None:
     """Documents from the oldest to the newest by marks, and by time where these are equal.
 
-    None if neither tells. The one name without any mark is the oldest, unless it was clearly
-    written last: people give a number to the second version, or to what they put aside.
+    None if neither tells. Times tell nothing of names that differ, such as those of a text and of
+    its copy. The one name without any mark is the oldest, unless it was clearly written last:
+    people give a number to the second version, or to what they put aside.
     """
     if not _are_comparable([each.mark for each in named]):
         return None
     found = sorted(
         named, key=lambda each: (each.mark, each.document.source.mtime_ns, each.document.path)
     )
-    if any(one.mark == other.mark and not _is_later(one, other) for one, other in pairwise(found)):
+    undecided = [(one, other) for one, other in pairwise(found) if one.mark == other.mark]
+    if any(one.name != other.name or not _is_later(one, other) for one, other in undecided):
         return None
     unmarked = [each for each in found if each.mark == _Mark()]
     others = [each for each in found if each.mark != _Mark()]

