@@ -23,7 +23,7 @@ from simdup.arrays import CodePoints, Indices, Keys, Mask
 from simdup.text.unicode import MARK, SEPARATOR, representatives, tables
 
 # The kinds of characters that stand for themselves: other ones, blanks, ends of lines, capital
-# letters, variants, signs, punctuation. The others count in some places only; see `counts`.
+# letters, variants, signs, punctuation. The others count in some places only; see `sequence_of`.
 PLAIN, BLANK, NEWLINE, CAPITAL, VARIANT, SIGN, POINT = range(7)
 # Dashes and the tilde; commas of one byte; asterisks; signs that may begin a line; "!".
 DASH, COMMA, STAR, LEADING, EXCLAMATION = range(7, 12)
@@ -51,13 +51,11 @@ _KINDS = {
     "*": STAR,
     "!": EXCLAMATION,
     **dict.fromkeys("+#>−➔➢➤❑❒❖→⇒", LEADING),
-    **dict.fromkeys("_|'\"·•‣⁃∙・‧※†‡′″‴…‥⋯↩\ufffd", PLAIN),
+    **dict.fromkeys(("..", "...", *"_|'\"·•‣⁃∙・‧※†‡′″‴…‥⋯↩「」『』〝〞〟\ufffd"), PLAIN),
     **dict.fromkeys("&@^□%‰‱٪/", SIGN),
-    **dict.fromkeys("「」『』〝〞〟", PLAIN),
-    **dict.fromkeys(("..", "..."), PLAIN),
 }
 # Several characters for one sign.
-_SAME = str.maketrans("−‐‒–□✓✔✅✗✘❌", "----☐☑☑☑☒☒☒")
+_SAME = str.maketrans("−‐‒–□✓✔✅✗✘❌。、", "----☐☑☑☑☒☒☒.,")
 _OF_CATEGORY = {
     **dict.fromkeys(("Sm", "Sc", "So"), SIGN),
     **dict.fromkeys(("Po", "Ps", "Pe"), POINT),

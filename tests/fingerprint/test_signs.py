@@ -82,6 +82,7 @@ def test_signs_that_change_the_meaning_differ(one, other, expected):
         ("*word* and _word_ **word**", "word and word word"),
         ("５％，６＝７！", "5%，6=7!"),
         ("餘，下", "餘,下"),
+        ("換弦，調音、二根。", "換弦, 調音, 二根."),
         ("wait… then", "wait... then"),
         ("oﬃce", "office"),
         ("in\u00a0a\u3000line", "in a\n\nline"),
