@@ -73,11 +73,12 @@ class Fields:
         """The field, a whole number within these limits; 0 if it is missing or null."""
         return self.count(key, most, least) if self.has(key) else 0
 
-    def digest(self, key: str) -> bytes:
-        """The field, a digest in hexadecimal; empty if it is missing or null."""
+    def digest(self, key: str, *more: int) -> bytes:
+        """The field, 32 or `more` hexadecimal digits as bytes; empty if it is missing or null."""
         if not self.has(key):
             return b""
-        if not re.fullmatch(r"[0-9a-f]{32}", digest := self.text(key)):
+        digest = self.text(key)
+        if len(digest) not in {32, *more} or not re.fullmatch(r"[0-9a-f]*", digest):
             raise self.wrong(key, "must be 32 hexadecimal digits")
         return bytes.fromhex(digest)
 

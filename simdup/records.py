@@ -14,6 +14,9 @@ from typing import NamedTuple
 from simdup.arrays import Rows
 from simdup.settings import FORMAT_ORDER, FORMATS, Settings
 
+#: What two documents with the same words may differ in: the sequences of `text.signs`.
+DIFFERENCES = "signs", "punctuation", "letter case", "variants of characters"
+
 #: The distance alone never decides about a text with fewer features; exact similarity does.
 SHORT = 16
 
@@ -106,7 +109,7 @@ class Kind(Enum):
 
     IDENTICAL_TEXT: Equal characters of two text files, all of them decoded; byte-order marks and
         line endings are ignored. The files may be packed.
-    SAME_WORDS: The same words in the same order, in another layout, punctuation or format.
+    SAME_WORDS: The same words and signs in the same order, in another layout or format.
     SAME_PATTERN: Alike, but not duplicates: other documents share most of their common wording.
     """
 
@@ -120,7 +123,7 @@ class Kind(Enum):
 class Identity(NamedTuple):
     """What is equal in documents that are the same, as digests or what represents unknown ones.
 
-    words: Equal for the same words in the same order.
+    words: Equal for the same words in the same order, with the same signs.
     text: Equal for identical text. A document that a reader extracted has its bytes here, since a
         reader may overlook something.
     """
@@ -179,7 +182,9 @@ class Document(NamedTuple):
     packing: How the file is packed: one of PACKINGS. All fields above except `bytes_digest`
         describe the file inside.
     doubt: Why the text may not be what its author wrote: one of the names in `text.noise`.
-    words_digest: The digest of the sequence of folded tokens; empty if unknown.
+    words_digest: The digest of the sequence of folded tokens in 16 bytes, and of the four sequences
+        of DIFFERENCES in 4 bytes each; results of earlier versions have 16 bytes.
+        Empty if unknown.
     unread: The content that is not part of the text, by kind.
     """
 
@@ -261,6 +266,22 @@ class Document(NamedTuple):
     def kind_with(self, other: Document) -> Kind:
         """The kind of a match with another document, at least a near-duplicate."""
         return self.identity.kind_with(other.identity)
+
+    def other_signs(self, other: Document) -> tuple[str, ...]:
+        """What differs from another document with the same words: some of `DIFFERENCES`."""
+        one, two = self.words_digest, other.words_digest
+        if one[:16] != two[:16] or len(one) != len(two):
+            return ()
+        places = range(16, len(one), 4)
+        pairs = zip(DIFFERENCES, places, strict=False)
+        return tuple(name for name, at in pairs if one[at : at + 4] != two[at : at + 4])
+
+    def other_content(self, other: Document) -> tuple[str, ...]:
+        """What differs from another document with the same words; empty if the words differ."""
+        signs = self.other_signs(other)
+        if signs or self.kind_with(other) is Kind.SAME_WORDS:
+            return signs + self.other_unread(other)
+        return ()
 
     def other_unread(self, other: Document) -> tuple[str, ...]:
         """The kinds of content that was not read and differs from another document's."""

@@ -30,6 +30,7 @@ from simdup.extract.readers import Readers
 from simdup.files.read import ReadChunks, SkipError, StreamedText, is_streamed, read_open, read_text
 from simdup.findings.keeper import is_under
 from simdup.fingerprint.features import Features, all_features, concatenated, merged, segments
+from simdup.fingerprint.signs import words_in_bytes
 from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.records import Document, Kind, Reason, Source
@@ -56,7 +57,7 @@ class Reading:
         else:
             text, document = read_text(source, self._readers, read)
             features = all_features([text], _RECIPE)
-        words = b"" if features.words is None else features.words[0].tobytes()
+        words = b"" if features.words is None else words_in_bytes(features.words)[0]
         count = int(features.counts[0])
         return document._replace(features=count, words_digest=words), features
 
@@ -217,7 +218,8 @@ def check_same(
     if kind is Kind.IDENTICAL_TEXT and one.text_digest != other.text_digest:
         raise RefusedError(Refusal.NOT_THE_SAME, "their texts differ")
     if kind is Kind.SAME_WORDS and one.kind_with(other) is Kind.NEAR:
-        raise RefusedError(Refusal.NOT_THE_SAME, "their words differ")
+        differ = ", ".join(one.other_signs(other)) or "words"
+        raise RefusedError(Refusal.NOT_THE_SAME, f"their {differ} differ")
     if why:
         raise RefusedError(Refusal.NOT_ALLOWED, why)
     if kind is Kind.NEAR:

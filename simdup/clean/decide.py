@@ -24,7 +24,7 @@ from simdup.clean.candidates import Candidate
 from simdup.clean.plan import Act, Action, Consents, FileId
 from simdup.fields import printable
 from simdup.findings.keeper import copies_in
-from simdup.records import Document, Kind, ScanResult
+from simdup.records import DIFFERENCES, Document, Kind, ScanResult
 
 #: Why the file that the rules prefer to all others of its group stays, if none goes for it.
 PREFERRED = "it is the one to keep"
@@ -36,6 +36,8 @@ OTHER_CONTENT = "same words; other "
 BYTES_ONLY = "not identical in bytes"
 UNCERTAIN = "its text is damaged, doubtful or came from --convert"
 NEAR_OTHER_CONTENT = "similar; other "
+# Of what texts with the same words differ in, this may change what they say.
+_OF_MEANING = DIFFERENCES[0], DIFFERENCES[3]
 NEAR_FORMATS_ASKS = "near, a document or packed: needs --near FLOOR and --formats-too"
 NEWEST_ASKS = "the newest version: needs --newest-too"
 SAME_FILE = "another name of the kept file: frees nothing"
@@ -103,7 +105,7 @@ def text_refusal(one: Document, other: Document, consents: Consents, act: Act) -
         return OTHER_CONTENT + ", ".join(others)
     asks, is_allowed = FORMATS_ASKS, consents.formats
     if kind is Kind.SAME_WORDS and one.format == other.format == "text":
-        asks, is_allowed = NEAR_ASKS, False  # the signs of plain texts may differ
+        asks, is_allowed = NEAR_ASKS, False  # the layout of code has a meaning
     elif kind is not Kind.IDENTICAL_TEXT:
         asks = WORDS_ASKS
     elif one.is_plain and other.is_plain:
@@ -121,7 +123,8 @@ def near_refusal(one: Document, other: Document, consents: Consents, act: Act) -
         return NEAR_FORMATS_ASKS
     if not (one.is_certain and other.is_certain):
         return UNCERTAIN
-    if others := one.other_unread(other):
+    signs = filter(_OF_MEANING.__contains__, one.other_signs(other))
+    if others := [*signs, *one.other_unread(other)]:
         return NEAR_OTHER_CONTENT + ", ".join(others)
     return SHORT if one.is_short or other.is_short else ""
 

@@ -103,7 +103,7 @@ class FileId:
     def kind_with(self, other: FileId) -> Kind:
         """How the two files are the same by their digests.
 
-        Two texts with the same words are only near: `a == b` and `a != b` differ in signs alone.
+        Two texts with the same words are only near: the layout of code and poems has a meaning.
         """
         kind = self.content.kind_with(other.content)
         are_texts = self.is_whole_text and other.is_whole_text
@@ -405,7 +405,7 @@ def _file(fields: Fields) -> FileId:
         raise fields.wrong("bytes", "and text must be 32 hexadecimal digits")
     is_whole = fields.truth("whole") if fields.has("whole") else True
     is_packed = fields.truth("packed") if fields.has("packed") else False
-    links, words = fields.known("links") or 1, fields.digest("words")
+    links, words = fields.known("links") or 1, fields.digest("words", 64)
     return FileId(_path(fields), *numbers, *digests, links, words, is_whole, is_packed)
 
 

@@ -50,7 +50,6 @@ def compare_command(asked: Compare) -> int:
       simdup compare lease-2023.txt lease-2024.txt --among leases/
     """
     from simdup.files.compare import compare, compare_among
-    from simdup.records import Kind
     from simdup.report import diff, text
     from simdup.report import json_csv as data
 
@@ -67,6 +66,6 @@ def compare_command(asked: Compare) -> int:
     else:
         write(text.render_comparison(comparison, shape))
     if asked.show_diff:
-        by_line = comparison.kind is Kind.SAME_WORDS
-        write(diff.render(*comparison.texts, (left, right), shape, by_line=by_line))
+        same = text.same_words(comparison)
+        write(diff.render(*comparison.texts, (left, right), shape, same=same))
     return 0 if comparison.kind is not None else 1

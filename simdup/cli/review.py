@@ -23,7 +23,7 @@ from simdup.cli.output import Write, look, tell, writer
 from simdup.errors import InputError
 from simdup.files.compare import compare
 from simdup.records import Comparison, Kind
-from simdup.report import diff
+from simdup.report import diff, text
 from simdup.report.wording import count, date, percent, printable, size
 from simdup.settings import Settings
 
@@ -182,8 +182,8 @@ class _Session:
         if isinstance(found, InputError):
             return []
         names = question.keep.path, question.file.path
-        by_line = found.kind is Kind.SAME_WORDS
-        return list(diff.render(*found.texts, names, self.look, by_line=by_line))
+        same = text.same_words(found)
+        return list(diff.render(*found.texts, names, self.look, same=same))
 
 
 def _letter(question: Question) -> str:

@@ -30,6 +30,7 @@ from simdup.files.read import (
 )
 from simdup.fingerprint import simhash
 from simdup.fingerprint.features import Features, all_features, concatenated, merged, segments
+from simdup.fingerprint.signs import words_in_bytes
 from simdup.fingerprint.sketch import Sketches, joined
 from simdup.recipe import FeatureKind, Recipe
 from simdup.records import Document, Reason, Skipped, Source, without_text
@@ -168,7 +169,7 @@ def fingerprint_read(
         if streamed
         else simhash.fingerprint_texts(texts, options.recipe, options.levels)
     )
-    words = repeat(b"") if prints.words is None else _bytes_of_each(prints.words)
+    words = repeat(b"") if prints.words is None else words_in_bytes(prints.words)
     about = zip(prints.counts.tolist(), _bytes_of_each(prints.digests), words, strict=False)
     found = tuple(
         each if isinstance(each, Skipped) else _with_prints(each.document, options, *next(about))

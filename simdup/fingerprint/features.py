@@ -18,6 +18,7 @@ import numpy as np
 from simdup.arrays import Digests, Floats, Hashes, Indices
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import gram_hashes, mix64, span_hashes
+from simdup.fingerprint.signs import sign_digests, with_signs
 from simdup.fingerprint.tokens import (
     Tokens,
     shingled,
@@ -48,7 +49,7 @@ class Features(NamedTuple):
     weights: (m,): whole multiples of one unit, or floats; None: each weighs 1.
     offsets: (documents + 1,)
     hashes: (m, w): w words of 64 bits that vote, highest bit first; None: `ids` vote.
-    words: (documents, 2): see `word_digests`; None for records with fields.
+    words: (documents, 6): `word_digests` and `sign_digests`; None for records with fields.
     """
 
     ids: Hashes
@@ -76,10 +77,13 @@ def features(texts: Sequence[str], recipe: Recipe) -> Features:
     if recipe.fields:
         return _field_features(texts, recipe)
     if recipe.features is FeatureKind.KEYWORDS:
-        return _keyword_features(texts, recipe)._replace(words=word_digests(_words(texts, recipe)))
-    found = tokens(texts, recipe)
-    words = word_digests(_words(texts, recipe, found))
-    return _counted(found, recipe)._replace(words=words)
+        words = word_digests(_words(texts, recipe))
+        made = _keyword_features(texts, recipe)
+    else:
+        found = tokens(texts, recipe)
+        words = word_digests(_words(texts, recipe, found))
+        made = _counted(found, recipe)
+    return made._replace(words=np.hstack((words, sign_digests(*code_points(texts)))))
 
 
 def _words(texts: Sequence[str], recipe: Recipe, found: Tokens | None = None) -> Tokens:
@@ -94,16 +98,17 @@ def segments(chunks: Iterable[str], recipe: Recipe) -> Iterator[Features]:
 
     Where the chunks are cut makes no difference; they must be no longer than the chunks of
     `chunks_of`. A text without a token yields nothing.
-    The digests of the words of all segments add up to the digest of the text.
+    The digests of the words and signs of all segments add up to the digests of the text.
     """
     if _needs_whole_text(recipe):
         yield features(["".join(chunks)], recipe)
         return
-    kept, digest, count = tokens([], recipe), np.zeros((1, 2), np.uint64), 0
-    for piece in pieces(chunks, recipe):
+    kept, digest, count = tokens([], recipe), np.zeros((1, 6), np.uint64), 0
+    for piece, signs in with_signs(pieces(chunks, recipe)):
         found = tokens([piece], recipe)
         words = _words([piece], recipe, found)
-        digest, count = digest + word_digests(words, count), count + len(words.ids)
+        digest = digest + np.hstack((word_digests(words, count), signs))
+        count += len(words.ids)
         kept = kept.followed_by(found)
         while len(kept.ids) >= SEGMENT:
             yield _counted(kept.slice(0, SEGMENT), recipe)._replace(words=digest)

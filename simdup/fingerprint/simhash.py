@@ -40,7 +40,7 @@ class Fingerprints(NamedTuple):
     counts: (n,): number of features of each text; a long text has the sum over its segments.
     digests: (n, 2): equal for texts with the same features and weights, else different.
     sketches: None unless they were asked for.
-    words: (n, 2): equal for texts with the same sequence of tokens; None for records with fields.
+    words: (n, 6): see `signs.words_in_bytes`; None for records with fields.
     """
 
     rows: Rows
@@ -71,7 +71,7 @@ def fingerprint_chunks(
 ) -> Fingerprints:
     """The fingerprint of one text that comes in chunks, none longer than a chunk of `chunks_of`."""
     sums, count, digest = np.zeros((1, recipe.bits)), 0, np.zeros((1, 2), np.uint64)
-    kept, words = np.empty(0, np.uint64), np.zeros((1, 2), np.uint64)
+    kept, words = np.empty(0, np.uint64), np.zeros((1, 6), np.uint64)
     for segment in segments(chunks, recipe):
         sums += votes(segment, recipe.bits)
         count += len(segment.ids)

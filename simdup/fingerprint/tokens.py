@@ -24,8 +24,8 @@ from simdup.text.jieba_words import cutter, read_stop_words
 LONGEST_HAN_RUN = 1 << 12
 
 
-#: Raised with every change of `word_digests`.
-WORDS_EDITION = 1
+#: Raised with every change of `word_digests` and of `signs.sign_digests`.
+WORDS_EDITION = 2
 
 
 # How many further tokens a shingle takes in that has a token of a script with few characters: kana,

@@ -53,7 +53,7 @@ CREATE TABLE samples (id INTEGER PRIMARY KEY, entries BLOB NOT NULL, checksum IN
 
 #: Its format is raised whenever the tables, the entries or `fingerprint.sketch` change.
 INDEX = DatabaseKind(
-    "an index", int.from_bytes(b"SmDi", "big"), 4, _TABLES + _BLOCK_TABLES + _SAMPLE_TABLES
+    "an index", int.from_bytes(b"SmDi", "big"), 5, _TABLES + _BLOCK_TABLES + _SAMPLE_TABLES
 )
 
 # Counts in a file stay below this, so that adding to one never leaves 64 bits.

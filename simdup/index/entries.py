@@ -16,7 +16,7 @@ from simdup.settings import PACKINGS
 from simdup.storage.status import STATUS_SIZE, status
 from simdup.text.noise import NUMBERS, REDIRECTION
 
-_DOCUMENT = struct.Struct("<dqq16s16s16s16s")
+_DOCUMENT = struct.Struct("<dqq16s16s16s32s")
 # The fields of a document that are packed so, before the digest of its words.
 _PACKED = slice(Document._fields.index("confidence"), Document._fields.index("noise"))
 _LENGTH = struct.Struct("<I")

@@ -89,16 +89,15 @@ def render(
     names: tuple[str, str],
     look: TerminalStyle = PLAIN,
     *,
-    by_line: bool = False,
+    same: str = "",
 ) -> Iterator[str]:
     """The lines of the diff; none if the sentences of both texts are the same.
 
-    With `by_line` the texts have the same words: a line says so, and lines are compared.
+    `same` is a line for texts with the same words, whose lines are compared; "" for others.
     """
-    a, b = (_by_line(each) if by_line else _sentences(each) for each in (left, right))
-    if by_line:
-        differ = "only layout or punctuation differs" if left != right else "the same layout too"
-        yield f"the same words in the same order; {differ}"
+    a, b = (_by_line(each) if same else _sentences(each) for each in (left, right))
+    if same:
+        yield same
     width = len(str(max((*a.numbers, *b.numbers), default=0)))
     for number, hunk in enumerate(_Matcher(None, a.texts, b.texts).get_grouped_opcodes(1)):
         if number == 0:

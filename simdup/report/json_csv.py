@@ -260,6 +260,7 @@ def _member(group: records.Group, place: int, settings: Settings) -> dict[str, A
         "representative": not place,
         "reference": member.document.source.is_reference,
         "other_unread": member.document.other_unread(group.members[0].document),
+        "other_signs": member.document.other_signs(group.members[0].document),
     }
 
 

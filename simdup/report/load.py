@@ -271,7 +271,7 @@ def _document(fields: Fields) -> records.Document:
         b"",
         packing=packing,
         doubt=fields.maybe("doubt", lambda _: _doubt(fields)),
-        words_digest=fields.digest("words_digest") if fields.has("words_digest") else b"",
+        words_digest=fields.digest("words_digest", 64) if fields.has("words_digest") else b"",
         unread=tuple(
             records.Unread(each.text("kind"), each.count("number"), each.text("digest"))
             for each in fields.each_if_any("unread")

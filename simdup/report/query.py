@@ -133,6 +133,7 @@ def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
             "exact": match.is_exact,
             **data.set_fields(match),
             "other_unread": match.document.other_unread(answer.document or match.document),
+            "other_signs": match.document.other_signs(answer.document or match.document),
         }
         for match in answer.matches
     ]

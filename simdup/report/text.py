@@ -14,9 +14,11 @@ import numpy as np
 
 from simdup.findings.identical import Found, entries, identity_of
 from simdup.findings.keeper import is_under
+from simdup.fingerprint.signs import first_signs
 from simdup.match.own_share import least_similarity
 from simdup.match.tiers import NEAR_SCORE, RELATED, is_near, member_tiers, scores, tier
 from simdup.records import (
+    DIFFERENCES,
     Candidates,
     Comparison,
     Document,
@@ -462,10 +464,22 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
 
 
 def other_content(one: Document, other: Document) -> str:
-    """A remark on the content that was not read and differs, if the words are the same."""
-    if one.kind_with(other) is not Kind.SAME_WORDS:
+    """A remark on signs and unread content that differ although the words are the same."""
+    return ", ".join(f"other {kind}" for kind in one.other_content(other))
+
+
+def same_words(comparison: Comparison) -> str:
+    """What two documents with the same words differ in, for a line; "" if their words differ."""
+    one, other = comparison.texts
+    if comparison.kind is Kind.SAME_WORDS:
+        differ = "only layout or format differs" if one != other else "the same layout too"
+        return f"the same words and signs in the same order; {differ}"
+    if not (kinds := comparison.left.other_signs(comparison.right)):
         return ""
-    return ", ".join(f"other {kind}" for kind in one.other_unread(other))
+    said = [f"other {kind}" for kind in kinds]
+    if kinds[0] == DIFFERENCES[0]:
+        said[0] += ": " + " / ".join(each or "none" for each in first_signs(one, other))
+    return f"the same words; {', '.join(said)}"
 
 
 def _remark(
@@ -484,6 +498,7 @@ def _remark(
         said += [name.format(percent(value)) for name, value in figures if value is not None]
     else:
         said += _inside(*shares, member.similarity)
+    said += filter(None, [other_content(member.document, group.members[0].document)])
     return ", ".join(said)
 
 
@@ -844,4 +859,6 @@ def _verdict(comparison: Comparison) -> str:
     score = f"score {percent(comparison.score)}"
     if comparison.tier == RELATED:
         return f"{_RELATED.lower()} ({score}, below {percent(NEAR_SCORE)})"
-    return f"near ({score}{'' if is_near(comparison.score) else ', and named as versions'})"
+    others = other_content(comparison.left, comparison.right)
+    near = f"near ({score}{'' if is_near(comparison.score) else ', and named as versions'})"
+    return "; ".join(filter(None, (near, others)))

@@ -25,7 +25,7 @@ _new = tuple.__new__
 
 # A document without its file: the number of what it has in common with others, its confidence, its
 # damaged characters, its features, and four digests; that of its words is zeros if it is unknown.
-_DOCUMENT = struct.Struct("<idqq16s16s16s16s")
+_DOCUMENT = struct.Struct("<idqq16s16s16s32s")
 _FIELDS = slice(Document._fields.index("confidence"), Document._fields.index("noise"))
 _RECORD = f"V{_DOCUMENT.size}"
 

@@ -152,8 +152,8 @@ def test_a_document_with_the_same_text_goes_only_with_consent(tree):
 
 
 @pytest.mark.parametrize("packed", [lambda data: data, gzip.compress])
-@pytest.mark.parametrize(("sign", "other"), [("==", "!="), ("*", "+"), (",", ";"), (" ", "\n")])
-def test_plain_texts_with_the_same_words_and_other_signs_go_only_as_near(tree, sign, other, packed):
+@pytest.mark.parametrize(("sign", "other"), [(", ", "; "), (". ", "! "), (" ", "\n")])
+def test_plain_texts_with_the_same_words_go_only_as_near(tree, sign, other, packed):
     contents = {"a": f"a {sign} b {text(1)}", "b": packed(f"a {other} b {text(1)}".encode())}
     contents |= {"c": f"a {sign} b {text(2, 9)}", "d": packed(f"a {other} b {text(2, 9)}".encode())}
     result = saved(tree(contents))
@@ -163,6 +163,19 @@ def test_plain_texts_with_the_same_words_and_other_signs_go_only_as_near(tree, s
     assert names(plan) == {"b": "a"}
     assert [(each.kind, each.similarity) for each in plan.actions] == [(Kind.NEAR, 1.0)]
     assert left(plan)["d"] == SHORT
+
+
+@pytest.mark.parametrize("packed", [lambda data: data, gzip.compress])
+@pytest.mark.parametrize(
+    ("sign", "other"), [("==", "!="), ("*", "+"), (": -1", ": 1"), ("餘", "余")]
+)
+def test_texts_with_the_same_words_and_other_signs_never_go(tree, sign, other, packed):
+    contents = {"a": f"a {sign} b {text(1)}", "b": packed(f"a {other} b {text(1)}".encode())}
+
+    plan = planned(saved(tree(contents)), near=0.9, text=True, formats=True)
+
+    assert not plan.actions
+    assert left(plan)["b"].startswith("similar; ")
 
 
 def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_one(tree):

@@ -246,8 +246,9 @@ def test_json_has_every_field(asked, write):
     assert {"schema_version", "tool", "version"} < {*report}
     (answer,) = report["answers"]
     assert list(answer) == ["question", "matches"]
-    assert list(answer["matches"][1])[-7:] == [
-        *("kind", "distance", "similarity", "exact", "set", "set_kind", "other_unread")
+    assert list(answer["matches"][1])[-8:] == [
+        *("kind", "distance", "similarity", "exact", "set", "set_kind"),
+        *("other_unread", "other_signs"),
     ]
     assert answer["matches"][0]["kind"] == "identical bytes"
     assert report["skipped"] == [

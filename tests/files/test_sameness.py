@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from email.message import EmailMessage
 
 import makers
 import pytest
 
 from simdup import Kind, compare, scan
-from simdup.clean.decide import text_refusal
+from simdup.clean.decide import near_refusal, text_refusal
 from simdup.clean.plan import Act, Consents
+from simdup.files.compare import document_at
 from simdup.report import json_csv, text
 from simdup.report.order import repeated
 from simdup.report.page import render
+from simdup.settings import Settings
 
 ALL = Consents(text=True, formats=True)
 
@@ -23,7 +26,7 @@ TEXT = "One line of a text that is long enough to be compared with any other.\nA
 # The same words in all formats that makers.py writes without further parts.
 SAME_WORDS = {
     "a.txt": TEXT.encode(),
-    "b.txt": TEXT.upper().replace(".", " !").encode(),
+    "b.txt": TEXT.replace(" ", " \n").replace(".", " .").encode(),
     "c.html": makers.html_page(TEXT),
     "d.docx": makers.docx(TEXT),
     "e.odt": makers.odt(TEXT),
@@ -46,7 +49,8 @@ def kind(tmp_path, one, other, names=("a.txt", "b.txt")):
         (TEXT, TEXT.encode("utf-16"), Kind.IDENTICAL_TEXT),
         (TEXT, TEXT.replace("\n", "\r\n"), Kind.IDENTICAL_TEXT),
         (TEXT, gzip.compress(TEXT.encode(), mtime=0), Kind.IDENTICAL_TEXT),
-        (TEXT, TEXT.replace(".", "!"), Kind.SAME_WORDS),
+        (TEXT, TEXT.replace(".", "!"), Kind.NEAR),
+        (TEXT, TEXT.upper(), Kind.NEAR),
         (TEXT, TEXT.replace(" ", "\n"), Kind.SAME_WORDS),
         ("test " * 10, "test " * 500, Kind.NEAR),
         ("a b a c a b " * 9, "a b a c a b " * 8 + "a c a b a b", Kind.NEAR),
@@ -166,7 +170,7 @@ def test_a_diff_of_the_same_words_shows_layout_and_punctuation_with_the_lines_of
     shown = run("compare", str(tmp_path / "a"), str(tmp_path / "b"), "--diff").out.decode()
 
     assert shown.splitlines()[-9:] == [
-        "the same words in the same order; only layout or punctuation differs",
+        "the same words; other punctuation",
         f"--- {tmp_path / 'a'}",
         f"+++ {tmp_path / 'b'}",
         "@@ -3,3 +3,3 @@",
@@ -176,3 +180,38 @@ def test_a_diff_of_the_same_words_shows_layout_and_punctuation_with_the_lines_of
         "+4 A{+  +}second line.",
         "+5 春眠不觉晓",
     ]
+
+
+def documents(tmp_path, *texts):
+    for number, content in enumerate(texts):
+        (tmp_path / f"{number}.html").write_bytes(makers.html_page(content))
+    return [document_at(tmp_path / f"{number}.html", Settings())[0] for number in range(len(texts))]
+
+
+@pytest.mark.parametrize(
+    ("other", "differing"),
+    [
+        ("at -5 degrees, 余", ("signs",)),
+        ("at 5 degrees 余", ("punctuation",)),
+        ("At 5 degrees, 余", ("letter case",)),
+        ("at 5 degrees, 餘", ("variants of characters",)),
+    ],
+)
+def test_the_same_words_with_other_signs_are_near_and_say_what_differs(tmp_path, other, differing):
+    whole = TEXT * 2
+    one, two = documents(tmp_path, f"{whole}at 5 degrees, 余", whole + other)
+
+    assert one.kind_with(two) is Kind.NEAR
+    assert one.other_signs(two) == two.other_content(one) == differing
+    assert text.other_content(one, two) == f"other {differing[0]}"
+    why = near_refusal(one, two, replace(ALL, near=0.9), Act.TRASH)
+    is_of_meaning = differing[0] in {"signs", "variants of characters"}
+    assert why == (f"similar; other {differing[0]}" if is_of_meaning else "")
+
+
+def test_digests_of_earlier_results_compare_words_alone(tmp_path):
+    one, two = documents(tmp_path, TEXT, TEXT.replace(".", "!"))
+    one, two = (each._replace(words_digest=each.words_digest[:16]) for each in (one, two))
+
+    assert one.kind_with(two) is Kind.SAME_WORDS
+    assert one.other_signs(two) == ()

@@ -411,6 +411,7 @@ def test_json_worked_by_hand():
         "words_digest": None,
         "unread": [],
         "other_unread": [],
+        "other_signs": [],
         "fingerprint": "03ff",
         "kind": "near",
         "distance": 3,

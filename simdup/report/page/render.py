@@ -105,7 +105,7 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     remarks = {
         nth: ", ".join(kinds)
         for nth, each in enumerate(group.members)
-        if each.kind is Kind.SAME_WORDS and (kinds := each.document.other_unread(first))
+        if (kinds := each.document.other_content(first))
     }
     place = {each.document.path: nth for nth, each in enumerate(group.members)}
     different = [sorted((place[one], place[other])) for one, other in group.not_duplicates]
