@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
-from simdup.records import Document, Group, Version
+from simdup.records import Document, Group, Kind, Member, Version
 
 Pairs = Sequence[tuple[Document, Document]]
 #: Files whose times differ by less have no order: a copy or a checkout writes many files at once.
@@ -188,6 +188,14 @@ def with_versions(
             changed = [None, *(None if value is None else 1 - value for value in values)]
             found[chain.group.id] = tuple(map(Version, paths, changed))
     return tuple(each._replace(versions=found.get(each.id, ())) for each in groups)
+
+
+def are_versions(one: Document, other: Document, similarity: float) -> bool:
+    """Whether two near files are versions of one document by their names or times alone."""
+    pair = tuple(each._replace(features_digest=each.text_digest) for each in (one, other))
+    near = (Member(each, b"", Kind.NEAR, 0, similarity) for each in pair)
+    (group,) = with_versions([Group(1, Kind.NEAR, 0, tuple(near))], pair)
+    return bool(group.versions)
 
 
 def name_of(path: str) -> Name:

@@ -1,0 +1,178 @@
+"""Texts in, facts out: the numbers, amounts, dates, references and identifiers in a text.
+
+Two texts can share nearly all of their words and still be two invoices: then each has facts that
+the other lacks. A fact is a run of characters with a digit in it, such as B-14 or 10:30, with its
+sign, currency or per cent, or a date in words. Facts that are written in two ways are equal only
+where that is certain: 1.234,50 is 1,234.50, but 1.234 may be either number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+from unicodedata import normalize
+
+from simdup.fields import printable
+from simdup.text.chunking import PIECE, chunks_of
+
+# Facts of a text are compared if they take no more memory than this, with _OVERHEAD for each.
+_MOST_BYTES, _OVERHEAD = 1 << 26, 200
+
+# The most characters that are shown of a fact.
+_LONGEST = 40
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_AS_ENGLISH = str.maketrans("äkzi", "accy")  # März, Oktober, Dezember, Mai
+_MONTH = (
+    r"(?:Jan(?:uary?)?|Feb(?:ruary?)?|März?|Mar(?:ch)?|Apr(?:il)?|Ma[iy]|June?|Juni|Jul[iy]?"
+    r"|Aug(?:ust)?|Sept?(?:ember)?|O[ck]t(?:ober)?|Nov(?:ember)?|De[cz](?:ember)?)\b\.?"
+)
+_GAP = r"\s{1,8}"
+_DAY = r"\d{1,2}(?:st|nd|rd|th|\.)?"
+_SIGN = r"[^\W\u2e80-\u9fff\uf900-\ufaff]"  # a letter or digit that is not Chinese
+_CHINESE = "[〇零一二两三四五六七八九十百千万亿]"
+_CURRENCY = r"[$€£¥₹₩₽₺₫₴฿¢]|\b(?:EUR|USD|GBP|CHF|CNY|RMB|JPY)\b"
+
+# A run has a digit among its first characters, so that no text takes long.
+_FACT = re.compile(
+    rf"""
+      (?P<date>(?<!\w)(?:{_DAY}{_GAP}{_MONTH}(?:,?{_GAP}\d{{4}}\b)?
+        | {_MONTH}{_GAP}(?:{_DAY}(?!\w)(?:,?{_GAP}\d{{4}}\b)?|\d{{4}}\b)))
+    | (?P<chinese>(?:(?:\d{{1,4}}|{_CHINESE}{{1,12}})\ ?(?:[年月号]|日(?!元))\ ?){{1,3}}
+        | {_CHINESE}{{1,12}}[美欧日港]?元)
+    | (?P<minus>(?<![\w.)\]])[-\u2212])?(?:(?P<before>{_CURRENCY})\ ?)?
+      (?P<run>(?<!{_SIGN})(?={_SIGN}(?:{_SIGN}|[-/]){{0,40}}(?<=\d))
+        {_SIGN}+(?:(?:[-/]|(?<=\d)[.,:'\u2044](?=\d)){_SIGN}+)*)
+      (?:\ ?(?P<after>[%‰]|{_CURRENCY}|[万亿]?[美欧日港]?元))?
+    """,
+    re.VERBOSE,
+)
+# Every fact has one of these, and begins at most _BEFORE characters before the first of them.
+_TELLING, _BEFORE = re.compile(r"[\d年月日号元]"), 48
+
+_POINTS = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}")
+_COMMAS = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+,\d\d?")
+
+
+class Facts:
+    """The facts of a text, each as it is first written, in order of appearance.
+
+    are_too_many: Whether the text has more facts than can be compared.
+    """
+
+    def __init__(self, pieces: Iterable[str] = ()) -> None:
+        """Take the facts of a text in pieces."""
+        self.written: dict[str, str] = {}
+        self.are_too_many = False
+        self._room = _MOST_BYTES
+        for _ in self.noted(pieces):
+            pass
+
+    def lacking_in(self, other: Facts) -> list[str]:
+        """The facts that another text lacks."""
+        return [fact for key, fact in self.written.items() if key not in other.written]
+
+    def noted(self, pieces: Iterable[str]) -> Iterator[str]:
+        """Yield the pieces of a text, and note the facts in them."""
+        rest = ""
+        for piece in pieces:
+            for chunk in chunks_of(piece):
+                text = rest + chunk
+                cut = text.rfind("\n") + 1
+                if not cut and len(text) >= PIECE:
+                    cut = text.rfind(" ") + 1 or len(text)
+                self._note(text[:cut])
+                rest = text[cut:]
+            yield piece
+        self._note(rest)
+
+    def _note(self, text: str) -> None:
+        for found in () if self.are_too_many else _found(normalize("NFKC", text)):
+            key = _key(found)
+            if key not in self.written:
+                self.written[key] = found.group().strip()
+                self._room -= len(key) + len(self.written[key]) + _OVERHEAD
+        if self._room < 0:
+            self.are_too_many, self.written = True, {}
+
+
+class OtherFacts(NamedTuple):
+    """The facts that only the left and only the right one of two texts has."""
+
+    left: Sequence[str] = ()
+    right: Sequence[str] = ()
+    are_too_many: bool = False
+
+    @classmethod
+    def of(cls, left: Facts, right: Facts) -> OtherFacts:
+        """Compare the facts of two texts; nothing is known of a text with too many."""
+        if left.are_too_many or right.are_too_many:
+            return cls(are_too_many=True)
+        return cls(left.lacking_in(right), right.lacking_in(left))
+
+    @property
+    def may_be_exchanged(self) -> bool:
+        """Whether each text has a fact that the other lacks, as far as can be told."""
+        return self.are_too_many or bool(self.left and self.right)
+
+    def in_words(self) -> str:
+        """The first fact that only the one and only the other text has; "" if there is none.
+
+        >>> OtherFacts(["412.50", "3 May", "7"], ["397.10"]).in_words()
+        'other numbers: 412.50 / 397.10, 2 more'
+        """
+        if self.are_too_many:
+            return "more numbers than can be compared"
+        more = max(len(self.left), len(self.right)) - 1
+        if more < 0:
+            return ""
+        shown = (printable(each[0])[:_LONGEST] if each else "none" for each in self[:2])
+        return f"other numbers: {' / '.join(shown)}" + f", {more:,} more" * (more > 0)
+
+
+def other_facts(left: str, right: str) -> OtherFacts:
+    """Compare the facts of two texts."""
+    return OtherFacts.of(Facts([left]), Facts([right]))
+
+
+def _found(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of _FACT; prose is skipped up to the next digit."""
+    at = 0
+    while (telling := _TELLING.search(text, at)) and (
+        fact := _FACT.search(text, max(at, telling.start() - _BEFORE))
+    ):
+        yield fact
+        at = fact.end()
+
+
+def _key(found: re.Match[str]) -> str:
+    """What a fact means: equal for facts that certainly are the same."""
+    if found["date"] or found["chinese"]:
+        return _date(found.group()) or "".join(found.group().split())
+    minus = "-" * (found["minus"] is not None)
+    unit = found["before"] or found["after"] or ""
+    return f"{minus}{_number(found['run'])} {unit}".strip().casefold()
+
+
+def _number(run: str) -> str:
+    """A run, with a decimal point and without signs between thousands if it is a number."""
+    run = run.replace("'", "")
+    if _POINTS.fullmatch(run):
+        return run.replace(",", "")
+    return run.replace(".", "").replace(",", ".") if _COMMAS.fullmatch(run) else run
+
+
+def _date(words: str) -> str:
+    """A whole date as the run 2025-03-05 means it; "" for any other date."""
+    numbers = [int(each) for each in re.findall(r"\d+", words)]
+    names = [each.lower()[:3].translate(_AS_ENGLISH) for each in re.findall(r"[^\W\d]{3,}", words)]
+    months = [_MONTHS.index(each) + 1 for each in names if each in _MONTHS]
+    if months and len(numbers) == 2:
+        numbers = [numbers[1], months[0], numbers[0]]
+    elif re.sub(r"[\d ]+", "", words) not in {"年月日", "年月号"}:
+        return ""
+    if len(numbers) < 3:
+        return ""
+    year, month, day = numbers
+    return f"{year}-{month:02}-{day:02}"
