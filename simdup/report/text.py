@@ -35,6 +35,7 @@ from simdup.report.order import View
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
 from simdup.report.wording import count, date, percent, printable, set_aside, size, whose
 from simdup.settings import Settings
+from simdup.text.facts import other_facts
 from simdup.theory import contained, similarity_at, standard_error
 
 T = TypeVar("T")
@@ -801,6 +802,8 @@ def render_comparison(comparison: Comparison, look: TerminalStyle = PLAIN) -> It
         paths = [printable(each.path) for each in (comparison.left, comparison.right)]
         names = [os.path.basename(path) for path in paths]
         yield from contained_lines(comparison.contained, paths if names[0] == names[1] else names)
+    if comparison.kind is not None and (facts := other_facts(*comparison.texts).in_words()):
+        yield look.painted(facts, REMARK)
     files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
     for document, fingerprint in files:
         yield (

@@ -78,12 +78,11 @@ class Facts:
         rest = ""
         for piece in pieces:
             for chunk in chunks_of(piece):
-                text = rest + chunk
-                cut = text.rfind("\n") + 1
-                if not cut and len(text) >= PIECE:
-                    cut = text.rfind(" ") + 1 or len(text)
-                self._note(text[:cut])
-                rest = text[cut:]
+                rest += chunk
+                if len(rest) >= PIECE:
+                    cut = rest.rfind("\n") + 1 or rest.rfind(" ") + 1 or len(rest)
+                    self._note(rest[:cut])
+                    rest = rest[cut:]
             yield piece
         self._note(rest)
 
@@ -116,6 +115,15 @@ class OtherFacts(NamedTuple):
         """Whether each text has a fact that the other lacks, as far as can be told."""
         return self.are_too_many or bool(self.left and self.right)
 
+    def shown(self) -> tuple[str, str, int] | None:
+        """The first fact of either text, "" for none, and how many more there are; None for none.
+
+        Facts are counted in pairs, of the left and the right text.
+        """
+        one, other = (printable(each[0])[:_LONGEST] if each else "" for each in self[:2])
+        more = max(len(self.left), len(self.right)) - 1
+        return None if more < 0 else (one, other, more)
+
     def in_words(self) -> str:
         """The first fact that only the one and only the other text has; "" if there is none.
 
@@ -124,11 +132,12 @@ class OtherFacts(NamedTuple):
         """
         if self.are_too_many:
             return "more numbers than can be compared"
-        more = max(len(self.left), len(self.right)) - 1
-        if more < 0:
+        one, other, more = self.shown() or ("", "", 0)
+        if not one + other:
             return ""
-        shown = (printable(each[0])[:_LONGEST] if each else "none" for each in self[:2])
-        return f"other numbers: {' / '.join(shown)}" + f", {more:,} more" * (more > 0)
+        return f"other numbers: {one or 'none'} / {other or 'none'}" + f", {more:,} more" * bool(
+            more
+        )
 
 
 def other_facts(left: str, right: str) -> OtherFacts:

@@ -52,6 +52,7 @@ def test_worked_by_hand(run, write):
         "own share    counted as 100 %, with no other files to look at (--among FOLDER)",
         "contained    66.6 % of a is in b",
         "             66.6 % of b is in a",
+        "other numbers: w21 / w21x, 9 more",
         "a: utf-8 (100 % sure), 113 B, 30 features",
         "b: utf-8 (100 % sure), 123 B, 30 features",
     ]
