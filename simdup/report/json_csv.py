@@ -183,6 +183,7 @@ def render_comparison(comparison: records.Comparison) -> Iterator[str]:
         **{name: getattr(comparison, name) for name in COMPARED},
         "kind": None if comparison.kind is None else comparison.kind.value,
         "near_duplicates": comparison.kind is not None,
+        "in_others": comparison.in_others and comparison.in_others._asdict(),
         "other_facts": None if facts.are_too_many else [facts.left, facts.right],
     }
     return as_json(Report("comparison", fields, {}))

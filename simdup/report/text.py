@@ -33,7 +33,7 @@ from simdup.records import (
 from simdup.report import order
 from simdup.report.order import View
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
-from simdup.report.wording import count, date, percent, printable, set_aside, size, whose
+from simdup.report.wording import also_in, count, date, percent, printable, set_aside, size, whose
 from simdup.settings import Settings
 from simdup.text.facts import other_facts
 from simdup.theory import contained, similarity_at, standard_error
@@ -796,8 +796,9 @@ def render_comparison(comparison: Comparison, look: TerminalStyle = PLAIN) -> It
     if own is None and is_near and settings.own_share:
         yield "own share    counted as 100 %, with no other files to look at (--among FOLDER)"
     if own is not None:
-        sharing = f"{alike} alike, {whose(comparison.similarity, own)}"
-        yield f"own share    {percent(own)} among {count(comparison.among, 'file')}: {sharing}"
+        among = f"{percent(own)} among {count(comparison.among, 'file')}: {alike} alike"
+        others = comparison.in_others
+        yield f"own share    {among}" + (f"; {also_in(others)}" if others else "")
     if comparison.contained is not None:
         paths = [printable(each.path) for each in (comparison.left, comparison.right)]
         names = [os.path.basename(path) for path in paths]

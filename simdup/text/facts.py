@@ -22,9 +22,7 @@ _MOST_BYTES, _OVERHEAD = 1 << 26, 200
 # The most characters that are shown of a fact.
 _LONGEST = 40
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_AS_ENGLISH = str.maketrans("äkzi", "accy")  # März, Oktober, Dezember, Mai
-_MONTH = (
+_MONTH = (  # in English and German
     r"(?:Jan(?:uary?)?|Feb(?:ruary?)?|März?|Mar(?:ch)?|Apr(?:il)?|Ma[iy]|June?|Juni|Jul[iy]?"
     r"|Aug(?:ust)?|Sept?(?:ember)?|O[ck]t(?:ober)?|Nov(?:ember)?|De[cz](?:ember)?)\b\.?"
 )
@@ -37,10 +35,10 @@ _CURRENCY = r"[$€£¥₹₩₽₺₫₴฿¢]|\b(?:EUR|USD|GBP|CHF|CNY|RMB|JPY
 # A run has a digit among its first characters, so that no text takes long.
 _FACT = re.compile(
     rf"""
-      (?P<date>(?<!\w)(?:{_DAY}{_GAP}{_MONTH}(?:,?{_GAP}\d{{4}}\b)?
-        | {_MONTH}{_GAP}(?:{_DAY}(?!\w)(?:,?{_GAP}\d{{4}}\b)?|\d{{4}}\b)))
-    | (?P<chinese>(?:(?:\d{{1,4}}|{_CHINESE}{{1,12}})\ ?(?:[年月号]|日(?!元))\ ?){{1,3}}
-        | {_CHINESE}{{1,12}}[美欧日港]?元)
+      (?<!\w){_DAY}{_GAP}{_MONTH}(?:,?{_GAP}\d{{4}}\b)?
+    | (?<!\w){_MONTH}{_GAP}(?:{_DAY}(?!\w)(?:,?{_GAP}\d{{4}}\b)?|\d{{4}}\b)
+    | (?:(?:\d{{1,4}}|{_CHINESE}{{1,12}})\ ?(?:[年月号]|日(?!元))\ ?){{1,3}}
+    | {_CHINESE}{{1,12}}[美欧日港]?元
     | (?P<minus>(?<![\w.)\]])[-\u2212])?(?:(?P<before>{_CURRENCY})\ ?)?
       (?P<run>(?<!{_SIGN})(?={_SIGN}(?:{_SIGN}|[-/]){{0,40}}(?<=\d))
         {_SIGN}+(?:(?:[-/]|(?<=\d)[.,:'\u2044](?=\d)){_SIGN}+)*)
@@ -130,11 +128,9 @@ class OtherFacts(NamedTuple):
         >>> OtherFacts(["412.50", "3 May", "7"], ["397.10"]).in_words()
         'other numbers: 412.50 / 397.10, 2 more'
         """
-        if self.are_too_many:
-            return "more numbers than can be compared"
-        one, other, more = self.shown() or ("", "", 0)
-        if not one + other:
-            return ""
+        if (shown := self.shown()) is None:
+            return "more numbers than can be compared" * self.are_too_many
+        one, other, more = shown
         return f"other numbers: {one or 'none'} / {other or 'none'}" + f", {more:,} more" * bool(
             more
         )
@@ -155,33 +151,13 @@ def _found(text: str) -> Iterator[re.Match[str]]:
         at = fact.end()
 
 
-def _key(found: re.Match[str]) -> str:
+def _key(fact: re.Match[str]) -> str:
     """What a fact means: equal for facts that certainly are the same."""
-    if found["date"] or found["chinese"]:
-        return _date(found.group()) or "".join(found.group().split())
-    minus = "-" * (found["minus"] is not None)
-    unit = found["before"] or found["after"] or ""
-    return f"{minus}{_number(found['run'])} {unit}".strip().casefold()
-
-
-def _number(run: str) -> str:
-    """A run, with a decimal point and without signs between thousands if it is a number."""
-    run = run.replace("'", "")
+    if fact["run"] is None:
+        return "".join(filter(str.isalnum, fact.group())).casefold()
+    run, minus = fact["run"].replace("'", ""), "-" * (fact["minus"] is not None)
     if _POINTS.fullmatch(run):
-        return run.replace(",", "")
-    return run.replace(".", "").replace(",", ".") if _COMMAS.fullmatch(run) else run
-
-
-def _date(words: str) -> str:
-    """A whole date as the run 2025-03-05 means it; "" for any other date."""
-    numbers = [int(each) for each in re.findall(r"\d+", words)]
-    names = [each.lower()[:3].translate(_AS_ENGLISH) for each in re.findall(r"[^\W\d]{3,}", words)]
-    months = [_MONTHS.index(each) + 1 for each in names if each in _MONTHS]
-    if months and len(numbers) == 2:
-        numbers = [numbers[1], months[0], numbers[0]]
-    elif re.sub(r"[\d ]+", "", words) not in {"年月日", "年月号"}:
-        return ""
-    if len(numbers) < 3:
-        return ""
-    year, month, day = numbers
-    return f"{year}-{month:02}-{day:02}"
+        run = run.replace(",", "")
+    elif _COMMAS.fullmatch(run):
+        run = run.replace(".", "").replace(",", ".")
+    return f"{minus}{run} {fact['before'] or fact['after'] or ''}".casefold()
