@@ -121,8 +121,7 @@ class Action:
     why: The rule or reason that chose the kept file, for people.
     is_newest: Whether the newest version of a chain goes for an older one. A plan that does not say
         it of a near file may hide it, so it counts as said.
-    is_reviewed: Whether a person decided about this very file, and saw both; then facts that both
-        files have alone do not keep it.
+    is_reviewed: Whether a person saw both files and decided; then other facts do not keep the file.
     """
 
     line: int

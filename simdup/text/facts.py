@@ -39,15 +39,18 @@ _FACT = re.compile(
     | (?<!\w){_MONTH}{_GAP}(?:{_DAY}(?!\w)(?:,?{_GAP}\d{{4}}\b)?|\d{{4}}\b)
     | (?:(?:\d{{1,4}}|{_CHINESE}{{1,12}})\ ?(?:[年月号]|日(?!元))\ ?){{1,3}}
     | {_CHINESE}{{1,12}}[美欧日港]?元
-    | (?P<minus>(?<![\w.)\]])[-\u2212])?(?:(?P<before>{_CURRENCY})\ ?)?
+    | (?P<minus>(?<![\w.)\]])[-–\u2212])?(?:(?P<before>{_CURRENCY})\ ?)?
       (?P<run>(?<!{_SIGN})(?={_SIGN}(?:{_SIGN}|[-/]){{0,40}}(?<=\d))
-        {_SIGN}+(?:(?:[-/]|(?<=\d)[.,:'\u2044](?=\d)){_SIGN}+)*)
+        {_SIGN}+(?:(?:[-\u2010-\u2013/]|(?<=\d)[.,:'’\u2044](?=\d)){_SIGN}+)*)
       (?:\ ?(?P<after>[%‰]|{_CURRENCY}|[万亿]?[美欧日港]?元))?
     """,
     re.VERBOSE,
 )
 # Every fact has one of these, and begins at most _BEFORE characters before the first of them.
 _TELLING, _BEFORE = re.compile(r"[\d年月日号元]"), 48
+
+# Typesetting has several dashes and apostrophes; an apostrophe stands between thousands.
+_PLAIN = str.maketrans("\u2010\u2011\u2012–", "----", "'’")
 
 _POINTS = re.compile(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}")
 _COMMAS = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+,\d\d?")
@@ -131,9 +134,8 @@ class OtherFacts(NamedTuple):
         if (shown := self.shown()) is None:
             return "more numbers than can be compared" * self.are_too_many
         one, other, more = shown
-        return f"other numbers: {one or 'none'} / {other or 'none'}" + f", {more:,} more" * bool(
-            more
-        )
+        rest = f", {more:,} more" if more else ""
+        return f"other numbers: {one or 'none'} / {other or 'none'}{rest}"
 
 
 def other_facts(left: str, right: str) -> OtherFacts:
@@ -155,7 +157,7 @@ def _key(fact: re.Match[str]) -> str:
     """What a fact means: equal for facts that certainly are the same."""
     if fact["run"] is None:
         return "".join(filter(str.isalnum, fact.group())).casefold()
-    run, minus = fact["run"].replace("'", ""), "-" * (fact["minus"] is not None)
+    run, minus = fact["run"].translate(_PLAIN), "-" * (fact["minus"] is not None)
     if _POINTS.fullmatch(run):
         run = run.replace(",", "")
     elif _COMMAS.fullmatch(run):

@@ -36,10 +36,11 @@ def test_facts_are_runs_with_a_digit_and_dates_in_words(text, expected):
 @pytest.mark.parametrize(
     "spellings",
     [
-        ("1,234.50", "1.234,50", "1'234.50", "1234,50", "1234.50"),
+        ("1,234.50", "1.234,50", "1'234.50", "1’234.50", "1234,50", "1234.50"),
         ("1,234,567", "1.234.567", "1'234'567", "1234567"),
         ("€5", "€ 5", "5 €", "5€"),
-        ("-5", "\u22125", "－５"),
+        ("10-12", "10–12", "10\u201112"),
+        ("-5", "–5", "\u22125", "－５"),
         ("May 3, 2025", "May 3 2025", "May 3,\n    2025"),
         ("3. Mai 2025", "3 Mai 2025"),
         ("２０２５年５月３日", "2025年5月3日", "2025 年 5 月 3 日"),
@@ -119,6 +120,6 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(unit):
         return time.process_time() - begin
 
     assert (
-        min(seconds(400_000) for _ in range(3))
-        < 10 * min(seconds(100_000) for _ in range(3)) + 0.02
+        min(seconds(200_000) for _ in range(3))
+        < 10 * min(seconds(50_000) for _ in range(3)) + 0.02
     )
