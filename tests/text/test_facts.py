@@ -120,6 +120,5 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(unit):
         return time.process_time() - begin
 
     assert (
-        min(seconds(200_000) for _ in range(3))
-        < 10 * min(seconds(50_000) for _ in range(3)) + 0.02
+        min(seconds(200_000) for _ in range(3)) < 10 * min(seconds(50_000) for _ in range(3)) + 0.02
     )
