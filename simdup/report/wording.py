@@ -9,7 +9,6 @@ from datetime import datetime
 
 from simdup.fields import path_fields as path_fields  # noqa: PLC0414  (others import it from here)
 from simdup.fields import printable as printable  # noqa: PLC0414
-from simdup.records import InOthers
 
 #: Readers expect an own share of at least this, so reports need not mention it.
 EXPECTED = 0.95
@@ -107,25 +106,6 @@ def whose(similarity: float, own_share: float) -> str:
     if not number:
         return f"{part} of it in no other file"
     return f"{part} of it shared with about {count(number, 'other file')}"
-
-
-def also_in(others: InOthers) -> str:
-    """Words for how much of the wording of two texts is in how many other files.
-
-    >>> also_in(InOthers(1, 4, 1.0))
-    'nearly all of the common wording is also in 1 other file'
-    >>> also_in(InOthers(0, 2, 0.6))
-    'half or more of the common wording is also in 2 other files'
-    >>> also_in(InOthers(0, 0, 0.12))
-    'at most 12.0 % of the common wording is in another file'
-    >>> also_in(InOthers(0, 0, 0.0))
-    'the common wording is in no other file'
-    """
-    for files, part in ((others.nearly_all, "nearly all"), (others.half, "half or more")):
-        if files:
-            return f"{part} of the common wording is also in {count(files, 'other file')}"
-    most = f"at most {percent(others.most)} of the common wording is in another file"
-    return most if others.most else "the common wording is in no other file"
 
 
 def sharing(similarity: float, own_share: float) -> tuple[str, int]:
