@@ -5,7 +5,7 @@ Fingerprints alone are an array (n, bits // 8), with rows in the order of their 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -564,6 +564,25 @@ class ScanResult:
         return any(skipped.reason.is_trouble for skipped in self.skipped)
 
 
+class InOthers(NamedTuple):
+    """How many other files have the wording that two texts have in common.
+
+    nearly_all: The number of files with 95 % of it or more.
+    half: The number of files with half of it or more.
+    most: The largest share of it that any of these files has.
+    """
+
+    nearly_all: int
+    half: int
+    most: float
+
+    @classmethod
+    def of(cls, shares: Sequence[float]) -> InOthers | None:
+        """Count the files by their shares; None without any."""
+        nearly_all, half = (sum(share >= least for share in shares) for least in (0.95, 0.5))
+        return cls(nearly_all, half, max(shares)) if shares else None
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two documents side by side.
@@ -571,6 +590,7 @@ class Comparison:
     kind: None: not near-duplicates.
     similarity: Exact cosine.
     own_share: Their own share among `among` files; None if unknown.
+    in_others: How many of these files have their common wording too; None if unknown.
     contained: The share of the distinct features of the left text that the right one has, and of
         the right text that the left one has; None if unknown.
     score: How surely they are versions of one text, see `match.tiers`; None if nothing was
@@ -588,6 +608,7 @@ class Comparison:
     texts: tuple[str, str]
     own_share: float | None = None
     among: int = 0
+    in_others: InOthers | None = None
     contained: tuple[float, float] | None = None
     score: float | None = None
     tier: str | None = None

@@ -54,6 +54,7 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | `roots`, `found` | as in a result |
 | `protected`, `only_under`, `protected_names` | taken: they can only protect more |
 | `newest` | unless a near file is said not to be the newest version, it needs --newest-too |
+| `reviewed` | taken: a person who saw both files decided, whatever facts they have alone |
 | `group`, and the order of lines | taken, for the limit of --most |
 | `settings` | of earlier plans; ignored |
 | **a journal** | |

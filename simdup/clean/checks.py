@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from errno import ELOOP, ENOENT, ENOTDIR
 from functools import partial
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from simdup.clean.system import Place
 from simdup.extract.readers import Readers
 from simdup.files.read import ReadChunks, SkipError, StreamedText, is_streamed, read_open, read_text
 from simdup.findings.keeper import is_under
+from simdup.findings.versions import are_versions
 from simdup.fingerprint.features import Features, all_features, concatenated, merged, segments
 from simdup.fingerprint.signs import words_in_bytes
 from simdup.match.verify import cosines
@@ -36,8 +38,17 @@ from simdup.recipe import Recipe
 from simdup.records import Document, Kind, Reason, Source
 from simdup.settings import FORMATS
 from simdup.storage.opening import identity_of, reason_of
+from simdup.text.facts import Facts, OtherFacts
 
 _RECIPE = Recipe()
+
+
+class FileRead(NamedTuple):
+    """A document in a file, and the features and the facts of its text."""
+
+    document: Document
+    features: Features
+    facts: Facts
 
 
 class Reading:
@@ -48,32 +59,46 @@ class Reading:
         self._readers = Readers(FORMATS, encoding=encoding)
         self.close = self._readers.close
 
-    def document(self, source: Source, read: ReadChunks | None = None) -> tuple[Document, Features]:
-        """The document in a file, and its features. Raises SkipError."""
+    def document(self, source: Source, read: ReadChunks | None = None) -> FileRead:
+        """Read a file once. Raises SkipError."""
+        facts = Facts()
         if is_streamed(source, self._readers, read):
             streamed = StreamedText(source, self._readers, read)
-            features = merged(segments(streamed.pieces(), _RECIPE), _RECIPE)
+            features = merged(segments(facts.noted(streamed.pieces()), _RECIPE), _RECIPE)
             document = streamed.document()
         else:
             text, document = read_text(source, self._readers, read)
-            features = all_features([text], _RECIPE)
+            features = all_features([*facts.noted([text])], _RECIPE)
         words = b"" if features.words is None else words_in_bytes(features.words)[0]
         count = int(features.counts[0])
-        return document._replace(features=count, words_digest=words), features
+        return FileRead(document._replace(features=count, words_digest=words), features, facts)
 
-    def again(self, known: Document) -> tuple[Document, Features] | None:
-        """A document and its features now; None if its file changed or is unreadable."""
+    def again(self, known: Document) -> FileRead | None:
+        """A document as it is now; None if its file changed or is unreadable."""
         try:
             found = self.document(known.source)
         except SkipError:
             return None
-        return found if found[0].bytes_digest == known.bytes_digest else None
+        return found if found.document.bytes_digest == known.bytes_digest else None
 
 
-def similarity(one: Features, other: Features) -> float:
+def similarity(one: FileRead, other: FileRead) -> float:
     """The exact cosine of two texts."""
-    found = cosines(concatenated([one, other]), np.array([0]), np.array([1]))
+    found = cosines(concatenated([one.features, other.features]), np.array([0]), np.array([1]))
     return float(found[0])
+
+
+def facts_refusal(one: FileRead, other: FileRead, *, is_chain: bool = True) -> str:
+    """Why the facts of two near texts forbid to remove one of them; "" if they do not.
+
+    They do if each text has facts that the other lacks, unless words in the names of both files
+    make them versions. `is_chain` is false if the scan found that they are not versions.
+    """
+    facts = OtherFacts.of(one.facts, other.facts)
+    if not facts.may_be_exchanged:
+        return ""
+    are_two = is_chain and are_versions(one.document, other.document)
+    return "" if are_two else facts.in_words()
 
 
 @dataclass(slots=True)
@@ -210,7 +235,8 @@ def check_same(
     if kind is Kind.IDENTICAL_BYTES:
         _check_bytes(*files)
         return
-    (one, features), (other, others) = (_read(each, reading) for each in files)
+    reads = (_read(each, reading) for each in files)
+    (one, *_), (other, *_) = file, kept = next(reads), next(reads)
     refusal = near_refusal if kind is Kind.NEAR else text_refusal
     why = refusal(one, other, consents, action.act)
     if why in {UNCERTAIN, SHORT}:
@@ -223,9 +249,11 @@ def check_same(
     if why:
         raise RefusedError(Refusal.NOT_ALLOWED, why)
     if kind is Kind.NEAR:
-        alike = similarity(features, others)
+        alike = similarity(file, kept)
         if consents.near is None or alike < consents.near:
             raise RefusedError(Refusal.NOT_ALIKE, f"{alike:.3f} alike")
+        if not action.is_reviewed and (why := facts_refusal(file, kept)):
+            raise RefusedError(Refusal.NOT_ALIKE, why)
 
 
 def _check_bytes(file: Held, kept: Held) -> None:
@@ -256,13 +284,13 @@ def _read_at(kept: Held, size: int, at: int) -> bytes:
     return found
 
 
-def _read(held: Held, reading: Reading) -> tuple[Document, Features]:
+def _read(held: Held, reading: Reading) -> FileRead:
     """Return the document in an open file. Raises RefusedError unless its bytes are as planned."""
     try:
         found = reading.document(held.source, partial(read_open, held.descriptor))
     except SkipError as skip:
         refusal = Refusal.CHANGED if skip.reason is Reason.CHANGED else Refusal.NO_TEXT
         raise held.refused(refusal, skip.detail or skip.reason.value) from None
-    if found[0].bytes_digest != held.file.byte_digest:
+    if found.document.bytes_digest != held.file.byte_digest:
         raise held.refused(Refusal.CHANGED)
     return found

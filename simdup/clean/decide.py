@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
+from typing import NamedTuple
 
 from simdup.clean.candidates import Candidate
 from simdup.clean.plan import Act, Action, Consents, FileId
@@ -53,6 +54,13 @@ class Gone:
     file: Candidate
     keep: Candidate
     similarity: float | None = None
+
+
+class Likeness(NamedTuple):
+    """How similar a text is to another one, and the facts that keep it all the same."""
+
+    similarity: float | None
+    facts: str = ""
 
 
 # Why a file stays for lack of --formats-too, by how it is the same as the kept file.
@@ -146,7 +154,7 @@ def _sort(file: Candidate) -> object:
 
 def decide_group(
     pool: Sequence[Candidate],
-    alike: Mapping[object, float],
+    alike: Mapping[object, Likeness],
     copy_of: Mapping[str, str],
     consents: Consents,
     act: Act = Act.TRASH,
@@ -232,7 +240,7 @@ class _Group:
                 other, refusal = each, why
         return other, refusal
 
-    def decide_near(self, first: Candidate, alike: Mapping[object, float]) -> None:
+    def decide_near(self, first: Candidate, alike: Mapping[object, Likeness]) -> None:
         """Let the kept files go that are similar enough to the one that the rules prefer."""
         # All copies of the preferred file that stay; that one itself may go for one of them.
         by_rules = sorted(self.kept.values(), key=lambda each: (each.is_changed, each.key))
@@ -250,10 +258,11 @@ class _Group:
                 refusals = [DIFFERENT]
             why = file.stays or NEWEST_ASKS * (file.is_newest and not self.consents.newest)
             why = why or ("" if "" in refusals else refusals[0])
-            unknown = None if file.is_changed else 0.0
-            similarity, floor = alike.get(file.id.content.words, unknown), self.consents.near
-            if not why and similarity is not None and similarity < (floor or 0):
+            unknown = Likeness(None if file.is_changed else 0.0)
+            similarity, facts = alike.get(file.id.content.words, unknown)
+            if not why and similarity is not None and similarity < (self.consents.near or 0):
                 why = f"near: only {similarity:.3f} alike"
+            why = why or (facts and f"near: {facts}")
             if why:
                 self.left.setdefault(file.id.path, (file, why))
                 continue

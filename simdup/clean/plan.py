@@ -121,6 +121,7 @@ class Action:
     why: The rule or reason that chose the kept file, for people.
     is_newest: Whether the newest version of a chain goes for an older one. A plan that does not say
         it of a near file may hide it, so it counts as said.
+    is_reviewed: Whether a person saw both files and decided; then other facts do not keep the file.
     """
 
     line: int
@@ -131,6 +132,7 @@ class Action:
     similarity: float | None
     why: str
     is_newest: bool = False
+    is_reviewed: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -272,6 +274,7 @@ def action_fields(action: Action) -> dict[str, Any]:
         "similarity": action.similarity,
         "why": printable(action.why),
         **({"newest": action.is_newest} if action.kind is Kind.NEAR else {}),
+        **({"reviewed": True} if action.is_reviewed else {}),
     }
 
 
@@ -374,7 +377,7 @@ def header_of(fields: Fields) -> Header:
 
 def action_of(fields: Fields, line: int) -> Action:
     """The action in one line of a plan. Raises WrongFieldError."""
-    fields.only("group", "keep", "act", "file", "kind", "similarity", "why", "newest")
+    fields.only("group", "keep", "act", "file", "kind", "similarity", "why", "newest", "reviewed")
     if fields.choice("kind", Kind) is Kind.SAME_PATTERN:
         raise fields.wrong("kind", "is none that may be acted on")
     file, keep = _file(fields.inner("file")), _file(fields.inner("keep"))
@@ -382,7 +385,8 @@ def action_of(fields: Fields, line: int) -> Action:
     group, why = fields.count("group"), printable(fields.text("why"))
     made = Action(line, group, keep, act, file, similarity, why)
     newest = fields.truth("newest") if fields.has("newest") else made.kind is Kind.NEAR
-    return replace(made, is_newest=newest)
+    reviewed = fields.has("reviewed") and fields.truth("reviewed")
+    return replace(made, is_newest=newest, is_reviewed=reviewed)
 
 
 def _left(fields: Fields, line: int) -> Left:

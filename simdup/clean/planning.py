@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 
 from simdup.clean import decide
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
-from simdup.clean.checks import Reading, check_paths, similarity
+from simdup.clean.checks import Reading, check_paths, facts_refusal, similarity
 from simdup.clean.outcome import RefusedError
 from simdup.clean.plan import Act, Action, Consents, Header, Left, Plan
 from simdup.clean.protection import Protection, changed_since
@@ -60,7 +60,8 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     copy_of = {path: copy for path, (copy, _) in whole.items()}
     with closing(Reading(consents.encoding)) as reading:
         for group, pool in zip(result.groups, pools, strict=True):
-            files, alike = _compared(pool, consents, act, reading)
+            asked = _asked(pool, consents, act)
+            files, alike = _compared(pool, asked, reading, is_chain=bool(group.versions))
             gone, stay = decide.decide_group(files, alike, copy_of, consents, act)
             actions += (_action(each, group.id, wishes) for each in gone)
             left += (Left(0, group.id, file.id, why) for file, why in stay)
@@ -95,21 +96,25 @@ def numbered(actions: Iterable[Action], left: Iterable[Left], header: Header) ->
 
 
 def _compared(
-    pool: Sequence[Candidate], consents: Consents, act: Act, reading: Reading
-) -> tuple[list[Candidate], dict[object, float]]:
-    """The files of a group, and the similarities of its texts to its first file.
+    pool: Sequence[Candidate], asked: Iterable[Candidate], reading: Reading, *, is_chain: bool
+) -> tuple[list[Candidate], dict[object, decide.Likeness]]:
+    """The files of a group, and the likeness of its texts that are asked about to its first file.
 
     The compared files have the documents that they are now. One that changed or cannot be read is
-    similar to none.
+    similar to none. `is_chain` says that the scan found versions of one document.
     """
-    asked, alike = _asked(pool, consents, act), dict[object, float]()
+    alike = dict[object, decide.Likeness]()
     first = reading.again(pool[0].document) if asked else None
-    now = {pool[0].id.path: first[0]} if first else {}
+    now = {pool[0].id.path: first.document} if first else {}
     for file in asked:
-        other = reading.again(file.document)
-        alike[file.id.content.words] = similarity(first[1], other[1]) if first and other else 0.0
+        words, other = file.id.content.words, reading.again(file.document)
+        alike[words] = decide.Likeness(0.0)
+        if first and other:
+            value = similarity(first, other)
+            facts = facts_refusal(other, first, is_chain=is_chain)
+            alike[words] = decide.Likeness(value, facts)
         if other:
-            now[file.id.path] = other[0]
+            now[file.id.path] = other.document
     return [replace(each, document=now.get(each.id.path, each.document)) for each in pool], alike
 
 

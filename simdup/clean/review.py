@@ -179,13 +179,16 @@ class Review:
     def _action(self, group: int, keep: FileId, file: FileId) -> Action | None:
         """The action on a file; None if it cannot be compared with the kept one.
 
-        Whoever was shown the two needs no other word to let the newest version go.
+        Whoever was shown the two needs no other word to let the newest version go, or a file with
+        other facts.
         """
         made = Action(0, group, keep, self._act, file, None, DROPPED)
         if made.kind is not Kind.NEAR:
             return made
         similarity = self._alike(keep, file)
-        return None if similarity is None else replace(made, similarity=similarity)
+        if similarity is None:
+            return None
+        return replace(made, similarity=similarity, is_reviewed=True)
 
 
 def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], str]) -> _Group:

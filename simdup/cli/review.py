@@ -26,6 +26,7 @@ from simdup.records import Comparison, Kind
 from simdup.report import diff, text
 from simdup.report.wording import count, date, percent, printable, size
 from simdup.settings import Settings
+from simdup.text.facts import other_facts
 
 # The most lines of a difference that are shown with a question; the pager shows all.
 _MOST_LINES = 24
@@ -170,7 +171,9 @@ class _Session:
             return
         kind = found.left.kind_with(found.right)
         alike = f"{percent(found.similarity)} alike" if kind is Kind.NEAR else kind.value
-        yield f"        {alike}"
+        yield from (
+            f"        {line}" for line in (alike, other_facts(*found.texts).in_words()) if line
+        )
         lines = self._difference(question)
         yield from lines[:_MOST_LINES]
         if len(lines) > _MOST_LINES:

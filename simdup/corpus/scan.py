@@ -134,7 +134,7 @@ def group_texts(
     *columns, there = collected.columns()
     prints = TextFingerprints._make([*columns, collected.sketches()])
     distinct = texts_in(prints, settings)
-    in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
+    in_memory = TextsInMemory(texts, there[distinct.first], settings.recipe)
     matched = LocalEngine(distinct, settings, in_memory, progress).groups()
     groups = row_groups(distinct, matched, prints.text_digests)
     return replace(groups, members=there[groups.members])
@@ -185,7 +185,7 @@ def member_texts(result: CorpusResult, most: int) -> Iterator[Callable[[int], st
         yield read
 
 
-class _TextsInMemory:
+class TextsInMemory:
     """Computes the features of distinct texts that are in memory."""
 
     def __init__(self, texts: Sequence[str], first: Indices, recipe: Recipe) -> None:

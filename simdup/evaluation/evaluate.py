@@ -15,6 +15,7 @@ import numpy as np
 
 from simdup.arguments import AnyPath, check_whole, number_list, tuple_of
 from simdup.arrays import Floats, Indices, Mask, Rows, Shares
+from simdup.corpus.scan import TextsInMemory
 from simdup.errors import BadValueError
 from simdup.evaluation import labels as tables
 from simdup.evaluation import metrics
@@ -25,6 +26,8 @@ from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.simhash import digests, simhash
 from simdup.fingerprint.sketch import sketches
 from simdup.match.candidates import search_distance
+from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.match.forms import LEVELS, forms_of
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, has_enough, least_similarity
 from simdup.match.tiers import NEAR_SCORE, pair_scores
@@ -184,12 +187,13 @@ class _Evaluator:
     ) -> _Exact:
         """The exact similarities of all pairs, and own shares where these may matter."""
         counts, ones = features.counts[self.labels.pairs], np.ones(len(similarities))
-        exact = _Exact(similarities, counts, ones, settings)
+        exact = _Exact(similarities, counts, ones, np.zeros(len(ones), bool), settings)
         if not settings.own_share:
             return exact
         least = settings.similarity if self.precision is None else STEPS[0]
-        shares = own_shares(self.labels, features, rows, exact.are_alike(least))
-        return replace(exact, own_shares=shares)
+        asked = exact.are_alike(least)
+        shares, are_apart = own_shares(self.labels, features, rows, asked, settings.recipe)
+        return replace(exact, own_shares=shares, are_apart=are_apart)
 
     def _row(
         self, settings: Settings, distances: Indices, exact: _Exact, p: Floats, without: int
@@ -288,17 +292,20 @@ class _Exact:
 
     counts: (m, 2): the numbers of features of both texts.
     own_shares: 1 where they are not asked for, and 0 where they cannot matter.
+    are_apart: Whether the texts were filled in from one form.
     """
 
     similarities: Floats
     counts: Indices
     own_shares: Shares
+    are_apart: Mask
     settings: Settings
 
     @property
     def are_own(self) -> Mask:
-        """Whether the own share of each pair is large enough."""
-        return has_enough(self.own_shares, self.similarities, self.settings.own_share)
+        """Whether the own share of each pair is large enough, and it is not of one form."""
+        are_own = has_enough(self.own_shares, self.similarities, self.settings.own_share)
+        return are_own & ~self.are_apart
 
     @property
     def are_near(self) -> Mask:
@@ -324,27 +331,36 @@ def farthest(precision: Floats, least: float) -> int | None:
     return None if np.isnan(precision[:end]).all() else end - 1
 
 
-def own_shares(labels: Labels, features: Features, rows: Rows, asked: Mask) -> Shares:
+def own_shares(
+    labels: Labels, features: Features, rows: Rows, asked: Mask, recipe: Recipe
+) -> tuple[Shares, Mask]:
     """The own share of each pair that `asked` (m,) marks, and 0 for the other pairs; (m,).
 
     `features` and `rows` (texts, bytes) are given for all texts. A scan takes texts with equal
-    features as one text, so their share is 1.
+    features as one text, so their share is 1. Also returns which pairs are of one form; (m,).
     """
     shares, sketched, digest = np.zeros(len(asked)), sketches(features), digests(features)
+    are_apart = np.zeros(len(asked), bool)
     is_one = (digest[labels.pairs[:, 0]] == digest[labels.pairs[:, 1]]).all(axis=1)
     shares[asked & is_one] = 1
     bits, none = 8 * rows.shape[1], np.empty((0, 2), np.int64)
-    reach = Reach(bits, search_distance(FAMILY, bits), None)
+    reach = Reach(bits, search_distance(LEVELS[-1], bits), None)
     pairs_of = [np.flatnonzero(labels.collection == each) for each in np.unique(labels.collection)]
     texts_of = [distinct_numbers(labels.pairs[each]) for each in pairs_of]
     found = [iter_near_pairs(rows[texts], reach) for texts in texts_of]
     near = [np.concatenate([none, *(pairs[:, :2] for pairs in chunks)]) for chunks in found]
     # All at once, since `cosines` goes through the features of all texts.
     both = np.concatenate([texts[pairs] for texts, pairs in zip(texts_of, near, strict=True)])
-    is_family = np.split(cosines(features, *both.T) >= FAMILY, np.cumsum(list(map(len, near)))[:-1])
-    for own, texts, pairs, are_alike in zip(pairs_of, texts_of, near, is_family, strict=True):
+    alike = np.split(cosines(features, *both.T), np.cumsum(list(map(len, near)))[:-1])
+    for own, texts, pairs, similarities in zip(pairs_of, texts_of, near, alike, strict=True):
         chosen = own[(asked & ~is_one)[own]]
-        family = components(pairs[are_alike], len(texts))
-        among = OwnShares.of_all(sketched.take(texts), features.counts[texts], family)
-        shares[chosen] = among.of(np.searchsorted(texts, labels.pairs[chosen]))
-    return shares
+        family = components(pairs[similarities >= FAMILY], len(texts))
+        every, of_texts = np.arange(len(texts)), (features.counts[texts], digest[texts])
+        kept = Items(rows[texts], *of_texts, every, every < 0, sketched.take(texts), every)
+        source = TextsInMemory(labels.texts, texts, recipe)
+        distinct = distinct_texts(kept, bits)
+        forms = forms_of(distinct, sketched.take(texts), family, (pairs, similarities), source)
+        among = OwnShares.of_all(sketched.take(texts), features.counts[texts], forms.family)
+        asked_pairs = np.searchsorted(texts, labels.pairs[chosen])
+        shares[chosen], are_apart[chosen] = among.of(asked_pairs), forms.are_apart(asked_pairs)
+    return shares, are_apart

@@ -22,12 +22,12 @@ from simdup.files.read import SkipError, read_again
 from simdup.files.scan import fingerprint_paths
 from simdup.files.walk import listed
 from simdup.fingerprint.features import all_features
-from simdup.match.own_share import has_enough, least_similarity
+from simdup.match.own_share import has_enough, least_similarity, shares_in_others
 from simdup.match.parts import shares_of
 from simdup.match.tiers import best_score, tier
 from simdup.match.verify import cosines
 from simdup.progress import Progress, silent
-from simdup.records import Comparison, Document, Group, Kind, Member, Skipped, Source
+from simdup.records import Comparison, Document, Group, InOthers, Kind, Member, Skipped, Source
 from simdup.search.hamming import hamming_distances
 from simdup.settings import Settings
 from simdup.theory import similarity_at
@@ -80,7 +80,10 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
     own = own_share_of(made, pair, settings, progress)
     both = np.array([own]), np.array([found.similarity])
     kind = found.kind if has_enough(*both, settings.own_share).all() else None
-    return _with_tier(replace(found, kind=kind, own_share=own, among=len(made.documents)))
+    counts = np.array([document.features for document in made.documents])
+    shares = shares_in_others(made.sketches, counts, pair) if made.sketches else np.empty(0)
+    found = replace(found, in_others=InOthers.of(shares.tolist()), among=len(made.documents))
+    return _with_tier(replace(found, kind=kind, own_share=own))
 
 
 def _with_tier(found: Comparison) -> Comparison:

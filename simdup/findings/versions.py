@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
 from simdup.match.tiers import is_near
-from simdup.records import Document, Group, Version
+from simdup.records import Document, Group, Kind, Member, Version
 
 Pairs = Sequence[tuple[Document, Document]]
 #: Files whose times differ by less have no order: a copy or a checkout writes many files at once.
@@ -209,6 +209,17 @@ def with_versions(
             changed = [None, *(None if value is None else 1 - value for value in values)]
             found[chain.group.id] = tuple(map(Version, paths, changed))
     return tuple(each._replace(versions=found.get(each.id, ())) for each in groups)
+
+
+def are_versions(one: Document, other: Document) -> bool:
+    """Whether words in the names of two near files, such as "draft", say that they are versions.
+
+    Dates, numbers and times do not: they may also count the members of a series.
+    """
+    pair = tuple(each._replace(features_digest=each.text_digest) for each in (one, other))
+    near = (Member(each, b"", Kind.NEAR, 0, None) for each in pair)
+    (group,) = with_versions([Group(1, Kind.NEAR, 0, tuple(near))], pair)
+    return bool(group.versions)
 
 
 def name_of(path: str) -> Name:

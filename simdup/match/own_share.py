@@ -360,6 +360,22 @@ def new_counters(values: int = COUNTERS) -> Counters:
     return np.zeros(COUNTERS, np.uint16)
 
 
+def shares_in_others(sketches: Sketches, counts: Indices, pair: tuple[int, int]) -> Similarities:
+    """How much of what two texts share each of the other texts has, at their large sketches.
+
+    `counts` (n,) has the features of all texts. The result is empty if the two share nothing.
+    """
+    shared = np.intersect1d(sketches[pair[0]], sketches[pair[1]])
+    others = np.delete(np.arange(len(sketches)), pair)[: len(shared) * len(sketches)]
+    found = [np.empty(0)]
+    for part in parts_of_texts(sketches.sizes, others):
+        taken, limits = sketches.take(part), _LIMITS[levels(counts[part], LEVELS, KEPT)]
+        owners = np.repeat(np.arange(len(part)), taken.sizes)
+        held = np.bincount(owners[np.isin(taken.joined(), shared)], minlength=len(part))
+        found.append(held / np.maximum(np.searchsorted(shared, limits, side="right"), 1))
+    return np.concatenate(found)
+
+
 def _count_each(counters: Counters, sketches: Sketches, parts: list[Indices]) -> None:
     """Count the values of sketches, whose texts come in `parts`, once for each text.
 

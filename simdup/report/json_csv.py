@@ -17,6 +17,7 @@ from simdup.match.tiers import member_tiers, scores, tier
 from simdup.report.text import containments, skips
 from simdup.report.wording import path_fields, printable
 from simdup.settings import Settings
+from simdup.text.facts import other_facts
 from simdup.theory import similarity_at, standard_error
 from simdup.versions import version
 
@@ -172,6 +173,7 @@ def render_comparison(comparison: records.Comparison) -> Iterator[str]:
     bits = comparison.settings.recipe.bits
     estimate = similarity_at(comparison.distance, bits)
     files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
+    facts = other_facts(*comparison.texts)
     fields = {
         "settings": settings_fields(comparison.settings),
         "files": [document_fields(each) | {"fingerprint": row.hex()} for each, row in files],
@@ -181,6 +183,8 @@ def render_comparison(comparison: records.Comparison) -> Iterator[str]:
         **{name: getattr(comparison, name) for name in COMPARED},
         "kind": None if comparison.kind is None else comparison.kind.value,
         "near_duplicates": comparison.kind is not None,
+        "in_others": comparison.in_others and comparison.in_others._asdict(),
+        "other_facts": None if facts.are_too_many else [facts.left, facts.right],
     }
     return as_json(Report("comparison", fields, {}))
 

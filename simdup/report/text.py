@@ -24,6 +24,7 @@ from simdup.records import (
     Document,
     FolderPair,
     Group,
+    InOthers,
     Kind,
     Part,
     Reason,
@@ -37,6 +38,7 @@ from simdup.report.order import View
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
 from simdup.report.wording import count, date, percent, printable, set_aside, size, whose
 from simdup.settings import Settings
+from simdup.text.facts import other_facts
 from simdup.theory import contained, similarity_at, standard_error
 
 T = TypeVar("T")
@@ -810,12 +812,15 @@ def render_comparison(comparison: Comparison, look: TerminalStyle = PLAIN) -> It
     if own is None and is_near and settings.own_share:
         yield "own share    counted as 100 %, with no other files to look at (--among FOLDER)"
     if own is not None:
-        sharing = f"{alike} alike, {whose(comparison.similarity, own)}"
-        yield f"own share    {percent(own)} among {count(comparison.among, 'file')}: {sharing}"
+        among = f"{percent(own)} among {count(comparison.among, 'file')}: {alike} alike"
+        others = comparison.in_others
+        yield f"own share    {among}" + (f"; {also_in(others)}" if others else "")
     if comparison.contained is not None:
         paths = [printable(each.path) for each in (comparison.left, comparison.right)]
         names = [os.path.basename(path) for path in paths]
         yield from contained_lines(comparison.contained, paths if names[0] == names[1] else names)
+    if comparison.kind is not None and (facts := other_facts(*comparison.texts).in_words()):
+        yield look.painted(facts, REMARK)
     files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
     for document, fingerprint in files:
         yield (
@@ -827,6 +832,25 @@ def render_comparison(comparison: Comparison, look: TerminalStyle = PLAIN) -> It
             yield f"  fingerprint  {look.painted(fingerprint.hex(), ASIDE)}"
     if look.is_verbose:
         yield from _distance(comparison)
+
+
+def also_in(others: InOthers) -> str:
+    """Words for how much of the wording of two texts is in how many other files.
+
+    >>> also_in(InOthers(1, 4, 1.0))
+    'nearly all of the common wording is also in 1 other file'
+    >>> also_in(InOthers(0, 2, 0.6))
+    'half or more of the common wording is also in 2 other files'
+    >>> also_in(InOthers(0, 0, 0.12))
+    'at most 12.0 % of the common wording is in another file'
+    >>> also_in(InOthers(0, 0, 0.0))
+    'the common wording is in no other file'
+    """
+    for files, part in ((others.nearly_all, "nearly all"), (others.half, "half or more")):
+        if files:
+            return f"{part} of the common wording is also in {count(files, 'other file')}"
+    most = f"at most {percent(others.most)} of the common wording is in another file"
+    return most if others.most else "the common wording is in no other file"
 
 
 def _distance(comparison: Comparison) -> Iterator[str]:

@@ -312,6 +312,53 @@ def test_the_similarity_to_the_kept_file_is_computed_now():
     assert outcome.done == 1
 
 
+INVOICE = f"Invoice {{}} of 3 May 2025\n{TEXT}"
+
+
+def test_a_near_file_with_other_facts_than_the_kept_one_is_refused():
+    write(a=INVOICE.format(4711), b=INVOICE.format(4712))
+
+    outcome = apply(plan(("a", "b")), Consents(near=0.5))
+
+    kept = "not similar enough to the kept file (other numbers: 4712 / 4711)"
+    assert reasons(outcome) == [kept]
+    assert os.path.exists("b")
+
+
+def test_facts_are_those_of_the_texts_when_a_plan_is_carried_out():
+    write(a=INVOICE.format(4711), b=INVOICE.format(4711).replace("two", "three"))
+    made = plan(("a", "b"))
+
+    write(b=INVOICE.format(4712))
+    made = replace(made, actions=(replace(made.actions[0], file=seen("b")),))
+
+    assert reasons(apply(made, Consents(near=0.5)))[0].endswith("(other numbers: 4712 / 4711)")
+    assert os.path.exists("b")
+
+
+def test_a_near_file_with_other_facts_goes_if_a_person_decided():
+    write(a=INVOICE.format(4711), b=INVOICE.format(4712))
+    made = plan(("a", "b"))
+
+    made = replace(made, actions=(replace(made.actions[0], is_reviewed=True),))
+    (why,) = reasons(apply(made, Consents()))
+    outcome = apply(made, Consents(near=0.5))
+
+    assert why == f"not allowed on the command line ({NEAR_ASKS})"
+    assert outcome.done == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "done"),
+    [(("lease v2", "lease v1"), 1), (("lease final", "lease"), 1), (("north", "south"), 0)],
+)
+def test_facts_keep_no_file_whose_name_makes_it_a_version_of_the_kept_one(names, done):
+    kept, file = names
+    write(**{kept: INVOICE.format(4711), file: INVOICE.format(4712)})
+
+    assert apply(plan((kept, file)), Consents(near=0.5)).done == done
+
+
 def test_a_text_that_is_not_what_the_plan_says_is_not_acted_on():
     write(a="Grüße " + TEXT)
     Path("b").write_bytes(("Grüße " + TEXT.upper()).encode("utf-16"))

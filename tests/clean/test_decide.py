@@ -14,6 +14,7 @@ from simdup.clean.decide import (
     TEXT_ASKS,
     UNCERTAIN,
     WORDS_ASKS,
+    Likeness,
     decide_group,
     near_refusal,
     text_refusal,
@@ -41,7 +42,7 @@ def file(place, text="t", content="", encoding="utf-8", stays="", *, different=(
 
 def decided(*pool, alike=None, copy_of=None, **consents):
     """What goes, for what and how; and what is left, and why."""
-    values = {text.encode(): value for text, value in (alike or {}).items()}
+    values = {text.encode(): Likeness(value) for text, value in (alike or {}).items()}
     going, left = decide_group(pool, values, copy_of or {}, Consents(**consents))
     gone = {
         each.file.id.path[1:]: (each.keep.id.path[1:], each.file.id.kind_with(each.keep.id))

@@ -6,11 +6,13 @@ import gzip
 import os
 import random
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from simdup import exact_similarities
 from simdup.clean.apply import apply
+from simdup.clean.checks import Reading
 from simdup.clean.decide import (
     DIFFERENT,
     FORMATS_ASKS,
@@ -29,14 +31,15 @@ from simdup.clean.planning import LINKED, Wishes, excess, make_plan, narrowed
 from simdup.clean.protection import Protection
 from simdup.clean.rules import Rules, rule_of
 from simdup.errors import InputError
+from simdup.extract.readers import Readers
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
 from simdup.match.tiers import NEAR_SCORE
 from simdup.recipe import Recipe
-from simdup.records import Kind, Source
+from simdup.records import Kind, Source, Version
 from simdup.report.json_csv import render_json
 from simdup.report.load import load
-from simdup.settings import Converter, Settings
+from simdup.settings import Converter, Limits, Settings
 
 WORDS = ["".join(random.Random(n).choices("abcdefghijklmnop", k=6)) for n in range(2000)]
 
@@ -138,6 +141,84 @@ def test_text_in_another_encoding_goes_only_with_consent(tree):
     plan = planned(result, text=True)
     assert names(plan) == {"b": "a"}
     assert plan.actions[0].kind is Kind.IDENTICAL_TEXT
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        ("Due 412.50 on 3 May", "Due 397.10 on 4 May", "397.10 / 412.50, 1 more"),
+        ("seat B-14", "seat C-61", "C-61 / B-14"),
+        ("应付三百元", "应付五百元", "五百元 / 三百元"),
+        ("balance -500", "balance 500", "500 / -500"),
+    ],
+)
+def test_a_near_file_with_other_facts_than_the_kept_one_is_kept(tree, one, other, why):
+    result = saved(tree({"a": f"{one} {text(1)}", "b": f"{other} {text(1)}"}))
+
+    plan = planned(result, "oldest", near=0.8)
+
+    assert names(plan) == {}
+    assert left(plan) == {"b": f"near: other numbers: {why}"}
+
+
+@pytest.mark.parametrize(("one", "other"), [("", "page 7"), ("page 7", ""), ("7, 8", "8, 7")])
+def test_a_near_file_goes_if_only_one_of_the_texts_has_facts_of_its_own(tree, one, other):
+    result = saved(tree({"a": f"{one} {text(1)}", "b": f"{other} {text(1)}"}))
+
+    assert names(planned(result, "oldest", near=0.8)) == {"b": "a"}
+
+
+def test_facts_do_not_keep_a_version_from_going_for_a_newer_one(tree):
+    versions = {f"lease v{n}": f"rent {n}00 {text(1)}" for n in (1, 2, 3)}
+    result = saved(tree(versions))
+    assert result.groups[0].versions
+
+    expected = {"lease v1": "lease v3", "lease v2": "lease v3"}
+    assert names(planned(result, near=0.8)) == expected
+
+
+def test_names_of_versions_alone_make_no_chain_if_the_scan_found_none(tree):
+    result = saved(tree({"lease v1": f"rent 100 {text(1)}", "lease v2": f"rent 200 {text(1)}"}))
+    (group,) = result.groups
+    assert group.versions
+
+    result = replace(result, groups=(group._replace(versions=()),))
+
+    (why,) = left(planned(result, near=0.8)).values()
+    assert why.startswith("near: other numbers: ")
+
+
+def test_a_chain_that_only_the_result_claims_lets_no_file_with_other_facts_go(tree):
+    result = saved(tree({"north": f"rent 100 {text(1)}", "south": f"rent 200 {text(1)}"}))
+    (group,) = result.groups
+    versions = tuple(Version(each.document.path, None) for each in group.members)
+
+    result = replace(result, groups=(group._replace(versions=versions),))
+
+    (why,) = left(planned(result, near=0.8, newest=True)).values()
+    assert why.startswith("near: other numbers: ")
+
+
+def test_facts_of_near_texts_come_from_the_one_time_they_are_read(tree, monkeypatch):
+    reads = []
+    document = Reading.document
+    monkeypatch.setattr(
+        Reading, "document", lambda *given: (reads.append(given[1].path), document(*given))[1]
+    )
+    result = saved(tree({"a": f"due 1 {text(1)}", "b": f"due 2 {text(1)}"}))
+
+    planned(result, "oldest", near=0.8)
+
+    assert sorted(map(os.path.basename, reads)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("whole", [1000, 1 << 20])
+def test_facts_of_streamed_texts_are_compared_like_all_others(tree, monkeypatch, whole):
+    readers = partial(Readers, limits=Limits(whole_bytes=whole))
+    monkeypatch.setattr("simdup.clean.checks.Readers", readers)
+    result = saved(tree({"a": f"due 1\n{text(1)}\n3", "b": f"due 2\n{text(1)}\n3"}))
+
+    assert left(planned(result, "oldest", near=0.8)) == {"b": "near: other numbers: 2 / 1"}
 
 
 def test_a_document_with_the_same_text_goes_only_with_consent(tree):

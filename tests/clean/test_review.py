@@ -75,6 +75,23 @@ def asked(made):
     return question and (question.group, question.keep.path[1:], question.file.path[1:])
 
 
+def test_a_near_file_that_is_dropped_is_marked_as_reviewed():
+    plan = answered(DROP, KEEP, KEEP, KEEP, DROP)
+
+    assert {each.file.path[1:]: each.is_reviewed for each in plan.actions} == {
+        "b": True,
+        "f2": False,
+        "h2": False,
+        "G": False,
+    }
+
+
+def test_a_file_that_other_facts_keep_is_asked_about():
+    kept = left(1, "b", "near: other numbers: 412.50 / 397.10")
+
+    assert asked(review(numbered([], [left(1, "a", PREFERRED), kept], HEADER))) == (1, "a", "b")
+
+
 def test_identical_copies_are_no_question_and_all_others_are():
     made, questions = review(), []
     while question := asked(made):

@@ -51,6 +51,22 @@ def last(ended, lines=1):
 # The dry run
 
 
+def test_a_file_that_other_facts_keep_is_shown_with_them_and_counted(run, write, english):
+    for number in (17, 18, 19):
+        write(f"bills/{chr(number + 80)}.txt", f"Invoice {number}. {english}")
+        write(f"bills/{chr(number + 80)}2.txt", f"Invoice {number}. {english} Paid.")
+    run("scan", "bills", "--format", "json", "-o", "found.json", "-q")
+
+    ended = run("clean", "found.json", "--near", "0.8", "--prefer", "longest", "-v")
+
+    assert b"  trash    a.txt\n" in ended.out
+    for number, name in ((18, "b"), (19, "c")):
+        for end in ("", "2"):
+            line = f"  leave    {name}{end}.txt\n             near: other numbers: {number} / 17\n"
+            assert line in ended.out.decode()
+    assert "left: 4 files: near, with other numbers: needs --review" in ended.err.decode()
+
+
 def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
     ended = run("clean", found, "--prefer", "format=text", "-v")
 

@@ -52,6 +52,7 @@ def test_worked_by_hand(run, write):
         "own share    counted as 100 %, with no other files to look at (--among FOLDER)",
         "contained    66.6 % of a is in b",
         "             66.6 % of b is in a",
+        "other numbers: w21 / w21x, 9 more",
         "a: utf-8 (100 % sure), 113 B, 30 features",
         "b: utf-8 (100 % sure), 123 B, 30 features",
     ]
@@ -154,9 +155,63 @@ def test_forms_are_near_duplicates_only_if_no_others_are_seen(run):
     )
     assert re.fullmatch(
         r"own share    4\d\.\d % among 11 files:"
-        r" 69\.8 % alike, (half|most) of it shared with about [7-9] other files",
+        r" 69\.8 % alike; nearly all of the common wording is also in 9 other files",
         lines[2],
     )
+
+
+@pytest.mark.parametrize("copies", [0, 1, 3])
+def test_files_that_have_the_common_wording_are_counted_even_if_they_are_one_family(
+    run, compared, write, copies
+):
+    common = " ".join(f"c{place}" for place in range(81))
+    write("a", common + " " + " ".join(f"a{place}" for place in range(9)))
+    write("b", common + " " + " ".join(f"b{place}" for place in range(9)))
+    write("in/unrelated", " ".join(f"u{place}" for place in range(90)))
+    for copy in range(copies):
+        write(f"in/copy {copy}", f"{common} {copy}")
+
+    words = run("compare", "a", "b", "--among", "in").out.decode().splitlines()[2]
+
+    expected = {
+        0: "the common wording is in no other file",
+        1: "nearly all of the common wording is also in 1 other file",
+        3: "nearly all of the common wording is also in 3 other files",
+    }[copies]
+    assert words.partition("; ")[2] == expected
+    assert compared("a", "b", "--among", "in")["in_others"] == {
+        "nearly_all": copies,
+        "half": copies,
+        "most": float(copies > 0),
+    }
+
+
+def test_a_file_with_some_of_the_common_wording_is_said_to_have_so_much(compared, write):
+    words = [f"c{place}" for place in range(101)]
+    write("a", " ".join([*words, "one"]))
+    write("b", " ".join([*words, "two"]))
+    write("in/half", " ".join(words[:61]))
+    write("in/less", " ".join(words[:21]))
+
+    found = compared("a", "b", "--among", "in")["in_others"]
+
+    # The two share 100 pairs of words, of which the others have 60 and 20.
+    assert found == {"nearly_all": 0, "half": 1, "most": 0.6}
+    assert compared("a", "b")["in_others"] is None
+
+
+def test_what_two_files_have_alone_is_named(run, compared, write):
+    words = " ".join(f"word{chr(97 + place)}" for place in range(26)) * 4
+    write("a", f"Due 412.50 on 3 May 2025. {words}")
+    write("b", f"Due 397.10 on 3 May 2025. {words} Page 2.")
+    write("c", f"Due 412.50 on 3 May 2025. {words}!")
+
+    for options in ([], ["--diff"]):
+        lines = run("compare", "a", "b", *options).out.decode().splitlines()
+        assert lines[5] == "other numbers: 412.50 / 397.10, 1 more"
+        assert b"other numbers" not in run("compare", "a", "c", *options).out
+    assert compared("a", "b")["other_facts"] == [["412.50"], ["397.10", "2"]]
+    assert compared("a", "c")["other_facts"] == [[], []]
 
 
 @pytest.mark.usefixtures("forms")

@@ -30,6 +30,7 @@ from simdup.match.own_share import (
     new_counters,
     parts_of_texts,
     shared_and_kept,
+    shares_in_others,
 )
 from simdup.match.verify import cosines
 from simdup.settings import OWN_SHARE, Limits
@@ -556,3 +557,29 @@ def test_look_alikes_that_narrow_the_search_change_no_group_of_others():
 
     assert before == set(range(42))
     assert before in after
+
+
+# What two texts share, in others
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1 << 18])
+def test_shares_in_others_are_those_of_the_definition(monkeypatch, at_once):
+    monkeypatch.setattr(own_share, "VALUES_AT_ONCE", at_once)
+    draw = random.Random(1)
+    documents = [{*draw.sample(range(40), draw.randrange(1, 30))} for _ in range(12)]
+    sketches, counts = sketched(documents), counts_of(documents)
+
+    for i, j in pairs_of(12).tolist():
+        shared = documents[i] & documents[j]
+        others = [each for place, each in enumerate(documents) if place not in {i, j}]
+        expected = [len(shared & each) / len(shared) for each in others] if shared else []
+        assert shares_in_others(sketches, counts, (i, j)).tolist() == expected
+
+
+def test_a_long_text_is_asked_only_for_values_that_its_sketch_keeps():
+    high, low = (1 << 32) - 1, 1
+    documents = [{low, 2, high - 1, high}, {low, 2, high - 1, high}, {low, 5}]
+    counts = np.array([4, 4, 1 << 20])
+
+    # A sketch of a million features has no high values, so of the two low ones it has half.
+    assert shares_in_others(sketched(documents), counts, (0, 1)).tolist() == [0.5]

@@ -159,7 +159,8 @@ def test_texts_of_rows_beyond_what_is_read_have_no_room(tmp_path):
 
     page = corpus_page(tmp_path, one, two, one, most=len(one))
 
-    assert texts_of(page, 1) == {"texts": [one], "cut": [0], "found": [0, 0, None]}
+    texts = {"texts": [one], "cut": [0], "found": [0, 0, None], "facts": [None]}
+    assert texts_of(page, 1) == texts
 
 
 def test_the_beginnings_of_texts_take_bounded_room_and_are_printable(monkeypatch, tmp_path):
@@ -409,7 +410,7 @@ def test_hostile_names_stay_data():
 def test_any_text_is_stored_exactly(text):
     page = page_of(result(group(1, "a", "b")), read=lambda _: text)
 
-    assert texts_of(page, 1) == {"texts": [text], "cut": [0], "found": [0, 0]}
+    assert texts_of(page, 1) == {"texts": [text], "cut": [0], "found": [0, 0], "facts": [None]}
 
 
 def test_equal_texts_are_stored_once_and_a_missing_one_has_its_reason():
@@ -420,14 +421,34 @@ def test_equal_texts_are_stored_once_and_a_missing_one_has_its_reason():
         "texts": ["x", "y"],
         "cut": [0, 0],
         "found": [0, 1, 0, "changed while read"],
+        "facts": [None, None],
     }
+
+
+def test_facts_that_differ_from_those_of_the_first_member_are_beside_its_text():
+    read = {"a": "due 7, 8", "b": "due 9", "c": "due 7, 8, 6", "d": "due 8, 7"}
+    page = page_of(result(group(1, *read)), read=lambda document: read[document.path])
+
+    assert texts_of(page, 1)["facts"] == [None, ["7", "9", 1], ["", "6", 0], None]
+
+
+def test_nothing_is_said_of_the_facts_of_texts_that_are_cut(monkeypatch):
+    monkeypatch.setattr(groups, "LONGEST_TEXT", 9)
+    short, long = {"a": "due 7", "b": "due 8, 9 and 10"}, {"a": "due 8, 9 and 10", "b": "due 7"}
+    pages = [
+        page_of(result(group(1, "a", "b")), read=lambda document, texts=texts: texts[document.path])
+        for texts in (short, long)
+    ]
+
+    assert [texts_of(page, 1)["facts"] for page in pages] == [[None, None], []]
 
 
 def test_a_long_text_is_cut_and_marked(monkeypatch):
     monkeypatch.setattr(groups, "LONGEST_TEXT", 10)
     page = page_of(result(group(1, "a", "b")), read=lambda document: document.path * 11)
 
-    assert texts_of(page, 1) == {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1]}
+    texts = {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1], "facts": []}
+    assert texts_of(page, 1) == texts
 
 
 def test_a_huge_group_keeps_only_its_first_texts(monkeypatch):

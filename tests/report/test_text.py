@@ -24,6 +24,7 @@ from simdup.records import (
     Comparison,
     Document,
     Group,
+    InOthers,
     Interval,
     Kind,
     Member,
@@ -317,20 +318,23 @@ def test_verdicts(made, verdict):
 
 def test_a_comparison_among_other_files_says_whose_the_likeness_is():
     version = replace(comparison(score=0.918), own_share=0.98, among=12)
+    version = replace(version, in_others=InOthers(0, 0, 0.02))
     sibling = replace(comparison(None), own_share=0.1, among=1000)
+    sibling = replace(sibling, in_others=InOthers(118, 120, 1.0))
     other = replace(comparison(None, similarity=0.2), own_share=0.1, among=1000)
 
     assert list(text.render_comparison(version))[:3] == [
         "verdict      near (score 91.8 %)",
         "similarity   93.7 %, exact",
-        "own share    98.0 % among 12 files: 93.7 % alike, nearly all of it in no other file",
+        "own share    98.0 % among 12 files: 93.7 % alike;"
+        " at most 2.0 % of the common wording is in another file",
     ]
     least = percent(Settings().own_share)
     assert list(text.render_comparison(sibling))[:3] == [
         f"verdict      neither near nor related (same pattern: own share below {least})",
         "similarity   93.7 %, exact",
         "own share    10.0 % among 1,000 files:"
-        " 93.7 % alike, nearly all of it shared with about 288 other files",
+        " 93.7 % alike; nearly all of the common wording is also in 118 other files",
     ]
     verdict = next(text.render_comparison(other))
     assert verdict == f"verdict      neither near nor related (similarity below {LEAST})"

@@ -17,6 +17,7 @@ from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import FRAME, page_bytes, page_json, page_lines
 from simdup.report.text import estimate, missing_extras, skips
 from simdup.report.wording import printable
+from simdup.text.facts import Facts, OtherFacts
 
 #: The most parts of larger files that a page lists; all are counted.
 MOST_PARTS = 1000
@@ -205,5 +206,19 @@ def _block(members: Iterable[Read]) -> str:
         else:
             found.append(None if text is None else text.reason.value)
     # A lone surrogate becomes \udcff, which is how JSON writes it.
-    data = page_json({"texts": list(indices), "cut": cut, "found": found})
+    facts = _facts(list(indices), cut, found[0] if found else None)
+    data = page_json({"texts": list(indices), "cut": cut, "found": found, "facts": facts})
     return b64encode(zlib.compress(data.encode("utf-8", "backslashreplace"), 6)).decode()
+
+
+def _facts(
+    texts: Sequence[str], cut: Sequence[int], first: int | str | None
+) -> list[tuple[str, str, int] | None]:
+    """For each whole text what `OtherFacts.shown` says of it and the text of the first member."""
+    if not isinstance(first, int) or cut[first]:
+        return []
+    facts = Facts([texts[first]])
+    pairs = zip(texts, cut, strict=True)
+    return [
+        None if is_cut else OtherFacts.of(facts, Facts([text])).shown() for text, is_cut in pairs
+    ]

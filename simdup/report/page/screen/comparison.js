@@ -75,7 +75,8 @@ function showTexts(group, sides, verdict, table, inLayout = false) {
     : isOnlyLayout ? t(left.member.text === right.member.text ? 'onlyLayout' : 'equalWords') : t('differences', changed);
   const more = isOnlyLayout ? make('button', { type: 'button', onclick: () => showTexts(group, sides, verdict, table, true) }, t('showLayout')) : null;
   const cut = left.cut || right.cut ? t('cut', data.longestText) : null;
-  verdict.replaceChildren(...parted([summary, more, changed && !isOnlyLayout ? changeTools() : null, cut, ...held]));
+  const facts = left.member === group.members[0] && right.facts ? t('otherFacts', ...right.facts) : null;
+  verdict.replaceChildren(...parted([summary, facts, more, changed && !isOnlyLayout ? changeTools() : null, cut, ...held]));
   replace(table, isOnlyLayout ? null : tableOf(passages, sides, inLayout));
 }
 

@@ -12,7 +12,8 @@ function planOf(actions) {
   const lines = actions.map(({ group, file, keep, kind, similarity, why }) =>
     `{"group": ${group.id}, "keep": ${fileInPlan(keep)}, "act": "trash", "file": ${fileInPlan(file)}, `
     + `"kind": "${kind}", "similarity": ${similarity}, "why": ${JSON.stringify(why)}`
-    + `${kind === KINDS[3] ? `, "newest": ${isNewest({ group, file })}` : ''}}`);
+    + `${kind === KINDS[3] ? `, "newest": ${isNewest({ group, file })}` : ''}`
+    + `${kind === KINDS[3] && why === BY_HAND ? ', "reviewed": true' : ''}}`);
   return [JSON.stringify(header), ...lines, ''].join('\n');
 }
 
