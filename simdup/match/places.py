@@ -20,6 +20,7 @@ import numpy as np
 from simdup.arrays import Hashes, Indices, Mask
 from simdup.compute.hashing import WORD_STEP, gram_hashes, mix64, span_hashes
 from simdup.fingerprint.tokens import Tokens
+from simdup.match.division import pairs_inside
 
 #: A place is filled in if at least the share FILLED of the texts has a reading there, and if at
 #: least the share DIFFERENT of all readings, and LEAST_DIFFERENT, are different ones.
@@ -31,6 +32,9 @@ SHORT_READING = 12
 #: A form has at least this many short places inside the text. Places where each text repeats one
 #: number count as one: the date of a version may be written at several places.
 LEAST_PLACES = 2
+
+# Places of a family that are looked at in pairs.
+MOST_CROSSING = 64
 
 # Tokens of the shingles that align texts. Two tokens are often a name, which may have been filled
 # in at another place.
@@ -76,8 +80,9 @@ def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
 
     different = at_each_place(order[is_new])
     is_filled = at_each_place(size > 0) >= FILLED * n
-    is_filled &= different >= np.maximum(DIFFERENT * n, LEAST_DIFFERENT)
     is_short = at_each_place(size <= SHORT_READING) > n // 2
+    is_own = different >= np.maximum(DIFFERENT * n, LEAST_DIFFERENT)
+    is_filled &= is_own | _are_crossing(found, ids, different, is_filled & is_short & ~is_own)
     words = np.bincount(place, size, len(n)) * (different > 1)
     filled = np.bincount(found.family, words * (is_filled & is_short), len(texts))
     every = np.bincount(found.family, words, len(texts))
@@ -87,6 +92,30 @@ def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
     chosen = is_filled & is_short & found.is_inner & ~(is_number & _are_repeated(found, ids))
     of_family = np.bincount(found.family[chosen], minlength=len(texts))
     return (of_family >= LEAST_PLACES) & (2 * filled >= every)
+
+
+def _are_crossing(found: Readings, ids: Hashes, different: Indices, some: Mask) -> Mask:
+    """Which of these places (places,) have readings that recur as they do in no history.
+
+    At two places with d and e `different` readings, texts with a history have at most d + e - 1
+    combinations of both: the test of four gametes (Hudson and Kaplan, "Statistical properties of
+    the number of recombination events in the history of a sample of DNA sequences", 1985).
+    """
+    places = np.flatnonzero(some)
+    rank = np.arange(len(places)) - np.searchsorted(found.family[places], found.family[places])
+    places = places[rank < MOST_CROSSING]
+    pairs = pairs_inside(places, found.family[places])
+    order = np.argsort(found.place, kind="stable")
+    n = np.bincount(found.place)
+    of_pair = np.repeat(np.arange(len(pairs)), n[pairs[:, 0]])
+    text = np.arange(len(of_pair)) - np.searchsorted(of_pair, of_pair)
+    one, other = (
+        ids[order[np.searchsorted(found.place[order], side)[of_pair] + text]] for side in pairs.T
+    )
+    keys = mix64(mix64(one + of_pair.astype(np.uint64)) + other)
+    combinations = np.bincount(of_pair[np.unique(keys, return_index=True)[1]], minlength=len(pairs))
+    is_crossing = combinations > different[pairs].sum(axis=1) - 1
+    return np.isin(np.arange(len(different)), pairs[is_crossing])
 
 
 def _are_repeated(found: Readings, ids: Hashes) -> Mask:
