@@ -149,7 +149,7 @@ def test_text_in_another_encoding_goes_only_with_consent(tree):
         ("Due 412.50 on 3 May", "Due 397.10 on 4 May", "397.10 / 412.50, 1 more"),
         ("seat B-14", "seat C-61", "C-61 / B-14"),
         ("应付三百元", "应付五百元", "五百元 / 三百元"),
-        ("balance -500", "balance 500", "500 / -500"),
+        ("balance -500 of 7", "balance 500", "500 / -500, 1 more"),
     ],
 )
 def test_a_near_file_with_other_facts_than_the_kept_one_is_kept(tree, one, other, why):
