@@ -36,7 +36,16 @@ from simdup.records import (
 from simdup.report import order
 from simdup.report.order import View
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
-from simdup.report.wording import count, date, percent, printable, set_aside, size, whose
+from simdup.report.wording import (
+    FORM,
+    count,
+    date,
+    percent,
+    printable,
+    set_aside,
+    size,
+    whose,
+)
 from simdup.settings import Settings
 from simdup.text.facts import other_facts
 from simdup.theory import contained, similarity_at, standard_error
@@ -282,7 +291,7 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
-        lines.append(f"  {span}{percent(most)} alike, {whose(*middle)}")
+        lines.append(f"  {span}{percent(most)} alike, {whose(*middle, settings.own_share)}")
     lines += [f"  {look.painted(each, REMARK)}" for each in _not_duplicates(group)]
     if group.versions:
         lines.append(f"  {look.painted(chain(group.versions, look), KINDS[group.kind])}")
@@ -498,7 +507,7 @@ def _remark(
     if look.is_verbose and member.kind in {Kind.NEAR, Kind.SAME_PATTERN}:
         figures = zip(_FIGURES, (member.similarity, member.own_share, *shares), strict=True)
         said += [name.format(percent(value)) for name, value in figures if value is not None]
-    else:
+    elif settings.parts is None:  # the list of parts says it otherwise
         said += _inside(*shares, member.similarity)
     said += filter(None, [other_content(member.document, group.members[0].document)])
     return ", ".join(said)
@@ -876,7 +885,9 @@ def _verdict(comparison: Comparison) -> str:
     if kind is None:
         why = f"similarity below {least}" if settings.verified else f"not within {bits}"
         if settings.verified and comparison.similarity >= asked:
-            why = f"same pattern: own share below {percent(settings.own_share)}"
+            is_form = (comparison.own_share or 0) >= settings.own_share
+            share = f"own share below {percent(settings.own_share)}"
+            why = f"same pattern: {FORM if is_form else share}"
         return f"neither near nor related ({why})"
     if comparison.score is None:
         return f"near (within {bits})"
