@@ -243,7 +243,7 @@ def test_the_number_of_others_is_right_if_all_that_is_shared_stands_in_so_many(s
     [
         (1.0, "filled in from one form"),
         (0.7, "filled in from one form"),
-        (0.69, "some of it shared with about 1 other file"),
+        (0.69, "some of it shared with about 2 other files"),
         (0.6, "some of it shared with about 2 other files"),
         (0.59, "half of it shared with about 2 other files"),
         (0.45, "half of it shared with about 4 other files"),
