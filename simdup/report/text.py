@@ -289,9 +289,9 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
     found = scores(group.members, settings.recipe)
     lines = [_heading(group, found, bits, look)]
     if group.kind is Kind.SAME_PATTERN:
-        least, most, *middle = family_figures(group)
+        least, most, alike, own = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
-        lines.append(f"  {span}{percent(most)} alike, {whose(*middle, settings.own_share)}")
+        lines.append(f"  {span}{percent(most)} alike, {whose(alike, own, settings.own_share)}")
     lines += [f"  {look.painted(each, REMARK)}" for each in _not_duplicates(group)]
     if group.versions:
         lines.append(f"  {look.painted(chain(group.versions, look), KINDS[group.kind])}")

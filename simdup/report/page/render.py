@@ -100,8 +100,8 @@ def _group(group: Group, settings: Settings, names: Names) -> list[Any]:
     chain, family = chain_parts(versions) if versions else None, None
     kind = RELATED if tier(group) == RELATED else group.kind.value
     if group.kind is Kind.SAME_PATTERN:
-        least, most, *middle = family_figures(group)
-        family = [least, most, *sharing(*middle, settings.own_share)]
+        least, most, alike, own = family_figures(group)
+        family = [least, most, *sharing(alike, own, settings.own_share)]
     first = group.members[0].document
     remarks = {
         nth: ", ".join(kinds)
