@@ -77,9 +77,9 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
         pair = positions[_identity(found.left.source)], positions[_identity(found.right.source)]
     except KeyError:
         raise InputError(f"{left!r} or {right!r} changed while the folders were read") from None
-    own, is_form = own_share_of(made, pair, settings, progress)
+    own = own_share_of(made, pair, settings, progress)
     both = np.array([own]), np.array([found.similarity])
-    kind = found.kind if has_enough(*both, settings.own_share).all() and not is_form else None
+    kind = found.kind if has_enough(*both, settings.own_share).all() else None
     counts = np.array([document.features for document in made.documents])
     shares = shares_in_others(made.sketches, counts, pair) if made.sketches else np.empty(0)
     found = replace(found, in_others=InOthers.of(shares.tolist()), among=len(made.documents))

@@ -110,16 +110,14 @@ def match_documents(  # noqa: PLR0913, PLR0917  (one argument a question)
 
 def own_share_of(
     made: Fingerprinted, pair: tuple[int, int], settings: Settings, progress: Progress
-) -> tuple[float, bool]:
-    """The own share of two of these documents, and whether they are of one form.
+) -> float:
+    """The own share of two of these documents, as `match_documents` finds it.
 
-    Both are what `match_documents` finds. `pair` has the positions of the two among the documents,
-    which have sketches.
+    `pair` has their positions among the documents, which have sketches.
     """
     matching = Matching.of(made, settings, (), progress)
-    matched, texts = matching.matched(), matching.texts.text_of[[pair]]
-    own = float(matched.shares.of(texts)[0]) if matched.shares else 1.0
-    return own, matched.forms is not None and bool(matched.forms.are_apart(texts)[0])
+    shares = matching.matched().shares
+    return float(shares.of(matching.texts.text_of[[pair]])[0]) if shares else 1.0
 
 
 @dataclass(frozen=True, eq=False)

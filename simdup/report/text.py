@@ -289,9 +289,9 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
     found = scores(group.members, settings.recipe)
     lines = [_heading(group, found, bits, look)]
     if group.kind is Kind.SAME_PATTERN:
-        least, most, alike, own = family_figures(group)
+        least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
-        lines.append(f"  {span}{percent(most)} alike, {whose(alike, own, settings.own_share)}")
+        lines.append(f"  {span}{percent(most)} alike, {whose(*middle)}")
     lines += [f"  {look.painted(each, REMARK)}" for each in _not_duplicates(group)]
     if group.versions:
         lines.append(f"  {look.painted(chain(group.versions, look), KINDS[group.kind])}")
@@ -885,9 +885,8 @@ def _verdict(comparison: Comparison) -> str:
     if kind is None:
         why = f"similarity below {least}" if settings.verified else f"not within {bits}"
         if settings.verified and comparison.similarity >= asked:
-            is_form = (comparison.own_share or 0) >= settings.own_share
             share = f"own share below {percent(settings.own_share)}"
-            why = f"same pattern: {FORM if is_form else share}"
+            why = f"same pattern: {share if comparison.own_share else FORM}"
         return f"neither near nor related ({why})"
     if comparison.score is None:
         return f"near (within {bits})"

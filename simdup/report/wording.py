@@ -10,7 +10,7 @@ from datetime import datetime
 from simdup.fields import path_fields as path_fields  # noqa: PLC0414  (others import it from here)
 from simdup.fields import printable as printable  # noqa: PLC0414
 
-#: Why siblings with an own share that is large enough are no duplicates.
+#: Why siblings with an own share of 0 are no duplicates.
 FORM = "filled in from one form"
 
 # The weight of a shingle that is in a thousand other files; `whose` names no larger number.
@@ -88,30 +88,30 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-def whose(similarity: float, own_share: float, least: float) -> str:
-    """Words for why two siblings are no duplicates, with the least own share that was asked for.
+def whose(similarity: float, own_share: float) -> str:
+    """Words for why two siblings are no duplicates.
 
     The number of other files is an estimate. It is right if all that the two share stands in
     equally many other files: each shingle of it then has the same weight, and the own share follows
     from the weight and the similarity (see `match.own_share`).
 
-    >>> whose(0.58, 0.48, 0.58)
+    >>> whose(0.58, 0.48)
     'half of it shared with about 5 other files'
-    >>> whose(0.62, 0.12, 0.58)
+    >>> whose(0.62, 0.12)
     'nearly all of it shared with about 39 other files'
-    >>> whose(0.62, 0.98, 0.58)
+    >>> whose(0.98, 0)
     'filled in from one form'
     """
-    part, number = sharing(similarity, own_share, least)
+    part, number = sharing(similarity, own_share)
     return f"{part} of it shared with about {count(number, 'other file')}" if part else FORM
 
 
-def sharing(similarity: float, own_share: float, least: float) -> tuple[str, int]:
+def sharing(similarity: float, own_share: float) -> tuple[str, int]:
     """Words for a part of the shared wording, and the number of other files that have it too.
 
-    No words for siblings whose own share is large enough: they are of one form. See `whose`.
+    No words for an own share of 0, which texts of one form have. See `whose`.
     """
-    if own_share >= least:
+    if not own_share:
         return "", 0
     bounds = ((0.6, "some"), (0.45, "half"), (0.2, "most"), (0, "nearly all"))
     part = next(part for bound, part in bounds if own_share >= bound)

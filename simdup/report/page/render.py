@@ -19,6 +19,7 @@ from simdup.errors import InputError
 from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
 from simdup.match.tiers import NEAR_SCORE, RELATED, are_related, scores, tier
+from simdup.recipe import Recipe
 from simdup.records import FolderPair, Group, Kind, ScanResult
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import by_tier, repeated
@@ -27,7 +28,6 @@ from simdup.report.page.frame import page_json
 from simdup.report.page.groups import MOST_SKIPPED, Names
 from simdup.report.text import chain_parts, family_figures, newer_name
 from simdup.report.wording import printable, sharing
-from simdup.settings import Settings
 
 
 def render(
@@ -52,7 +52,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
     """The data of the page, ready for JSON; all names are printable."""
     names = Names(_root(result))
     groups, patterns = (
-        [_group(group, result.settings, names) for group in each]
+        [_group(group, result.settings.recipe, names) for group in each]
         for each in (result.groups, result.patterns)
     )
     stats = result.stats
@@ -82,13 +82,12 @@ def _data(result: ScanResult) -> dict[str, Any]:
     }
 
 
-def _group(group: Group, settings: Settings, names: Names) -> list[Any]:
+def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     """A group as data.js reads it: its members, sets and chain, and for siblings their figures.
 
     The last field has the score of each member with the first one, or null.
     For the sets see `sets_of`.
     """
-    recipe = settings.recipe
     found = scores(group.members, recipe)
     pairs = zip(group.members, are_related(group, found), strict=True)
     members = [
@@ -100,8 +99,8 @@ def _group(group: Group, settings: Settings, names: Names) -> list[Any]:
     chain, family = chain_parts(versions) if versions else None, None
     kind = RELATED if tier(group) == RELATED else group.kind.value
     if group.kind is Kind.SAME_PATTERN:
-        least, most, alike, own = family_figures(group)
-        family = [least, most, *sharing(alike, own, settings.own_share)]
+        least, most, *middle = family_figures(group)
+        family = [least, most, *sharing(*middle)]
     first = group.members[0].document
     remarks = {
         nth: ", ".join(kinds)
