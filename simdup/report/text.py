@@ -36,16 +36,7 @@ from simdup.records import (
 from simdup.report import order
 from simdup.report.order import View
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
-from simdup.report.wording import (
-    FORM,
-    count,
-    date,
-    percent,
-    printable,
-    set_aside,
-    size,
-    whose,
-)
+from simdup.report.wording import FORM, count, date, percent, printable, set_aside, size, whose
 from simdup.settings import Settings
 from simdup.text.facts import other_facts
 from simdup.theory import contained, similarity_at, standard_error
