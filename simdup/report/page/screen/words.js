@@ -51,7 +51,7 @@ const WORDS = {
   holds: [(name, what) => `${name} also holds what was not compared: ${what}.`, (name, what) => `${name} 另有未比较的内容：${what}。`],
   otherFacts: [(one, other, more) => `Other numbers: ${one || 'none'} / ${other || 'none'}${more ? `, ${number(more)} more` : ''}.`,
     (one, other, more) => `数字不同：${one || '无'} / ${other || '无'}${more ? `，另有 ${number(more)} 处` : ''}。`],
-  onlyLayout: ['The same words: the texts differ only in layout, punctuation, case or format.', '字词相同：仅版式、标点、大小写或格式不同。'],
+  onlyLayout: ['The same words: the texts differ only in layout, signs, case or format.', '字词相同：仅版式、符号、大小写或格式不同。'],
   showLayout: ['Show what differs', '显示不同之处'],
   previousChange: ['Previous change (,)', '上一处差异（,）'],
   nextChange: ['Next change (.)', '下一处差异（.）'],
