@@ -39,6 +39,7 @@ from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, Termina
 from simdup.report.wording import FORM, count, date, percent, printable, set_aside, size, whose
 from simdup.settings import Settings
 from simdup.text.facts import other_facts
+from simdup.text.unicode import representatives
 from simdup.theory import contained, similarity_at, standard_error
 
 T = TypeVar("T")
@@ -481,6 +482,10 @@ def same_words(comparison: Comparison) -> str:
     said = [f"other {kind}" for kind in kinds]
     if kinds[0] == DIFFERENCES[0]:
         said[0] += ": " + " / ".join(each or "none" for each in first_signs(one, other))
+    variants = representatives().keys()
+    are_simplified = {variants.isdisjoint(map(ord, each)) for each in comparison.texts}
+    if kinds[-1] == DIFFERENCES[-1] and len(are_simplified) > 1:
+        said[-1] = "other script (traditional and simplified)"
     return f"the same words; {', '.join(said)}"
 
 
