@@ -205,7 +205,8 @@ def reason_with(protection: Protection, header: Header) -> Callable[[str], str]:
     """
     existing = tuple(path for path in header.protected if os.path.exists(path))
     now = protection.reason()
-    before = Protection(existing, header.only_under, header.protected_names).reason()
+    names = header.only_under, header.protected_names
+    before = Protection(existing, *names, work_trees_too=True).reason()
     return lambda path: now(path) or before(path)
 
 

@@ -471,7 +471,8 @@ def test_a_folder_that_does_not_exist_cannot_be_protected(tree):
 def test_a_file_in_a_folder_of_noise_is_neither_kept_nor_acted_on(tree, folder):
     root = tree({f"{folder}/a": text(1), "b": text(1), "c": text(1)})
 
-    plan = planned(saved(root, filters=Filters(noise=True, hidden=True)), "oldest")
+    result = saved(root, filters=Filters(noise=True, hidden=True))
+    plan = planned(result, "oldest", protection=Protection(work_trees_too=True))
 
     assert names(plan) == {"c": "b"}
     assert left(plan) == {"a": Refusal.NOISE.value}
