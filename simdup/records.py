@@ -17,6 +17,9 @@ from simdup.settings import FORMAT_ORDER, FORMATS, Settings
 #: What two documents with the same words may differ in: the sequences of `text.signs`.
 DIFFERENCES = "signs", "punctuation", "letter case", "variants of characters"
 
+#: File systems keep times in seconds of 64 bits, so that times in ns may take more.
+MOST_TIME_NS = 2**63 * 10**9
+
 #: The distance alone never decides about a text with fewer features; exact similarity does.
 SHORT = 16
 

@@ -44,6 +44,7 @@ NEWEST_ASKS = "the newest version: needs --newest-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
 DIFFERENT = "you called the two different: see `simdup ignore list`"
+PARTED = "its folder is removed whole or not at all, and has a file that is kept"
 RELATED = "only related: perhaps two texts of one series, and not versions of one text"
 
 
@@ -296,25 +297,36 @@ def whole_folder(action: Action) -> tuple[str, str] | None:
 
 def whole_folders(
     result: ScanResult, pools: Iterable[Sequence[Candidate]], consents: Consents, act: Act
-) -> dict[str, tuple[str, str]]:
-    """For each file of a folder that goes whole, its copy in the one that stays, and the reason.
+) -> tuple[dict[str, tuple[str, str]], set[str]]:
+    """Return which files are removed with their whole folder, and which are kept for its sake.
 
-    A folder goes unless the rules prefer more of its files than of the other's.
+    The first have their copy in the folder that is kept, and the reason. The folder that the rules
+    prefer less often is removed, or the other one if that has a file that is protected or changed.
+    If both have one, all their files are kept.
     """
-    found: dict[str, tuple[str, str]] = {}
+    found, kept = dict[str, tuple[str, str]](), set[str]()
     real = cache(lambda folder: os.path.realpath(os.path.join(result.base or os.curdir, folder)))
     for pair, copies in zip(result.folders, _copies(result, pools), strict=True):
-        if pair.not_compared or not 0 < pair.files == pair.identical == len(copies):
+        if pair.not_compared or not 0 < pair.files == pair.identical:
             continue
-        is_turned = sum((one.key < two.key) - (two.key < one.key) for one, two in copies) > 0
-        if is_turned and pair.files != pair.other_files:
-            continue
-        going = [(two, one) for one, two in copies] if is_turned else copies
-        if all(_may_go(file, copy, consents, act) for file, copy in going):
-            names = (pair.other, pair.path) if is_turned else (pair.path, pair.other)
-            why = _why(*map(real, names))
-            found |= {file.id.path: (copy.id.path, why) for file, copy in going}
-    return found
+        ways = [(copies, pair.path, pair.other)]
+        if pair.files == pair.other_files:
+            ways.append(([(two, one) for one, two in copies], pair.other, pair.path))
+        if sum((one.key < two.key) - (two.key < one.key) for one, two in copies) > 0:
+            ways = ways[1:] + ways[:1] if len(ways) > 1 else []
+        free = [way for way in ways if len(copies) == pair.files and not _has_kept(way[0])]
+        for files, removed, other in free[:1]:
+            if all(_may_go(file, copy, consents, act) for file, copy in files):
+                why = _why(real(removed), real(other))
+                found |= {file.id.path: (copy.id.path, why) for file, copy in files}
+        if ways and not free:
+            kept |= {each.id.path for both in copies for each in both}
+    return found, kept
+
+
+def _has_kept(copies: Copies) -> bool:
+    """Whether one of the files to be removed must be kept."""
+    return any(file.stays for file, _ in copies)
 
 
 def explained(actions: Sequence[Action], whole: Mapping[str, tuple[str, str]]) -> Iterable[Action]:
@@ -340,7 +352,7 @@ def _copies(result: ScanResult, pools: Iterable[Sequence[Candidate]]) -> list[Co
 
 def _may_go(file: Candidate, copy: Candidate, consents: Consents, act: Act) -> bool:
     kind = file.id.kind_with(copy.id)
-    if file.stays or kind is Kind.NEAR:
+    if kind is Kind.NEAR:
         return False
     is_same = kind is Kind.IDENTICAL_BYTES
     return is_same or not text_refusal(file.document, copy.document, consents, act)

@@ -25,6 +25,7 @@ from simdup.clean.plan import Action, Header, action_fields, header_fields
 from simdup.clean.system import NO_LINK, Place, sync_folder, write_all
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
+from simdup.records import MOST_TIME_NS
 from simdup.storage import opening
 from simdup.storage.home import usual_place
 from simdup.storage.opening import open_to_read, reason_of
@@ -444,4 +445,4 @@ _TIMES = ("folder_ns", "there_ns", "mtime_ns")
 
 
 def _time(fields: Fields, name: str) -> int:
-    return fields.known(name, -(2**63), 2**63)
+    return fields.known(name, -MOST_TIME_NS, MOST_TIME_NS)

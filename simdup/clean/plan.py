@@ -21,7 +21,7 @@ from typing import Any
 
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
-from simdup.records import Identity, Kind
+from simdup.records import MOST_TIME_NS, Identity, Kind
 
 
 class Act(Enum):
@@ -228,8 +228,7 @@ VERSION = 1
 _LONGEST_LINE = 1 << 24
 
 _FILE = ("path", "path_base64", "id", "bytes", "text", "words", "whole", "packed", "links")
-_FIELD = 2**64 - 1
-_TIME = 2**63 - 1
+_FIELD, _SIZE = 2**64 - 1, 2**63 - 1
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:
@@ -401,8 +400,8 @@ def _file(fields: Fields) -> FileId:
     if len(numbers) != 5:
         raise fields.wrong("id", "must be device, inode, size, mtime_ns, ctime_ns")
     device, inode, size, mtime_ns, ctime_ns = numbers
-    are_fit = 0 <= device <= _FIELD and 0 <= inode <= _FIELD and 0 <= size <= _TIME
-    if not (are_fit and abs(mtime_ns) <= _TIME and abs(ctime_ns) <= _TIME):
+    are_fit = 0 <= device <= _FIELD and 0 <= inode <= _FIELD and 0 <= size <= _SIZE
+    if not (are_fit and max(abs(mtime_ns), abs(ctime_ns)) <= MOST_TIME_NS):
         raise fields.wrong("id", "is out of range")
     digests = fields.digest("bytes"), fields.digest("text")
     if not all(digests):

@@ -56,7 +56,8 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     stays = reason_with(wishes.protection, header)
     pools = list(candidates(result, wishes.rules, stays, left))
     consents, act = wishes.consents, wishes.act
-    whole = decide.whole_folders(result, pools, consents, act)
+    whole, kept = decide.whole_folders(result, pools, consents, act)
+    pools = [[_kept(each) if each.id.path in kept else each for each in pool] for pool in pools]
     copy_of = {path: copy for path, (copy, _) in whole.items()}
     with closing(Reading(consents.encoding)) as reading:
         for group, pool in zip(result.groups, pools, strict=True):
@@ -66,6 +67,11 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
             actions += (_action(each, group.id, wishes) for each in gone)
             left += (Left(0, group.id, file.id, why) for file, why in stay)
     return numbered(decide.explained(actions, whole), left, header)
+
+
+def _kept(file: Candidate) -> Candidate:
+    """The file, which is kept because its folder is."""
+    return file if file.stays else replace(file, stays=decide.PARTED)
 
 
 def _header(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Header:
@@ -158,13 +164,17 @@ def narrowed(
     """
     actions, left = list[Action](), list(plan.left)
     stays = reason_with(protection, plan.header)
-    for each in plan.actions:
-        action = each if act is None else replace(each, act=act)
-        reason = _consent(action, consents) or _place(action, plan) or stays(action.file.path)
-        if reason or (is_dry and (reason := _changed(action))):
-            left.append(Left(each.line, each.group, each.file, reason))
+    acts = [each if act is None else replace(each, act=act) for each in plan.actions]
+    reasons = [_consent(a, consents) or _place(a, plan) or stays(a.file.path) for a in acts]
+    folders = [decide.whole_folder(each) for each in acts]
+    changed = [_changed(a) if is_dry or f else "" for a, f in zip(acts, folders, strict=True)]
+    parted = {f for f, *why in zip(folders, reasons, changed, strict=True) if any(why)} - {None}
+    for each, reason, folder, change in zip(acts, reasons, folders, changed, strict=True):
+        is_parted = folder in parted and not change
+        if why := reason or change * is_dry or decide.PARTED * is_parted:
+            left.append(Left(each.line, each.group, each.file, why))
         else:
-            actions.append(action)
+            actions.append(each)
     return replace(
         plan, actions=tuple(actions), left=tuple(sorted(left, key=lambda each: each.line))
     )
@@ -195,7 +205,8 @@ def reason_with(protection: Protection, header: Header) -> Callable[[str], str]:
     """
     existing = tuple(path for path in header.protected if os.path.exists(path))
     now = protection.reason()
-    before = Protection(existing, header.only_under, header.protected_names).reason()
+    names = header.only_under, header.protected_names
+    before = Protection(existing, *names, work_trees_too=True).reason()
     return lambda path: now(path) or before(path)
 
 

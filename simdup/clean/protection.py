@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -19,6 +20,22 @@ from simdup.storage.opening import identity_at, identity_of
 
 Identity = tuple[int, int]
 
+IN_WORK_TREE = "in a work tree: needs --work-trees-too"
+IN_PACKAGE = "part of an installed package: needs --work-trees-too"
+IN_PAGE = "part of a saved web page: needs --work-trees-too"
+
+# What lies in the first folder of a work tree, and the folders of installed packages.
+_OF_WORK_TREES = (".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".fslckout", "CVS")
+_OF_PACKAGES = frozenset(("node_modules", "site-packages", "dist-packages", "bower_components"))
+
+# Browsers save the pictures and styles of NAME.html in a folder beside it, whose name ends so.
+_OF_PAGES = re.compile(
+    r"(.+)(?:[_.]files|_file|[-_]dateien|_fichiers|_fitxers|_archivos|_arquivos|_ficheiros"
+    r"|_bestanden|-filer|_tiedostot|_pliki|_soubory|_dosyalar|_elemei|_datoteke|_fajlovi)",
+    re.IGNORECASE,
+)
+_PAGES = (".html", ".htm", ".xhtml", ".HTML", ".HTM")
+
 _NOISE = frozenset(name.casefold() for name in NOISE_FOLDERS)
 
 
@@ -29,11 +46,13 @@ class Protection:
     protected: Files and folders in which nothing is acted on.
     only_under: If there are any, nothing is acted on outside these folders.
     names: Globs of the names of files that are not acted on.
+    work_trees_too: Act on files of work trees, of installed packages and of saved pages too.
     """
 
     protected: tuple[str, ...] = ()
     only_under: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    work_trees_too: bool = False
 
     def reason(self) -> Callable[[str], str]:
         """A function that says why the file at an absolute path must stay; "" if it need not.
@@ -42,7 +61,7 @@ class Protection:
         leads around a protection. Raises InputError for one that does not exist.
         """
         protected, only = _identities(self.protected), _identities(self.only_under)
-        above = cache(_above)
+        above, whole = cache(_above), _Wholes()
 
         def why(path: str) -> str:
             folder, name = os.path.split(path)
@@ -50,9 +69,34 @@ class Protection:
                 return "protected by its name"
             if protected and not protected.isdisjoint({*above(folder), identity_at(path)}):
                 return "protected"
+            if not self.work_trees_too and (reason := whole.reason(folder)):
+                return reason
             return "outside --only-under" if only and only.isdisjoint(above(folder)) else ""
 
         return why
+
+
+class _Wholes:
+    """Says of which larger whole the files of a folder are a part, and remembers it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def reason(self, folder: str) -> str:
+        """Why files in a folder are kept; "" if they are no part of a larger whole."""
+        if folder not in self._known:
+            above, name = os.path.split(folder)
+            if any(os.path.lexists(os.path.join(folder, each)) for each in _OF_WORK_TREES):
+                self._known[folder] = IN_WORK_TREE
+            elif name in _OF_PACKAGES:
+                self._known[folder] = IN_PACKAGE
+            elif (page := _OF_PAGES.fullmatch(name)) and any(
+                os.path.lexists(os.path.join(above, page[1] + ending)) for ending in _PAGES
+            ):
+                self._known[folder] = IN_PAGE
+            else:
+                self._known[folder] = self.reason(above) if name else ""
+        return self._known[folder]
 
 
 def is_noise(path: str) -> bool:

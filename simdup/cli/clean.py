@@ -49,6 +49,8 @@ class Clean(NamedTuple):
     protect: Act on nothing under this path.
     only_under: Act on nothing outside this folder.
     protect_name: Act on no file whose name matches.
+    work_trees_too: Act also on files in work trees of git and others, in folders of installed
+        packages, and of saved web pages.
     text: Let also go plain text with the same text as the kept file, but other bytes.
     formats_too: Let also go documents with the same words as the kept file, and compressed files
         with the same text.
@@ -85,6 +87,7 @@ class Clean(NamedTuple):
     protect: tuple[str, ...] = options.file(metavar="PATH", multiple=True)
     only_under: tuple[str, ...] = options.file(metavar="DIR", multiple=True)
     protect_name: tuple[str, ...] = options.option(metavar="GLOB", multiple=True)
+    work_trees_too: bool = options.flag(once=True)
     text: bool = options.flag(once=True)
     formats_too: bool = options.flag(once=True)
     near: float | None = options.option(type=options.SHARE, metavar="FLOOR", once=True)

@@ -54,7 +54,7 @@ def cleaned(asked: Clean) -> int:
     whole = _plan(source, asked)
     if asked.apply and not asked.skip_unconsented:
         _check_consents(whole.actions, asked)
-    plan = narrowed(whole, _consents(asked), Protection(), is_dry=not asked.apply)
+    plan = narrowed(whole, _consents(asked), _protection(asked), is_dry=not asked.apply)
     if asked.target is not None:
         writer(asked.target, as_utf8=True)(plan_lines(plan))
     if asked.script is not None:
@@ -275,7 +275,8 @@ def _consents(asked: Clean) -> Consents:
 
 def _protection(asked: Clean) -> Protection:
     """Return which files must stay. Raises InputError for a folder that does not exist."""
-    return Protection(asked.protect, asked.only_under, asked.protect_name)
+    named = asked.protect, asked.only_under, asked.protect_name
+    return Protection(*named, work_trees_too=asked.work_trees_too)
 
 
 def _rules(asked: Clean) -> list[Rule]:

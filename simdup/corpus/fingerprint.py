@@ -47,7 +47,7 @@ def fingerprint_list(
     Also returns which texts have a fingerprint, which lack a letter or digit, and which are
     degenerate: all bits of their fingerprint are equal.
     """
-    made = fingerprint_texts(texts, recipe_of(settings), levels_of(settings))
+    made = fingerprint_texts(texts, recipe_of(settings), levels_of(settings), has_words=False)
     is_empty = made.counts == 0
     is_flat = are_degenerate(made.rows, settings.recipe.bits) & ~is_empty
     good = np.flatnonzero(~(is_empty | is_flat))

@@ -172,7 +172,9 @@ class _Asked:
     def question(self) -> tuple[object, ...]:
         """Everything that decides the result, besides the files and their recipe."""
         noise = self.filters.noise
-        return CODE, self.settings, noise, self.archives, self.ignored, self.searched
+        # Links in these paths may lead elsewhere by the next scan.
+        real = tuple(map(os.path.realpath, (*self.keep_under, *self.let_go_under)))
+        return CODE, self.settings, noise, self.archives, self.ignored, self.searched, real
 
     def answered(self, result: ScanResult, began: float) -> ScanResult:
         """Add to a result where the files were found, and how long that took."""

@@ -69,21 +69,21 @@ class Features(NamedTuple):
         return np.ones(len(self.ids), np.int64) if self.weights is None else self.weights
 
 
-def features(texts: Sequence[str], recipe: Recipe) -> Features:
+def features(texts: Sequence[str], recipe: Recipe, *, has_words: bool = True) -> Features:
     """The features of a batch of texts, none of which is long (`chunking.is_long`).
 
-    A long text is for `segments`. Raises InputError if a dictionary cannot be read.
+    A long text is for `segments`. Without `has_words`, digests of words are left out. Raises
+    InputError if a dictionary cannot be read.
     """
     if recipe.fields:
         return _field_features(texts, recipe)
-    if recipe.features is FeatureKind.KEYWORDS:
-        words = word_digests(_words(texts, recipe))
-        made = _keyword_features(texts, recipe)
-    else:
-        found = tokens(texts, recipe)
-        words = word_digests(_words(texts, recipe, found))
-        made = _counted(found, recipe)
-    return made._replace(words=np.hstack((words, sign_digests(*code_points(texts)))))
+    is_keyword = recipe.features is FeatureKind.KEYWORDS
+    found = None if is_keyword else tokens(texts, recipe)
+    counted = _keyword_features(texts, recipe) if found is None else _counted(found, recipe)
+    if not has_words:
+        return counted
+    words = word_digests(_words(texts, recipe, found)), sign_digests(*code_points(texts))
+    return counted._replace(words=np.hstack(words))
 
 
 def _words(texts: Sequence[str], recipe: Recipe, found: Tokens | None = None) -> Tokens:

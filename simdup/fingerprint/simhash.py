@@ -51,13 +51,14 @@ class Fingerprints(NamedTuple):
 
 
 def fingerprint_texts(
-    texts: Sequence[str], recipe: Recipe, levels: int | None = None
+    texts: Sequence[str], recipe: Recipe, levels: int | None = None, *, has_words: bool = True
 ) -> Fingerprints:
     """The fingerprints of texts of any length, in their order.
 
-    `levels` says how dense their sketches are, see `sketch`; None: there are no sketches.
+    `levels` says how dense their sketches are, see `sketch`; None: there are no sketches. Without
+    `has_words`, digests of words may be left out.
     """
-    made = [_of_batch(batch, recipe, levels) for batch in batches(texts)]
+    made = [_of_batch(batch, recipe, levels, has_words=has_words) for batch in batches(texts)]
     if not made:
         return simhash(features([], recipe), recipe, levels)
     columns = map(np.concatenate, zip(*(each[:3] for each in made), strict=True))
@@ -193,8 +194,10 @@ def digests(features: Features) -> Digests:
     return sums_of(mixed, widened(mixed, 1), features.offsets)
 
 
-def _of_batch(batch: list[str], recipe: Recipe, levels: int | None) -> Fingerprints:
+def _of_batch(
+    batch: list[str], recipe: Recipe, levels: int | None, *, has_words: bool
+) -> Fingerprints:
     """The fingerprints of a batch; a long text is a batch by itself."""
     if is_long(batch[0]):
         return fingerprint_chunks(chunks_of(batch[0]), recipe, levels)
-    return simhash(features(batch, recipe), recipe, levels)
+    return simhash(features(batch, recipe, has_words=has_words), recipe, levels)

@@ -245,7 +245,7 @@ def _document(fields: Fields) -> records.Document:
     form = fields.text("format")
     if not form or "/" in form:
         raise fields.wrong("format", f"is unknown: {form!r}")
-    archive, last = fields.maybe("archive", fields.path), _END_OF_TIME * 10**9
+    archive, last = fields.maybe("archive", fields.path), records.MOST_TIME_NS
     source = records.Source(
         fields.path(),
         fields.count("size"),

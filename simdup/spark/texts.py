@@ -153,7 +153,7 @@ def _fingerprinting(
         raise InputError(f"a worker makes other fingerprints: {recipe.key()}, not {key}")
     for each, texts in read(batches):
         load_kernels_if_worth(characters=sum(map(len, texts)))
-        made = fingerprint_texts(texts, recipe, levels_of(settings))
+        made = fingerprint_texts(texts, recipe, levels_of(settings), has_words=False)
         reasons = np.full(len(texts), None, object)
         # Of these reasons the last one is given; a fault that reading found goes before them.
         reasons[are_degenerate(made.rows, bits)] = Fault.DEGENERATE.value

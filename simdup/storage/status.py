@@ -14,9 +14,9 @@ from simdup.records import Source
 # which FAT counts in steps of two seconds.
 SETTLED_NS = 2_000_000_000
 
-_STATUS = struct.Struct("<Qqqq")
-# What is written so: times beyond the year 2262 lose their first bit.
-_WRITTEN, _BITS = struct.Struct("<QQQQ"), (1 << 64) - 1
+_STATUS, _BITS = struct.Struct("<QQQQ"), (1 << 64) - 1
+# Times from this one on, in 1896, are read as they were: 2**64 ns later they begin again.
+_FIRST_TIME_NS = -(1 << 61)
 
 #: The bytes of a `status`.
 STATUS_SIZE = _STATUS.size
@@ -35,10 +35,11 @@ def folder_of(path: str) -> str:
 def status(source: Source) -> bytes:
     """Return the packed inode, size, mtime and ctime of a file."""
     mtime_ns, ctime_ns = source.mtime_ns & _BITS, source.ctime_ns & _BITS
-    return _WRITTEN.pack(source.inode & _BITS, source.size, mtime_ns, ctime_ns)
+    return _STATUS.pack(source.inode & _BITS, source.size, mtime_ns, ctime_ns)
 
 
 def status_in(data: bytes) -> tuple[int, int, int, int]:
     """Return the inode, size, mtime_ns and ctime_ns that data begins with. Raises struct.error."""
-    inode, size, mtime_ns, ctime_ns = _STATUS.unpack_from(data)
+    inode, size, *times = _STATUS.unpack_from(data)
+    mtime_ns, ctime_ns = (((time - _FIRST_TIME_NS) & _BITS) + _FIRST_TIME_NS for time in times)
     return inode, size, mtime_ns, ctime_ns

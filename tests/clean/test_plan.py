@@ -120,7 +120,7 @@ def changed(line, **fields):
         (1, {"file__id": [1, 2, 3, 4]}, "file.id must be device"),
         (1, {"file__id": [1, 2, 3, 4, 5.5]}, "file.id"),
         (1, {"file__id": [1, -2, 3, 4, 5]}, "file.id is out of range"),
-        (1, {"file__id": [1, 2, 3, 4, 1 << 70]}, "file.id is out of range"),
+        (1, {"file__id": [1, 2, 3, 4, 1 << 100]}, "file.id is out of range"),
         (1, {"file__bytes": "6162"}, "file.bytes must be 32 hexadecimal digits"),
         (1, {"file__bytes": "", "keep__bytes": ""}, "file.bytes must be 32 hexadecimal digits"),
         (1, {"keep": None}, "keep"),

@@ -18,6 +18,7 @@ from simdup.clean.decide import (
     FORMATS_ASKS,
     NEAR_ASKS,
     NEAR_FORMATS_ASKS,
+    PARTED,
     PREFERRED,
     RELATED,
     SAME_FILE,
@@ -149,7 +150,7 @@ def test_text_in_another_encoding_goes_only_with_consent(tree):
         ("Due 412.50 on 3 May", "Due 397.10 on 4 May", "397.10 / 412.50, 1 more"),
         ("seat B-14", "seat C-61", "C-61 / B-14"),
         ("应付三百元", "应付五百元", "五百元 / 三百元"),
-        ("balance -500 of 7", "balance 500", "500 / -500, 1 more"),
+        ("balance -500 in all", "balance 500 in sum", "500 / -500"),
     ],
 )
 def test_a_near_file_with_other_facts_than_the_kept_one_is_kept(tree, one, other, why):
@@ -470,7 +471,8 @@ def test_a_folder_that_does_not_exist_cannot_be_protected(tree):
 def test_a_file_in_a_folder_of_noise_is_neither_kept_nor_acted_on(tree, folder):
     root = tree({f"{folder}/a": text(1), "b": text(1), "c": text(1)})
 
-    plan = planned(saved(root, filters=Filters(noise=True, hidden=True)), "oldest")
+    result = saved(root, filters=Filters(noise=True, hidden=True))
+    plan = planned(result, "oldest", protection=Protection(work_trees_too=True))
 
     assert names(plan) == {"c": "b"}
     assert left(plan) == {"a": Refusal.NOISE.value}
@@ -625,14 +627,39 @@ def test_of_two_folders_with_the_same_files_the_one_that_the_rules_prefer_stays(
     assert {os.path.dirname(each.file.path) for each in plan.actions} == {str(root / "a")}
 
 
-def test_a_folder_with_one_protected_file_does_not_go_whole(tree):
+@pytest.mark.parametrize("protected", ["a", "b"])
+def test_the_folder_without_a_protected_file_is_removed_whole(tree, protected):
     root = tree(folders({"a": FOUR, "b": FOUR}))
+    protection = Protection((str(root / protected / "0.txt"),))
 
-    plan = planned(saved(root), "newest", protection=Protection((str(root / "a" / "0.txt"),)))
+    plan = planned(saved(root), "newest", protection=protection)
 
-    assert names(plan)
-    assert not any(each.why.startswith("all of ") for each in plan.actions)
-    assert str(root / "a" / "0.txt") not in {each.file.path for each in plan.actions}
+    removed = {os.path.dirname(each.file.path) for each in plan.actions}
+    assert removed == {str(root / ("b" if protected == "a" else "a"))}
+    assert len(plan.actions) == len(FOUR)
+
+
+def test_no_file_is_removed_of_two_folders_that_both_have_a_protected_file(tree):
+    root = tree(folders({"a": FOUR, "b": FOUR}))
+    protection = Protection((str(root / "a" / "0.txt"), str(root / "b" / "1.txt")))
+
+    plan = planned(saved(root), "newest", protection=protection)
+
+    assert plan.actions == ()
+    assert {each.why for each in plan.left} == {PARTED, PREFERRED, "protected"}
+
+
+def test_a_plan_removes_nothing_of_a_folder_of_which_one_file_has_changed(tree):
+    root = tree(folders({"a": FOUR, "b": FOUR}))
+    plan = planned(saved(root))
+    changed = plan.actions[2]
+    with open(changed.file.path, "a", encoding="utf-8") as file:
+        file.write("More.\n")
+
+    dry = narrowed(plan, Consents(), Protection(), is_dry=True)
+    assert dry.actions == ()
+    assert sorted(each.why for each in dry.left) == ["changed since the scan", *[PARTED] * 3]
+    assert narrowed(plan, Consents(), Protection()).actions == (changed,)
 
 
 # Hard links

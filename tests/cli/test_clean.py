@@ -617,3 +617,41 @@ def test_a_review_of_another_result_is_not_gone_on_with(run, found, write, engli
 
     assert code == 2
     assert "'plan.jsonl.part': a review of another result" in shown
+
+
+def test_files_of_a_work_tree_are_removed_only_by_an_option_of_their_own(run):
+    for name in ("notes/letter.txt", "project/letter.txt", "project/sub/letter.txt"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("The harbour master kept two ledgers.\n")
+    os.mkdir("project/.git")
+    assert run("scan", ".", "--format", "json", "-o", "found.json").code == 0
+
+    shown = run("clean", "found.json", "-o", "plan.jsonl", "--prefer-under", "notes")
+    assert "1 file: in a work tree: needs --work-trees-too" in shown.err.decode()
+    assert "project" not in Path("plan.jsonl").read_text().split('"file"')[1].split('"kind"')[0]
+    forced = run(
+        "clean", "found.json", "-o", "all.jsonl", "--prefer-under", "notes", "--work-trees-too"
+    )
+    assert forced.code == 0
+    # A plan cannot give the consent.
+    refused = run("clean", "all.jsonl", "--apply", "--to", "../moved")
+    assert "2 files: in a work tree: needs --work-trees-too" in refused.err.decode()
+    assert Path("project/letter.txt").exists()
+    assert run("clean", "all.jsonl", "--apply", "--to", "../moved", "--work-trees-too").code == 0
+    assert os.listdir("notes") == ["letter.txt"]
+    assert not Path("project/letter.txt").exists()
+
+
+def test_the_folder_to_keep_is_the_one_that_its_link_leads_to_now(run):
+    for name in ("a/letter.txt", "b/letter.txt"):
+        Path(name).parent.mkdir()
+        Path(name).write_text("The harbour master kept two ledgers.\n")
+    kept = []
+    for folder in ("b", "a"):
+        Path("best").unlink(missing_ok=True)
+        os.symlink(folder, "best")
+        found = json.loads(run("scan", "a", "b", "--keep-under", "best", "--format", "json").out)
+        (group,) = found["groups"]
+        kept += [each["path"] for each in group["members"] if each["representative"]]
+
+    assert kept == [os.path.join("b", "letter.txt"), os.path.join("a", "letter.txt")]

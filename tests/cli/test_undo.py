@@ -151,3 +151,25 @@ def test_resume_goes_on_where_the_journal_ends(run, cleaned):
 
     assert (done.code, lines(done)[0]) == (0, "2 planned = 2 done + 0 refused + 0 left")
     assert b"torn" not in Path(journal).read_bytes()
+
+
+@pytest.mark.parametrize("seconds", [-(10**9), -1, 0, 9_223_372_036, 9_223_372_037, 15_032_385_535])
+def test_a_file_with_any_time_of_the_file_system_is_removed_by_a_plan_and_comes_back(
+    run, tmp_path_factory, monkeypatch, seconds
+):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("home")))
+    Path("docs").mkdir()
+    for name, time in (("a.txt", 10**9), ("b.txt", seconds), ("c.txt", seconds)):
+        Path("docs", name).write_text(TEXT)
+        os.utime(Path("docs", name), (0, time))
+    if os.stat("docs/b.txt").st_mtime != seconds:
+        pytest.skip("this file system keeps no such time")
+    before = tree("docs")
+    assert run("scan", "docs", "--format", "json", "-o", "found.json").code == 0
+
+    assert run("clean", "found.json", "-o", "plan.jsonl").code == 0
+    done = run("clean", "plan.jsonl", "--apply")
+    assert (done.code, lines(done)[-2]) == (0, "2 planned = 2 done + 0 refused + 0 left")
+    (journal,) = default_folder().glob("*.jsonl")
+    assert run("undo", str(journal), "--apply").code == 0
+    assert tree("docs") == before
