@@ -285,7 +285,7 @@ def test_plain_texts_with_the_same_words_do_not_go_as_documents_whatever_a_plan_
 
     (why,) = reasons(apply(forged(*files), Consents(text=True, formats=True)))
 
-    assert why == "not what the plan says of it and the kept file (their signs differ)"
+    assert why == f"not allowed on the command line ({NEAR_ASKS})"
     assert os.path.exists("b")
 
 
