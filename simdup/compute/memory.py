@@ -6,8 +6,8 @@ import os
 import sys
 from importlib import import_module
 
-# Bytes that the rest of simdup, imported after numpy, needs: without them compiled modules crash, and
-# so does a product of matrices.
+# Bytes that the rest of simdup, imported after numpy, needs: without them compiled modules and
+# products of matrices crash.
 _HEADROOM = 64 << 20
 
 
