@@ -17,19 +17,7 @@ from numba.extending import intrinsic
 
 from simdup.arrays import CodePoints, Counters, Floats, Indices, Keys, Mask, Values, Words
 from simdup.compute.hashing import BASE, COUNTER_HASH, GRAM_BASE, WORD_STEP, mix64
-from simdup.text.signs import (
-    BLANK,
-    DASH,
-    FIRST_MARK,
-    KIND_AT,
-    LETTERS,
-    MOST_BLANKS,
-    NEWLINE,
-    OTHERS_AT,
-    SIGN,
-    SIGN_AT,
-    sequence_of,
-)
+from simdup.text import signs
 from simdup.text.unicode import HAN, JOINS, KIND_SHIFT, MARK, SEPARATOR, SINGLE, WORD, Tables
 
 _BASE, _GRAM_BASE, _STEP = np.uint64(BASE), np.uint64(GRAM_BASE), np.uint64(WORD_STEP)
@@ -46,7 +34,7 @@ _DIGIT = 10
 _SEPARATOR, _WORD, _SINGLE, _HAN, _MARK, _JOINS = (
     np.uint32(kind) for kind in (SEPARATOR, WORD, SINGLE, HAN, MARK, JOINS)
 )
-_BLANK, _NEWLINE = BLANK << KIND_AT, NEWLINE << KIND_AT
+_BLANK, _NEWLINE = signs.BLANK << signs.KIND_AT, signs.NEWLINE << signs.KIND_AT
 _SHIFT, _CHARACTER = np.uint32(KIND_SHIFT), np.uint32((1 << KIND_SHIFT) - 1)
 
 
@@ -337,7 +325,7 @@ def word_digests(ids: Words, offsets: Indices, before: int) -> Words:
     return sums
 
 
-_sequence_of = _njit(sequence_of)
+_sequence_of = _njit(signs.sequence_of)
 
 
 @_compiled(_READ_ONLY, _PLACES, _CODES, 0)
@@ -348,17 +336,17 @@ def sign_digests(codes: CodePoints, offsets: Indices, table: Keys, before: int) 
         place = before
         for i in range(offsets[text], offsets[text + 1]):
             entry = np.int64(table[codes[i]])
-            if entry >= FIRST_MARK:
+            if entry >= signs.FIRST_MARK:
                 # Behind the texts there is a newline, which before them has the index -1.
-                kind = sequence = (entry >> KIND_AT) & 15
+                kind = sequence = (entry >> signs.KIND_AT) & 15
                 b1, a1 = np.int64(table[codes[i - 1]]), np.int64(table[codes[min(i + 1, last)]])
-                if kind < SIGN:
-                    sequence = kind - OTHERS_AT
-                elif kind < DASH and entry not in (b1, a1):
-                    sequence = kind - SIGN
+                if kind < signs.SIGN:
+                    sequence = kind - signs.OTHERS_AT
+                elif kind < signs.DASH and entry not in (b1, a1):
+                    sequence = kind - signs.SIGN
                 else:
                     back = i - 1
-                    while table[codes[back]] == _BLANK and back > i - MOST_BLANKS - 1:
+                    while table[codes[back]] == _BLANK and back > i - signs.MOST_BLANKS - 1:
                         back -= 1
                     b2, a2 = np.int64(table[codes[i - 2]]), np.int64(table[codes[min(i + 2, last)]])
                     a3 = np.int64(table[codes[min(i + 3, last)]])
@@ -366,9 +354,9 @@ def sign_digests(codes: CodePoints, offsets: Indices, table: Keys, before: int) 
                     around = b2, b1, entry, a1, a2, a3, a4
                     sequence = _sequence_of(around, table[codes[back]] == _NEWLINE)
                 if sequence < 4:
-                    mixed = _mix(np.uint64(place) * _STEP + np.uint64(entry >> SIGN_AT))
+                    mixed = _mix(np.uint64(place) * _STEP + np.uint64(entry >> signs.SIGN_AT))
                     sums[text, sequence] += mixed >> _HALF
-            place += entry & LETTERS
+            place += entry & signs.LETTERS
     return sums
 
 

@@ -187,13 +187,13 @@ class _Evaluator:
     ) -> _Exact:
         """The exact similarities of all pairs, and own shares where these may matter."""
         counts, ones = features.counts[self.labels.pairs], np.ones(len(similarities))
-        exact = _Exact(similarities, counts, ones, np.zeros(len(ones), bool), settings)
+        exact = _Exact(similarities, counts, ones, settings)
         if not settings.own_share:
             return exact
         least = settings.similarity if self.precision is None else STEPS[0]
         asked = exact.are_alike(least)
-        shares, are_apart = own_shares(self.labels, features, rows, asked, settings.recipe)
-        return replace(exact, own_shares=shares, are_apart=are_apart)
+        shares = own_shares(self.labels, features, rows, asked, settings.recipe)
+        return replace(exact, own_shares=shares)
 
     def _row(
         self, settings: Settings, distances: Indices, exact: _Exact, p: Floats, without: int
@@ -292,20 +292,17 @@ class _Exact:
 
     counts: (m, 2): the numbers of features of both texts.
     own_shares: 1 where they are not asked for, and 0 where they cannot matter.
-    are_apart: Whether the texts were filled in from one form.
     """
 
     similarities: Floats
     counts: Indices
     own_shares: Shares
-    are_apart: Mask
     settings: Settings
 
     @property
     def are_own(self) -> Mask:
-        """Whether the own share of each pair is large enough, and it is not of one form."""
-        are_own = has_enough(self.own_shares, self.similarities, self.settings.own_share)
-        return are_own & ~self.are_apart
+        """Whether the own share of each pair is large enough."""
+        return has_enough(self.own_shares, self.similarities, self.settings.own_share)
 
     @property
     def are_near(self) -> Mask:
@@ -333,14 +330,13 @@ def farthest(precision: Floats, least: float) -> int | None:
 
 def own_shares(
     labels: Labels, features: Features, rows: Rows, asked: Mask, recipe: Recipe
-) -> tuple[Shares, Mask]:
+) -> Shares:
     """The own share of each pair that `asked` (m,) marks, and 0 for the other pairs; (m,).
 
     `features` and `rows` (texts, bytes) are given for all texts. A scan takes texts with equal
-    features as one text, so their share is 1. Also returns which pairs are of one form; (m,).
+    features as one text, so their share is 1.
     """
     shares, sketched, digest = np.zeros(len(asked)), sketches(features), digests(features)
-    are_apart = np.zeros(len(asked), bool)
     is_one = (digest[labels.pairs[:, 0]] == digest[labels.pairs[:, 1]]).all(axis=1)
     shares[asked & is_one] = 1
     bits, none = 8 * rows.shape[1], np.empty((0, 2), np.int64)
@@ -359,8 +355,9 @@ def own_shares(
         kept = Items(rows[texts], *of_texts, every, every < 0, sketched.take(texts), every)
         source = TextsInMemory(labels.texts, texts, recipe)
         distinct = distinct_texts(kept, bits)
-        forms = forms_of(distinct, sketched.take(texts), family, (pairs, similarities), source)
-        among = OwnShares.of_all(sketched.take(texts), features.counts[texts], forms.family)
-        asked_pairs = np.searchsorted(texts, labels.pairs[chosen])
-        shares[chosen], are_apart[chosen] = among.of(asked_pairs), forms.are_apart(asked_pairs)
-    return shares, are_apart
+        large = sketched.take(texts)
+        form, family = forms_of(distinct, large, family, (pairs, similarities), source)
+        among = OwnShares.of_all(large, features.counts[texts], family)
+        among.form = form
+        shares[chosen] = among.of(np.searchsorted(texts, labels.pairs[chosen]))
+    return shares

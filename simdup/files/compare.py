@@ -66,9 +66,9 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
 ) -> Comparison:
     """Compare two files as a scan of them and these folders would.
 
-    Near and related texts have an own share of `settings.own_share` or more among all files. `jobs`
-    processes read the folders. Raises InputError for a file without text, and for a folder that
-    cannot be read.
+    Near and related texts have an own share of `settings.own_share` or more among all files, and
+    are not of one form. `jobs` processes read the folders. Raises InputError for a file without
+    text, and for a folder that cannot be read.
     """
     found = compare(left, right, settings)
     made = fingerprint_paths((*folders, left, right), settings, jobs=jobs, progress=progress)

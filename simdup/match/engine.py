@@ -20,10 +20,9 @@ from simdup.match.candidates import ROUNDS, recall, search_distance
 from simdup.match.distinct_texts import Texts
 from simdup.match.division import Divided, Search, parts_of
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
-from simdup.match.forms import Forms
 from simdup.match.grouping import Duplicates, Grouping, Leaders
 from simdup.match.groups import members_of
-from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines
+from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines, has_enough
 from simdup.match.postings import WORDS_OF_A_VALUE
 from simdup.match.recall import Sample
 from simdup.match.siblings import OwnShareRule, Siblings
@@ -47,7 +46,6 @@ class TextGroups(NamedTuple):
     shares: The own shares of all texts, for pairs that are asked for later; None if not asked for.
     candidates: None when nothing was verified.
     excluded: Pairs on the user's list that were similar enough otherwise.
-    forms: Which texts are of one form; None as for `shares`.
     """
 
     groups: tuple[Indices, ...]
@@ -57,15 +55,14 @@ class TextGroups(NamedTuple):
     shares: OwnShares | None
     candidates: Candidates | None
     excluded: int
-    forms: Forms | None = None
 
     def allow(self, pairs: Indices) -> Mask:
         """Which pairs (m, 2) of texts are neither siblings nor of one form; (m,)."""
-        if self.forms is None:
+        if self.shares is None:
             return np.ones(len(pairs), bool)
-        n = len(self.forms.form)
+        n = len(self.shares.family)
         are_siblings = np.isin(pair_keys(pairs, n), pair_keys(self.siblings.pairs, n))
-        return ~(are_siblings | self.forms.are_apart(pairs))
+        return ~(are_siblings | self.shares.are_of_one_form(pairs))
 
     def leaders_of(self, n: int) -> Indices:
         """The first text of the group of each of n texts, or the text itself; (n,)."""
@@ -124,7 +121,6 @@ class LocalEngine:
             self.own.shares,
             candidates,
             excluded,
-            self.own.forms,
         )
 
     def _divided(self) -> Divided:
@@ -211,7 +207,7 @@ class LocalEngine:
             return candidates
         are_duplicates = sample.similar_enough() & self.grouping.exclusions.allows(sample.pairs)
         shares = self.own.shares_of(sample.pairs)
-        are_duplicates &= self.own.hold(sample.pairs, sample.similarities, shares)
+        are_duplicates &= has_enough(shares, sample.similarities, self.settings.own_share)
         recall, sampled = sample.recall(are_duplicates, leader)
         return replace(candidates, recall=recall, sampled=sampled)
 
@@ -252,7 +248,7 @@ class LocalEngine:
             are_near[are_near] = self._are_confirmed(pairs[are_near])
             return are_near
         similarities = self.exact.of(pairs)
-        are_own = self.own.hold(pairs, similarities, self.own.shares_of(pairs))
+        are_own = has_enough(self.own.shares_of(pairs), similarities, self.settings.own_share)
         return are_own & (similarities >= self.candidates.least(pairs))
 
     def every_text(self) -> Indices:

@@ -84,12 +84,6 @@ class Forms(NamedTuple):
     form: Indices
     family: Indices
 
-    def are_apart(self, pairs: Indices) -> Mask:
-        """Which pairs of texts (m, 2) are of one form, and are not versions of one text; (m,)."""
-        one, other = pairs.T
-        is_one = (self.form[one] >= 0) & (self.form[one] == self.form[other])
-        return is_one & (self.family[one] != self.family[other])
-
 
 def forms_of(
     texts: Texts,

@@ -182,14 +182,15 @@ def cosines_of_whole(sketches: Sketches, pairs: Indices) -> Similarities:
 
 
 def has_enough(own_shares: Shares, similarities: Similarities, own_share: float) -> Mask:
-    """Which pairs share enough that others lack, or are nearly the same; (m,).
+    """Which pairs share enough that others lack, or are nearly the same and of no form; (m,).
 
     `own_share` is the least one asked for. An unknown own share, NaN, is enough.
 
-    >>> has_enough(np.array([0.7, 0.1, 0.1]), np.array([0.5, 0.5, 0.96]), 0.58).tolist()
-    [True, False, True]
+    >>> own_shares, similarities = np.array([0.7, 0.1, 0.1, 0]), np.array([0.5, 0.5, 0.96, 0.96])
+    >>> has_enough(own_shares, similarities, 0.58).tolist()
+    [True, False, True, False]
     """
-    return ~(own_shares < own_share) | (similarities >= NEARLY_SAME)
+    return ~(own_shares < own_share) | ((similarities >= NEARLY_SAME) & (own_shares > 0))
 
 
 def least_kept(counts: Indices, texts: Indices | int = 1) -> int:
@@ -226,6 +227,8 @@ class OwnShares:
         self._sketches, self._counts, self.family, self._least = sketches, counts, family, least
         self._levels = levels(counts, LEVELS, least)
         self._given_frequencies = frequencies
+        self.form = np.full(len(family), -1)
+        """The form of each text; -1 for none."""
 
     @classmethod
     def of_all(cls, large: Sketches, counts: Indices, family: Indices) -> OwnShares:
@@ -236,7 +239,9 @@ class OwnShares:
     def taking(self, texts: Indices) -> OwnShares:
         """The own shares, in the same collection, of some texts with numbers of their own."""
         sketches, counts = self._sketches.take(texts), self._counts[texts]
-        return OwnShares(sketches, counts, self.family[texts], self._frequencies, self._least)
+        own = OwnShares(sketches, counts, self.family[texts], self._frequencies, self._least)
+        own.form = self.form[texts]
+        return own
 
     @cached_property
     def _frequencies(self) -> CountedValues:
@@ -249,12 +254,19 @@ class OwnShares:
     def of(self, pairs: Indices) -> Similarities:
         """The own share of each pair of texts, from 0 to 1; (m,).
 
-        It is 1 where the sketches share nothing, since then nobody else has what the texts share.
+        It is 1 where the sketches share nothing, since then nobody else has what the texts share,
+        and 0 for two texts of one form.
         """
         found = np.empty(len(pairs))
         for part, sketches in in_parts(self._sketches, pairs):
             found[part] = self._of(sketches, pairs[part])
+        found[self.are_of_one_form(pairs)] = 0
         return found
+
+    def are_of_one_form(self, pairs: Indices) -> Mask:
+        """Which pairs of texts (m, 2) are of one form, and no versions of one text; (m,)."""
+        form, other_form = self.form[pairs].T
+        return (form >= 0) & (form == other_form) & (self.family[pairs] @ [1, -1] != 0)
 
     def _of(self, sketches: Sketches, pairs: Indices) -> Similarities:
         """The results of `of`, by sketches in memory."""

@@ -55,7 +55,7 @@ LEAST_FEATURES = 20
 LOOKED_UP = 24
 
 #: Of two near texts, the shorter is a part of the other, and no version, if this is so much longer.
-MUCH_LONGER = 2
+MUCH_LONGER = 1.5
 
 #: A value that more texts than this hold is not looked up: it is boilerplate, or would give more
 #: pairs than anybody reads.

@@ -16,7 +16,7 @@ from simdup.fingerprint.sketch import Sketches
 from simdup.match.candidate_search import CandidateSearch
 from simdup.match.candidates import ROUNDS, search_distance
 from simdup.match.exclusions import Exclusions
-from simdup.match.forms import Forms, forms_of, may_have_forms
+from simdup.match.forms import forms_of, may_have_forms
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, estimated_cosines, has_enough
 from simdup.match.similarities import FeatureSource
@@ -42,8 +42,6 @@ class OwnShareRule:
         self._source = source
         self.shares: OwnShares | None = None
         """The own shares of all texts; None if they are not asked for or not prepared."""
-        self.forms: Forms | None = None
-        """The forms of all texts; None as for `shares`."""
         # Columns: two texts, their similarity, their own share.
         self._noted = [np.empty((0, 4))]
 
@@ -63,8 +61,9 @@ class OwnShareRule:
         if is_narrow or self._search.is_two_sided:
             family = self._searched_families(sketches, family)
         similar = pairs, similarities
-        self.forms = forms_of(self._texts, large, family, similar, self._source)
-        self.shares = OwnShares.of_all(large, self._texts.counts, self.forms.family)
+        form, family = forms_of(self._texts, large, family, similar, self._source)
+        self.shares = OwnShares.of_all(large, self._texts.counts, family)
+        self.shares.form = form
 
     def _searched_families(self, sketches: Sketches, family: Indices) -> Indices:
         """The family of each text, from the known families and from sketches; (n,).
@@ -97,14 +96,9 @@ class OwnShareRule:
         """The own share of each of these pairs; NaN where it is not asked for; (m,)."""
         return np.full(len(pairs), np.nan) if self.shares is None else self.shares.of(pairs)
 
-    def hold(self, pairs: Indices, similarities: Similarities, shares: Shares) -> Mask:
-        """Which of these similar pairs share enough that others lack, and are of no form; (m,)."""
-        holds = has_enough(shares, similarities, self._settings.own_share)
-        return holds if self.forms is None else holds & ~self.forms.are_apart(pairs)
-
     def set_aside(self, pairs: Indices, similarities: Similarities, shares: Shares) -> Mask:
         """Note which of these similar pairs are siblings, and return which are not; (m,)."""
-        are_siblings = ~self.hold(pairs, similarities, shares)
+        are_siblings = ~has_enough(shares, similarities, self._settings.own_share)
         noted = np.column_stack((np.sort(pairs, axis=1), similarities, shares))
         self._noted.append(noted[are_siblings].astype(np.float64))
         return ~are_siblings

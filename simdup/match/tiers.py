@@ -8,8 +8,8 @@ and the others *related*.
     score = containment x own share
 
 The containment is how much of the shorter text stands in the longer one. From a similarity of
-NEARLY_SAME on the own share does not count: what differs is a few words, and a text that is nearly
-the same is never hidden because many others use the same clauses.
+NEARLY_SAME on the own share does not count, unless it is 0, which means that both are of one form:
+what differs is a few words, and many others may use the same clauses.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def score(
         return None
     shorter, longer = sorted(counts)
     containment = contained(similarity, shorter, longer) if shorter else similarity
-    is_own = own_share is None or similarity >= NEARLY_SAME
-    return containment if is_own else containment * (own_share or 0.0)
+    is_nearly_same = own_share != 0 and similarity >= NEARLY_SAME
+    return containment if own_share is None or is_nearly_same else containment * own_share
 
 
 def pair_scores(similarities: Similarities, own_shares: Shares, counts: Indices) -> Floats:
@@ -59,8 +59,8 @@ def pair_scores(similarities: Similarities, own_shares: Shares, counts: Indices)
     """
     shorter, longer = np.sort(counts, axis=1).T
     contained: Floats = np.minimum(1, similarities * np.sqrt(longer / shorter.clip(1)).clip(1))
-    own = np.where((similarities >= NEARLY_SAME) | np.isnan(own_shares), 1, own_shares)
-    return contained * own
+    is_nearly_same = (similarities >= NEARLY_SAME) & (own_shares != 0)
+    return contained * np.where(is_nearly_same | np.isnan(own_shares), 1, own_shares)
 
 
 def scores(members: Sequence[Member], recipe: Recipe) -> list[float | None]:

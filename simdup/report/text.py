@@ -36,9 +36,10 @@ from simdup.records import (
 from simdup.report import order
 from simdup.report.order import View
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, TerminalStyle, width
-from simdup.report.wording import count, date, percent, printable, set_aside, size, whose
+from simdup.report.wording import FORM, count, date, percent, printable, set_aside, size, whose
 from simdup.settings import Settings
 from simdup.text.facts import other_facts
+from simdup.text.unicode import representatives
 from simdup.theory import contained, similarity_at, standard_error
 
 T = TypeVar("T")
@@ -481,6 +482,10 @@ def same_words(comparison: Comparison) -> str:
     said = [f"other {kind}" for kind in kinds]
     if kinds[0] == DIFFERENCES[0]:
         said[0] += ": " + " / ".join(each or "none" for each in first_signs(one, other))
+    variants = representatives().keys()
+    are_simplified = {variants.isdisjoint(map(ord, each)) for each in comparison.texts}
+    if kinds[-1] == DIFFERENCES[-1] and len(are_simplified) > 1:
+        said[-1] = "other script (traditional and simplified)"
     return f"the same words; {', '.join(said)}"
 
 
@@ -498,7 +503,7 @@ def _remark(
     if look.is_verbose and member.kind in {Kind.NEAR, Kind.SAME_PATTERN}:
         figures = zip(_FIGURES, (member.similarity, member.own_share, *shares), strict=True)
         said += [name.format(percent(value)) for name, value in figures if value is not None]
-    else:
+    elif settings.parts is None:  # the list of parts says it otherwise
         said += _inside(*shares, member.similarity)
     said += filter(None, [other_content(member.document, group.members[0].document)])
     return ", ".join(said)
@@ -876,7 +881,8 @@ def _verdict(comparison: Comparison) -> str:
     if kind is None:
         why = f"similarity below {least}" if settings.verified else f"not within {bits}"
         if settings.verified and comparison.similarity >= asked:
-            why = f"same pattern: own share below {percent(settings.own_share)}"
+            share = f"own share below {percent(settings.own_share)}"
+            why = f"same pattern: {share if comparison.own_share else FORM}"
         return f"neither near nor related ({why})"
     if comparison.score is None:
         return f"near (within {bits})"

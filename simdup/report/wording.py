@@ -10,8 +10,8 @@ from datetime import datetime
 from simdup.fields import path_fields as path_fields  # noqa: PLC0414  (others import it from here)
 from simdup.fields import printable as printable  # noqa: PLC0414
 
-#: Readers expect an own share of at least this, so reports need not mention it.
-EXPECTED = 0.95
+#: Why siblings with an own share of 0 are no duplicates.
+FORM = "filled in from one form"
 
 # The weight of a shingle that is in a thousand other files; `whose` names no larger number.
 _LEAST_WEIGHT = 2 / 1002
@@ -89,33 +89,31 @@ def count(number: int, noun: str) -> str:
 
 
 def whose(similarity: float, own_share: float) -> str:
-    """Words for the own share of two texts, or for how many other texts share their wording.
+    """Words for why two siblings are no duplicates.
 
-    The number is an estimate. It is right if all that the two share stands in equally many other
-    files: each shingle of it then has the same weight, and the own share follows from the weight
-    and the similarity (see `match.own_share`).
+    The number of other files is an estimate. It is right if all that the two share stands in
+    equally many other files: each shingle of it then has the same weight, and the own share follows
+    from the weight and the similarity (see `match.own_share`).
 
     >>> whose(0.58, 0.48)
     'half of it shared with about 5 other files'
     >>> whose(0.62, 0.12)
     'nearly all of it shared with about 39 other files'
-    >>> whose(0.62, 0.98), whose(0.62, 0.7)
-    ('nearly all of it in no other file', 'most of it in no other file')
+    >>> whose(0.98, 0)
+    'filled in from one form'
     """
     part, number = sharing(similarity, own_share)
-    if not number:
-        return f"{part} of it in no other file"
-    return f"{part} of it shared with about {count(number, 'other file')}"
+    return f"{part} of it shared with about {count(number, 'other file')}" if part else FORM
 
 
 def sharing(similarity: float, own_share: float) -> tuple[str, int]:
     """Words for a part of the shared wording, and the number of other files that have it too.
 
-    The number is 0 if no other file has it; see `whose`.
+    No words for an own share of 0, which texts of one form have. See `whose`.
     """
-    for least, part in ((EXPECTED, "nearly all"), (0.6, "most")):
-        if own_share >= least:
-            return part, 0
-    part = "half" if own_share >= 0.45 else "most" if own_share >= 0.2 else "nearly all"
+    if not own_share:
+        return "", 0
+    bounds = ((0.6, "some"), (0.45, "half"), (0.2, "most"), (0, "nearly all"))
+    part = next(part for bound, part in bounds if own_share >= bound)
     weight = max(own_share * (1 - similarity) / (1 - own_share * similarity), _LEAST_WEIGHT)
     return part, max(1, round(2 / weight - 2))

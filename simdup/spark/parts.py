@@ -389,11 +389,11 @@ class Pack:
         if not job.is_divided or texts.large is None:
             return
         family = components(pairs[similarities >= FAMILY], len(texts))
-        own.forms = forms_of(texts, texts.large, family, (pairs, similarities), self)
-        self.families = own.forms.family
+        form, self.families = forms_of(texts, texts.large, family, (pairs, similarities), self)
         if job.frequencies is not None:
             kept, counted = job.kept(texts.large, texts.counts), job.frequencies.value
             own.shares = OwnShares(kept, texts.counts, self.families, counted, job.least)
+            own.shares.form = form
 
     def _texts(self) -> Texts:
         """The distinct texts of the rows, in the order in which they first occur."""

@@ -280,12 +280,22 @@ def test_a_compressed_text_is_a_document_whatever_a_plan_says_of_it():
 
 
 def test_plain_texts_with_the_same_words_do_not_go_as_documents_whatever_a_plan_says_of_them():
-    write(a=TEXT + "a == b", b=TEXT + "a != b")
+    write(a=TEXT + "if a:\n  b\nc", b=TEXT + "if a:\n  b\n  c")
     files = [replace(seen(each), words_digest=bytes(16), is_whole_text=False) for each in "ba"]
 
     (why,) = reasons(apply(forged(*files), Consents(text=True, formats=True)))
 
     assert why == "not what the plan says of it and the kept file (their signs differ)"
+    assert os.path.exists("b")
+
+
+def test_documents_with_the_same_words_and_other_signs_do_not_go_whatever_a_plan_says_of_them():
+    write(a=TEXT + "a == b", b=TEXT + "a != b")
+    files = [replace(seen(each), words_digest=bytes(16), is_whole_text=False) for each in "ba"]
+
+    (why,) = reasons(apply(forged(*files), Consents(text=True, formats=True)))
+
+    assert why.endswith("(their signs differ)")
     assert os.path.exists("b")
 
 

@@ -434,7 +434,12 @@ def test_a_page_has_each_question_with_its_answers_and_all_texts(run, built, wri
         *(["questions", 2], ["answered", 1], ["answers", 2], ["searched", 4], ["skipped", 1])
     ]
     # The question and its copy have one text.
-    assert texts() == {"texts": [alike(1), alike(1, edits=6)], "cut": [0, 0], "found": [0, 0, 1]}
+    assert texts() == {
+        "texts": [alike(1), alike(1, edits=6)],
+        "cut": [0, 0],
+        "found": [0, 0, 1],
+        "facts": [None, ["w1x0", "e1x0", 5]],
+    }
     assert texts(2)["texts"] == [alike(7)]
 
 
@@ -450,6 +455,7 @@ def test_a_page_has_no_text_but_what_the_index_saw(run, built, write):
         "texts": [],
         "cut": [],
         "found": ["no text extracted", "not found", "changed while read"],
+        "facts": [],
     }
 
 

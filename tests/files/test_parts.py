@@ -253,6 +253,23 @@ def test_a_terminal_shows_some_parts_and_counts_the_others(labels):
     assert f"and {len(result.parts) - 8} more parts" in lines
 
 
+def test_chapters_that_are_grouped_with_their_book_are_parts_in_one_list(write):
+    words = [f"w{word}" for word in range(3000)]
+    write("in/book", " ".join(words))
+    chapters = {"in/a": words[:1950], "in/b": words[1950:2500], "in/c": words[2500:]}
+    for name, text in chapters.items():
+        write(name, " ".join(text))
+    result = scan("in", SETTINGS)
+
+    lines = list(render(result))
+
+    assert {each.document.path for each in result.groups[0].members} == {"in/book", *chapters}
+    assert [part.path for part in result.parts] == [*chapters]
+    assert lines[0] == "Parts of in/book:"
+    assert [line.split(", ")[0].split()[-1] for line in lines[1:4]] == [*chapters]
+    assert not any("mostly in" in line for line in lines)
+
+
 def test_a_group_says_how_much_of_a_member_is_in_the_first(write):
     words = [f"w{word}" for word in range(300)]
     write("in/long", " ".join(words))

@@ -209,6 +209,36 @@ def test_the_same_words_with_other_signs_are_near_and_say_what_differs(tmp_path,
     assert why == (f"similar; other {differing[0]}" if is_of_meaning else "")
 
 
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ("漢書裏的發現，在 5 度時", "other script (traditional and simplified)"),
+        ("汉书裏的发现，在 5 度时", "other script (traditional and simplified)"),
+        (
+            "漢書裏的發現，在 -5 度時",
+            "other signs: none / -, other script (traditional and simplified)",
+        ),
+        ("汉书里的发现，在 -5 度时", "other signs: none / -"),
+    ],
+)
+def test_a_comparison_says_that_the_scripts_differ(tmp_path, other, says):
+    for name, content in (("a", "汉书里的发现，在 5 度时"), ("b", other)):
+        (tmp_path / name).write_text(content * 9, "utf-8")
+
+    found = compare(tmp_path / "a", tmp_path / "b")
+
+    assert text.same_words(found) == f"the same words; {says}"
+
+
+def test_variants_on_both_sides_are_no_scripts(tmp_path):
+    for name, content in (("a", "漢书里的发现"), ("b", "汉書里的发现")):
+        (tmp_path / name).write_text(content * 9, "utf-8")
+
+    found = compare(tmp_path / "a", tmp_path / "b")
+
+    assert text.same_words(found) == "the same words; other variants of characters"
+
+
 def test_digests_of_earlier_results_compare_words_alone(tmp_path):
     one, two = documents(tmp_path, TEXT, TEXT.replace(".", "!"))
     one, two = (each._replace(words_digest=each.words_digest[:16]) for each in (one, two))

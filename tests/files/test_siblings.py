@@ -10,15 +10,17 @@ from conftest import filled_form
 
 from simdup.errors import InputError
 from simdup.files import group_files
-from simdup.files.compare import compare_among
+from simdup.files.compare import compare, compare_among
 from simdup.files.ignored import without_ignored
 from simdup.files.scan import scan
 from simdup.records import Kind, Reason
+from simdup.report.text import render, render_comparison
 from simdup.settings import Settings
 from simdup.storage.store import Store
 from tests.files.test_scan import grouped, when
 
 FORMS = 10
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 @pytest.fixture
@@ -162,6 +164,19 @@ def test_the_own_share_that_is_asked_for_decides(forms):
 
     for asked, kind in ((share, Kind.NEAR), (share + 1e-9, None)):
         assert compare_among("in/1", "in/2", [forms], Settings(own_share=asked)).kind is kind
+
+
+def test_two_nearly_equal_forms_are_no_duplicates_among_a_third_one():
+    folder = FIXTURES / "pairs" / "form" / "en-keys"
+    one, other = (str(folder / f"{number}.txt") for number in (1, 2))
+
+    alone, among = compare(one, other), compare_among(one, other, [str(folder)], Settings())
+
+    assert alone.similarity > 0.95
+    assert among.own_share == 0
+    assert (alone.kind, among.kind) == (Kind.NEAR, None)
+    assert next(render_comparison(among)).endswith("(same pattern: filled in from one form)")
+    assert "  96.0 % alike, filled in from one form" in list(render(scan([folder]), siblings=True))
 
 
 def test_files_that_are_not_similar_enough_stay_so(write, forms, english):

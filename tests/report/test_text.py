@@ -241,16 +241,15 @@ def test_the_number_of_others_is_right_if_all_that_is_shared_stands_in_so_many(s
 @pytest.mark.parametrize(
     ("own_share", "words"),
     [
-        (1.0, "nearly all of it in no other file"),
-        (0.95, "nearly all of it in no other file"),
-        (0.94, "most of it in no other file"),
-        (0.6, "most of it in no other file"),
+        (0.0, "filled in from one form"),
+        (0.69, "some of it shared with about 2 other files"),
+        (0.6, "some of it shared with about 2 other files"),
         (0.59, "half of it shared with about 2 other files"),
         (0.45, "half of it shared with about 4 other files"),
         (0.44, "most of it shared with about 4 other files"),
         (0.2, "most of it shared with about 14 other files"),
         (0.19, "nearly all of it shared with about 15 other files"),
-        (0.0, "nearly all of it shared with about 1,000 other files"),
+        (1e-9, "nearly all of it shared with about 1,000 other files"),
     ],
 )
 def test_whose_likeness_it_is_in_words(own_share, words):
