@@ -146,7 +146,7 @@ def readings(tokens: Tokens, family: Indices) -> Readings:
     ends = np.cumsum(counts)
     begin = np.insert(token + 1, ends - counts, tokens.offsets[:-1])
     end = np.insert(token, ends, tokens.offsets[1:])
-    return _at_places(begin, (end - begin).clip(0), counts + 1, family)
+    return _at_places(begin, end - begin, counts + 1, family)
 
 
 def _at_places(begin: Indices, size: Indices, counts: Indices, family: Indices) -> Readings:
@@ -208,6 +208,8 @@ class _Pairs(NamedTuple):
         -1 for what is aligned, and for the beginning and the end of a text.
         """
         place, is_known = np.arange(len(token)), token >= 0
+        if not is_known.any():
+            return token, np.full(len(self.tokens.ids), -1)
         before = np.maximum.accumulate(np.where(is_known, place, -1))
         is_last = np.ones(len(token), bool)
         known = place[is_known]
@@ -238,7 +240,7 @@ def _anchored(
     _, left, right = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
     order = np.argsort(here[left])
     here, there = here[left][order], there[right][order]
-    kept = _not_crossing(here, there, of_pair[here])
+    kept = _not_crossing(here, there, of_pair[here], size)
     here, there, token = here[kept], there[kept], token.copy()
     for offset in range(size):
         token[here + offset] = there + offset
@@ -252,20 +254,21 @@ def _once(places: Indices, grams: Hashes, stretch: Indices) -> tuple[Indices, Ha
     return places[first[counts == 1]], keys[counts == 1]
 
 
-def _not_crossing(places: Indices, others: Indices, stretch: Indices) -> Mask:
-    """Which places (m,), which ascend, have others in their order within a stretch; (m,).
+def _not_crossing(places: Indices, others: Indices, stretch: Indices, size: int) -> Mask:
+    """Which shingles have others in their order within a stretch, and overlap none; (m,).
 
-    Of two runs of places that cross, the shorter one was moved.
+    They begin at `places` (m,), which ascend. Of two runs that cross, the shorter one was moved.
     """
     is_new = np.ones(len(places), bool)
     is_new[1:] = (np.diff(places) != 1) | (np.diff(others) != 1) | (np.diff(stretch) != 0)
     begins = np.flatnonzero(is_new)
     sizes = np.diff(begins, append=len(places))
-    low, high, stretch = others[begins], others[begins] + sizes, stretch[begins]
+    low, stretch = np.stack((places, others))[:, begins], stretch[begins]
+    high = low + sizes + size - 1
     is_kept, runs = np.ones(len(begins), bool), np.arange(len(begins))
     while len(runs):
         one, other = runs[:-1], runs[1:]
-        is_crossing = (stretch[one] == stretch[other]) & (high[one] > low[other])
+        is_crossing = (high[:, one] > low[:, other]).any(axis=0) & (stretch[one] == stretch[other])
         is_kept[np.where(sizes[one] < sizes[other], one, other)[is_crossing]] = False
         # Where no neighbours cross, no runs do.
         runs = runs[is_kept[runs] & np.isin(stretch[runs], stretch[one[is_crossing]])]
@@ -289,7 +292,9 @@ def _followed(pairs: _Pairs, token: Indices, step: int) -> Indices:
     is_from_end = last < row  # nothing before is aligned: begin where the text begins
     end = offsets[:-1][text] if step > 0 else offsets[1:][text] - 1
     guess = np.where(is_from_end, end + step * (place - row), token[last] + step * (place - last))
+    following = np.minimum.accumulate(np.where(is_known, place, len(token))[::-1])[::-1]
     is_inside = (offsets[:-1][text] <= guess) & (guess < offsets[1:][text])
+    is_inside &= step * guess < step * np.append(token, step * len(ids))[following]
     is_equal = is_inside & (ids[np.where(is_inside, guess, 0)] == ids[pairs.other])
     wrong = np.cumsum(~(is_equal | is_known))
     before = np.where(is_from_end, np.where(row > 0, wrong[row - 1], 0), wrong[last])
