@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simdup.arrays import Indices, Mask, Shares, Similarities
+from simdup.arrays import Indices, Mask, Shares, Similarities, Words
 from simdup.compute.buckets import sorted_keys
 from simdup.fingerprint.sketch import KEPT, Sketches, laid_out
 from simdup.fingerprint.tokens import tokens_and_numbers
 from simdup.match.distinct_texts import Texts
 from simdup.match.groups import components
-from simdup.match.own_share import FAMILY, cosines_of_whole
+from simdup.match.own_share import FAMILY, cosines_of_whole, parts_of_texts
 from simdup.match.places import are_forms
 from simdup.match.similarities import FeatureSource
 from simdup.settings import Settings
@@ -48,6 +48,9 @@ MOST_FEATURES = 2 * KEPT - 1
 #: Two texts of one form are versions if the features that were filled in have this cosine. What
 #: fewer texts of the form have than LEAST_COMMON, or than the share COMMON of them, was filled in.
 SAME_READINGS, LEAST_COMMON, COMMON = 0.6, 6, 0.03
+
+# The texts of a form in which features are counted, at most.
+COUNTED = 1 << 10
 
 # Bits for the place of a text in its family.
 _RANK = 3
@@ -122,14 +125,14 @@ def _versions(large: Sketches, form: Indices, pairs: Indices, texts: Texts) -> I
     """
     one, other = form[pairs].T
     pairs = pairs[(one >= 0) & (one == other)]
-    are_versions = cosines_of_whole(_readings(large, form), pairs) >= SAME_READINGS
+    are_versions = cosines_of_whole(_readings(large, form, texts), pairs) >= SAME_READINGS
     family = components(pairs[are_versions], len(form))
     are_alone = np.isin(family, family[_without_history(large, family, texts)])
     return np.where(are_alone, np.arange(len(form)), family)
 
 
-def _compared(family: Indices, texts: Texts) -> Indices:
-    """Some distinct texts of each family (n,) that has LEAST_TEXTS of them, family by family."""
+def _compared(family: Indices, texts: Texts, most: int) -> Indices:
+    """Up to `most` distinct texts of each family (n,) of LEAST_TEXTS or more, family by family."""
 
     def ranked(members: Indices) -> tuple[Indices, Indices]:
         own = family[members]
@@ -143,7 +146,15 @@ def _compared(family: Indices, texts: Texts) -> Indices:
     is_same = (np.diff(content[members]) == 0) & (np.diff(family[members]) == 0)
     members = np.delete(members, np.flatnonzero(is_same))
     rank, sizes = ranked(members)
-    return members[(rank < COMPARED) & (sizes >= LEAST_TEXTS)]
+    return members[(rank < most) & (sizes >= LEAST_TEXTS)]
+
+
+def _in_parts(members: Indices, family: Indices, counts: Indices) -> list[Indices]:
+    """The members, family by family, in parts that divide no family; `counts` has features."""
+    ends = np.cumsum(counts[members])
+    before = (ends - counts[members])[np.searchsorted(family[members], family[members])]
+    parts = np.split(members, np.flatnonzero(np.diff(before // FEATURES_AT_ONCE)) + 1)
+    return parts if len(members) else []
 
 
 def _without_history(large: Sketches, family: Indices, texts: Texts) -> Indices:
@@ -151,12 +162,8 @@ def _without_history(large: Sketches, family: Indices, texts: Texts) -> Indices:
 
     `family` (n,) is the family of each text.
     """
-    members, suspects = _compared(family, texts), list[Indices]()
-    if not len(members):
-        return members
-    ends = np.cumsum(texts.counts[members])
-    before = (ends - texts.counts[members])[np.searchsorted(family[members], family[members])]
-    for part in np.split(members, np.flatnonzero(np.diff(before // FEATURES_AT_ONCE)) + 1):
+    suspects = [np.empty(0, np.int64)]
+    for part in _in_parts(_compared(family, texts, COMPARED), family, texts.counts):
         _, number, n = np.unique(family[part], return_inverse=True, return_counts=True)
         is_short = np.ones(len(n), bool)
         is_short[number[texts.counts[part] > MOST_FEATURES]] = False
@@ -209,13 +216,38 @@ def _formed(suspects: Indices, family: Indices, source: FeatureSource) -> Indice
     return families[np.concatenate(chosen)]
 
 
-def _readings(large: Sketches, form: Indices) -> Sketches:
+def _readings(large: Sketches, form: Indices, texts: Texts) -> Sketches:
     """The features of the texts of forms that few texts of their form have, as sketches; (n,)."""
-    texts = np.flatnonzero(form >= 0)
-    taken, n = large.take(texts), np.bincount(form[texts])
-    values, owner = taken.joined(), np.repeat(texts, taken.sizes)
-    keys = (form[owner] << 32) | values
-    _, number, holders = np.unique(keys, return_inverse=True, return_counts=True)
-    common = np.minimum(np.maximum(COMMON * n, LEAST_COMMON), n)
-    is_rare = holders[number] < common[form[owner]]
-    return laid_out(values[is_rare], np.bincount(owner[is_rare], minlength=len(form)))
+    common, sizes, values = (
+        _common(large, form, texts),
+        np.zeros_like(form),
+        [np.empty(0, np.uint32)],
+    )
+    for part in parts_of_texts(large.sizes, np.flatnonzero(form >= 0)):
+        keys, owner = _keys(large, form, part), np.repeat(part, large.sizes[part])
+        is_rare = common[np.searchsorted(common, keys)] != keys
+        values.append(keys[is_rare].astype(np.uint32))
+        sizes += np.bincount(owner[is_rare], minlength=len(form))
+    return laid_out(np.concatenate(values), sizes)
+
+
+def _keys(large: Sketches, form: Indices, texts: Indices) -> Words:
+    """The features of texts, below the form of each."""
+    taken = large.take(texts)
+    return np.repeat(form[texts].astype(np.uint64) << np.uint64(32), taken.sizes) | taken.joined()
+
+
+def _common(large: Sketches, form: Indices, texts: Texts) -> Words:
+    """The keys of features that many texts of a form have, ascending, and the highest number.
+
+    They are counted in COUNTED texts of each form.
+    """
+    counted = _compared(np.where(form < 0, np.arange(len(form)), form), texts, COUNTED)
+    n, common = np.bincount(form[counted]), list[Words]()
+    least = np.minimum(np.maximum(COMMON * n, LEAST_COMMON), n)
+    for part in _in_parts(counted, form, texts.counts):
+        keys = sorted_keys(_keys(large, form, part))
+        first = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))
+        keys, holders = keys[first], np.diff(first, append=len(keys))
+        common.append(keys[holders >= least[keys >> np.uint64(32)]])
+    return np.concatenate((*common, np.array([~np.uint64(0)])))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from itertools import chain, combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from simdup.corpus.scan import TextsInMemory
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import LEVELS
-from simdup.match import forms
+from simdup.match import forms, own_share
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.forms import COMPARED, forms_of, least_alone
 from simdup.match.groups import components
@@ -298,18 +299,57 @@ def test_forms_depend_neither_on_order_nor_on_unrelated_texts():
         assert sorted(sorted(order[place] for place in group) for group in shuffled) == expected
 
 
-def test_texts_without_forms_have_no_readings():
-    sketches = of_each([np.array([1, 2], np.uint32)] * 3)
-    assert forms._readings(sketches, np.full(3, -1)).sizes.tolist() == [0, 0, 0]
+def readings_of(documents, form):
+    """The features of each document that few of its form have."""
+    sketches = of_each([np.array(sorted(document), np.uint32) for document in documents])
+    every = np.arange(len(documents), dtype=np.uint64)
+    texts = SimpleNamespace(counts=sketches.sizes, digests=np.column_stack((every, every)))
+    read = forms._readings(sketches, np.array(form, np.int64), texts)
+    return [{*read[text].tolist()} for text in range(len(documents))]
+
+
+def test_texts_of_no_form_have_no_readings():
+    assert readings_of([{1, 2}, {1}, {1, 3}], [-1, -1, -1]) == [set()] * 3
+    assert readings_of([], []) == []
 
 
 def test_what_few_texts_of_a_form_have_was_filled_in():
-    # 1 is in all ten, 2 in six and 3 in five; the text of no form has them too.
-    documents = [[1], [1, 3], [1, 3], [1, 3], [1, 3], [1, 2, 3], *[[1, 2]] * 5, [1, 2, 3]]
-    sketches = of_each([np.array(document, np.uint32) for document in documents])
+    # 1 is in all eleven, 2 in six and 3 in five; the text of no form has them too.
+    documents = [{1}, *[{1, 3}] * 4, {1, 2, 3}, *[{1, 2}] * 5, {1, 2, 3}]
 
-    read = forms._readings(sketches, np.array([0] * 11 + [-1]))
-    assert [read[text].tolist() for text in range(12)] == [[], *[[3]] * 5, *[[]] * 6]
+    assert readings_of(documents, [*[0] * 11, -1]) == [set(), *[{3}] * 5, *[set()] * 6]
     # Of three texts, 3 is filled in if two have it.
-    read = forms._readings(sketches.take(np.arange(3)), np.zeros(3, np.int64))
-    assert [read[text].tolist() for text in range(3)] == [[], [3], [3]]
+    assert readings_of(documents[:3], [0, 0, 0]) == [set(), {3}, {3}]
+
+
+@pytest.mark.parametrize("at_once", [1, 50, 1 << 20])
+@pytest.mark.parametrize("seed", range(5))
+def test_readings_are_those_of_plain_counting(monkeypatch, seed, at_once):
+    monkeypatch.setattr(own_share, "VALUES_AT_ONCE", at_once)
+    monkeypatch.setattr(forms, "FEATURES_AT_ONCE", at_once)
+    monkeypatch.setattr(forms, "LEAST_COMMON", 3)
+    monkeypatch.setattr(forms, "COMMON", 0.3)
+    draw = random.Random(seed)
+    form = [draw.choice([-1, 0, 1, 2]) for _ in range(40)]
+    form = [form.index(number) if number >= 0 else -1 for number in form]
+    documents = [{*draw.sample(range(30), draw.randrange(1, 20)), (1 << 32) - 1} for _ in form]
+    expected = []
+    for document, own in zip(documents, form, strict=True):
+        held = list(
+            chain.from_iterable(
+                other for other, number in zip(documents, form, strict=True) if number == own
+            )
+        )
+        few = max(3, 0.3 * form.count(own))
+        expected.append({value for value in document if own >= 0 and held.count(value) < few})
+
+    assert readings_of(documents, form) == expected
+
+
+def test_features_of_a_large_form_are_counted_in_some_of_its_texts(monkeypatch):
+    documents = [{1, 2 + text} for text in range(40)]
+    expected = [{2 + text} for text in range(40)]
+    assert readings_of(documents, [0] * 40) == expected
+    monkeypatch.setattr(forms, "COUNTED", 10)
+
+    assert readings_of(documents, [0] * 40) == expected
