@@ -233,13 +233,23 @@ def filled(members, seed, length=60):
 
 
 def test_forms_are_no_groups_and_their_versions_are_as_by_the_local_engine(frame_of):
-    # The large form is a part of more than 1,000 rows; the smallest one has three texts.
-    texts = [text for seed, members in enumerate((3, 40, 1010)) for text in filled(members, seed)]
+    # The form of 1,010 texts is a part of more than 1,000 rows. The last one has no versions.
+    texts = [*filled(12, 0), *filled(1010, 1), *filled(3, 2)[:3]]
     random.Random(1).shuffle(texts)
 
     expected = local_groups(texts, Settings())
-    assert len({first for first, *_ in expected.values()}) == 3
-    assert len(expected) == 12
+    assert len({first for first, *_ in expected.values()}) == 2
+    assert len(expected) == 8
+    assert spark_groups(frame_of(texts, 3), Settings()) == expected
+
+
+def test_a_thousand_rows_are_grouped_as_by_the_local_engine(frame_of):
+    # From 1,000 rows on the local engine measures how many near-duplicates are candidates.
+    texts = [*(f"{number} {number} of {number + 1} rows" for number in range(990)), *filled(7, 3)]
+    assert len(texts) == 1000
+
+    expected = local_groups(texts, Settings())
+    assert len(expected) >= 4
     assert spark_groups(frame_of(texts, 3), Settings()) == expected
 
 
