@@ -6,8 +6,9 @@ import os
 import sys
 from importlib import import_module
 
-# Bytes that the rest of simdup, imported after numpy, needs: without them compiled modules crash.
-_HEADROOM = 32 << 20
+# Bytes that the rest of simdup, imported after numpy, needs: without them compiled modules and
+# products of matrices crash.
+_HEADROOM = 64 << 20
 
 
 def check_that_numpy_loads() -> None:

@@ -133,6 +133,17 @@ def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Indices, Indices]:
     return shingled(found, recipe), places[starts], places[ends - 1] + 1
 
 
+def tokens_and_numbers(texts: Sequence[str]) -> tuple[Tokens, Mask]:
+    """The tokens that shingles are made of, and which of them begin with a digit; (tokens,)."""
+    recipe = Recipe()
+    codes, documents = unicode.fold(texts, variants=recipe.fold_variants)
+    starts, ends, _ = _token_spans(codes)
+    offsets = np.searchsorted(starts, documents)
+    found = Tokens(span_hashes(codes, starts, ends), offsets, has_few=_has_few(codes))
+    are_numbers = codes[starts] - np.uint32(ord("0")) < 10
+    return found._replace(ids=shingled(found, recipe)), are_numbers
+
+
 def shingled(found: Tokens, recipe: Recipe) -> Hashes:
     """The ids that shingles are made of: where a script has few characters, with the next tokens.
 

@@ -14,23 +14,22 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from simdup.arrays import Hashes, Indices, Mask, Shares, Similarities
+from simdup.arrays import Indices, Mask, Shares, Similarities, Words
 from simdup.compute.buckets import sorted_keys
 from simdup.fingerprint.sketch import KEPT, Sketches, laid_out
-from simdup.fingerprint.tokens import Tokens, placed_tokens
+from simdup.fingerprint.tokens import tokens_and_numbers
 from simdup.match.distinct_texts import Texts
 from simdup.match.groups import components
-from simdup.match.own_share import FAMILY, cosines_of_whole
+from simdup.match.own_share import FAMILY, cosines_of_whole, parts_of_texts
 from simdup.match.places import are_forms
 from simdup.match.similarities import FeatureSource
-from simdup.recipe import Recipe
 from simdup.settings import Settings
-from simdup.text.unicode import code_points
+from simdup.text.chunking import BATCH, PIECE, batched
 
 #: Texts that pairs of these similarities connect may be of one form. The first is the one of
 #: families; at the last, two texts of a form that is alone are near, since others share little.
@@ -49,6 +48,9 @@ MOST_FEATURES = 2 * KEPT - 1
 #: Two texts of one form are versions if the features that were filled in have this cosine. What
 #: fewer texts of the form have than LEAST_COMMON, or than the share COMMON of them, was filled in.
 SAME_READINGS, LEAST_COMMON, COMMON = 0.6, 6, 0.03
+
+# The texts of a form in which features are counted, at most.
+COUNTED = 1 << 10
 
 # Bits for the place of a text in its family.
 _RANK = 3
@@ -104,7 +106,7 @@ def forms_of(
         together = components(np.concatenate((known, close)), len(texts))
         together[form >= 0] = np.flatnonzero(form >= 0)
         suspects = _without_history(large, together, texts)
-        chosen = np.isin(together, _formed(suspects, together, texts.counts, source))
+        chosen = np.isin(together, _formed(suspects, together, source))
         form[chosen] = together[chosen]
     versions = _versions(large, form, pairs, texts)
     return Forms(form, np.where(form >= 0, versions, family))
@@ -117,23 +119,36 @@ def _versions(large: Sketches, form: Indices, pairs: Indices, texts: Texts) -> I
     """
     one, other = form[pairs].T
     pairs = pairs[(one >= 0) & (one == other)]
-    are_versions = cosines_of_whole(_readings(large, form), pairs) >= SAME_READINGS
+    are_versions = cosines_of_whole(_readings(large, form, texts), pairs) >= SAME_READINGS
     family = components(pairs[are_versions], len(form))
     are_alone = np.isin(family, family[_without_history(large, family, texts)])
     return np.where(are_alone, np.arange(len(form)), family)
 
 
-def _first_of_each(family: Indices, most: int) -> Mask:
-    """Whether each text is among the first `most` of its family; `family` ascends."""
-    return np.arange(len(family)) - np.searchsorted(family, family) < most
+def _compared(family: Indices, texts: Texts, most: int) -> Indices:
+    """Up to `most` distinct texts of each family (n,) of LEAST_TEXTS or more, family by family."""
+
+    def ranked(members: Indices) -> tuple[Indices, Indices]:
+        own = family[members]
+        rank = np.arange(len(own)) - np.searchsorted(own, own)
+        return rank, np.bincount(own, minlength=len(family))[own]
+
+    content, every = texts.digests[:, 0], np.argsort(family, kind="stable")
+    members = every[ranked(every)[1] >= LEAST_TEXTS]
+    members = members[np.lexsort((content[members], family[members]))]
+    # With references, a text of both sides is two texts.
+    is_same = (np.diff(content[members]) == 0) & (np.diff(family[members]) == 0)
+    members = np.delete(members, np.flatnonzero(is_same))
+    rank, sizes = ranked(members)
+    return members[(rank < most) & (sizes >= LEAST_TEXTS)]
 
 
-def _in_parts(texts: Indices, family: Indices, counts: Indices) -> Iterator[Indices]:
-    """Yield the texts, family by family, in parts that do not divide a family."""
-    before = (np.cumsum(counts[texts]) - counts[texts])[
-        np.searchsorted(family[texts], family[texts])
-    ]
-    yield from np.split(texts, np.flatnonzero(np.diff(before // FEATURES_AT_ONCE)) + 1)
+def _in_parts(members: Indices, family: Indices, counts: Indices) -> list[Indices]:
+    """The members, family by family, in parts that divide no family; `counts` has features."""
+    ends = np.cumsum(counts[members])
+    before = (ends - counts[members])[np.searchsorted(family[members], family[members])]
+    parts = np.split(members, np.flatnonzero(np.diff(before // FEATURES_AT_ONCE)) + 1)
+    return parts if len(members) else []
 
 
 def _without_history(large: Sketches, family: Indices, texts: Texts) -> Indices:
@@ -141,14 +156,9 @@ def _without_history(large: Sketches, family: Indices, texts: Texts) -> Indices:
 
     `family` (n,) is the family of each text.
     """
-    sizes = np.bincount(family, minlength=len(family))[family]
-    members = np.flatnonzero(sizes >= LEAST_TEXTS)
-    members = members[np.lexsort((texts.content[members], family[members]))]
-    members = members[_first_of_each(family[members], COMPARED)]
-    suspects = [members[:0]]
-    for part in _in_parts(members, family, texts.counts) if len(members) else ():
-        number = np.unique(family[part], return_inverse=True)[1]
-        n = np.bincount(number)
+    suspects = [np.empty(0, np.int64)]
+    for part in _in_parts(_compared(family, texts, COMPARED), family, texts.counts):
+        _, number, n = np.unique(family[part], return_inverse=True, return_counts=True)
         is_short = np.ones(len(n), bool)
         is_short[number[texts.counts[part] > MOST_FEATURES]] = False
         alone = _alone(large.take(part), number)
@@ -180,38 +190,58 @@ def _alone(sketches: Sketches, family: Indices) -> Shares:
     return np.bincount(family, shares) / n
 
 
-def _formed(suspects: Indices, family: Indices, counts: Indices, source: FeatureSource) -> Indices:
-    """The families that are forms by their texts; the suspects come family by family."""
+def _formed(suspects: Indices, family: Indices, source: FeatureSource) -> Indices:
+    """The families that are forms by their texts; the suspects come family by family.
+
+    The first chunk of each text is read. Few texts of MOST_FEATURES have another.
+    """
     if not len(suspects):
         return suspects
     source.expect(np.sort(suspects))
-    chosen = list[Indices]()
-    for part in _in_parts(suspects, family, counts):
-        families, number = np.unique(family[part], return_inverse=True)
-        words, are_numbers = _words("".join(source.chunks(text)) for text in part.tolist())
-        chosen.append(families[are_forms(words, are_numbers, number)])
-    return np.concatenate(chosen)
+    families, first = np.unique(family[suspects], return_index=True)
+    read = (
+        [next(iter(source.chunks(text)), "") for text in texts.tolist()]
+        for texts in np.split(suspects, first[1:])
+    )
+    chosen = list[Mask]()
+    for batch in batched(read, lambda texts: sum(map(len, texts)), PIECE, BATCH):
+        number = np.repeat(np.arange(len(batch)), list(map(len, batch)))
+        chosen.append(are_forms(*tokens_and_numbers([*chain.from_iterable(batch)]), number))
+    return families[np.concatenate(chosen)]
 
 
-def _words(texts: Iterable[str]) -> tuple[Tokens, Mask]:
-    """The tokens of some texts, and which of them begin with a digit; (tokens,)."""
-    ids, are_numbers, sizes = list[Hashes](), list[Mask](), [0]
-    for text in texts:
-        of_text, begins, _ = placed_tokens(text, Recipe())
-        ids.append(of_text)
-        first = code_points([text])[0][begins]
-        are_numbers.append((first - np.uint32(ord("0")) < 10) | (first - np.uint32(ord("０")) < 10))
-        sizes.append(len(of_text))
-    return Tokens(np.concatenate(ids), np.cumsum(sizes)), np.concatenate(are_numbers)
-
-
-def _readings(large: Sketches, form: Indices) -> Sketches:
+def _readings(large: Sketches, form: Indices, texts: Texts) -> Sketches:
     """The features of the texts of forms that few texts of their form have, as sketches; (n,)."""
-    texts = np.flatnonzero(form >= 0)
-    taken, n = large.take(texts), np.bincount(form[texts])
-    values, owner = taken.joined(), np.repeat(texts, taken.sizes)
-    keys = (form[owner] << 32) | values
-    _, number, holders = np.unique(keys, return_inverse=True, return_counts=True)
-    common = np.minimum(np.maximum(COMMON * n, LEAST_COMMON), n)
-    is_rare = holders[number] < common[form[owner]]
-    return laid_out(values[is_rare], np.bincount(owner[is_rare], minlength=len(form)))
+    common, sizes, values = (
+        _common(large, form, texts),
+        np.zeros_like(form),
+        [np.empty(0, np.uint32)],
+    )
+    for part in parts_of_texts(large.sizes, np.flatnonzero(form >= 0)):
+        keys, owner = _keys(large, form, part), np.repeat(part, large.sizes[part])
+        is_rare = common[np.searchsorted(common, keys)] != keys
+        values.append(keys[is_rare].astype(np.uint32))
+        sizes += np.bincount(owner[is_rare], minlength=len(form))
+    return laid_out(np.concatenate(values), sizes)
+
+
+def _keys(large: Sketches, form: Indices, texts: Indices) -> Words:
+    """The features of texts, below the form of each."""
+    taken = large.take(texts)
+    return np.repeat(form[texts].astype(np.uint64) << np.uint64(32), taken.sizes) | taken.joined()
+
+
+def _common(large: Sketches, form: Indices, texts: Texts) -> Words:
+    """The keys of features that many texts of a form have, ascending, and the highest number.
+
+    They are counted in COUNTED texts of each form.
+    """
+    counted = _compared(np.where(form < 0, np.arange(len(form)), form), texts, COUNTED)
+    n, common = np.bincount(form[counted]), list[Words]()
+    least = np.minimum(np.maximum(COMMON * n, LEAST_COMMON), n)
+    for part in _in_parts(counted, form, texts.counts):
+        keys = sorted_keys(_keys(large, form, part))
+        first = np.flatnonzero(np.diff(keys, prepend=~keys[:1]))
+        keys, holders = keys[first], np.diff(first, append=len(keys))
+        common.append(keys[holders >= least[keys >> np.uint64(32)]])
+    return np.concatenate((*common, np.array([~np.uint64(0)])))

@@ -20,7 +20,6 @@ import numpy as np
 from simdup.arrays import Hashes, Indices, Mask
 from simdup.compute.hashing import WORD_STEP, gram_hashes, mix64, span_hashes
 from simdup.fingerprint.tokens import Tokens
-from simdup.match.division import pairs_inside
 
 #: A place is filled in if at least the share FILLED of the texts has a reading there, and if at
 #: least the share DIFFERENT of all readings, and LEAST_DIFFERENT, are different ones.
@@ -33,8 +32,8 @@ SHORT_READING = 12
 #: number count as one: the date of a version may be written at several places.
 LEAST_PLACES = 2
 
-# Places of a family that are looked at in pairs.
-MOST_CROSSING = 64
+# With how many of the places that follow a place is looked at.
+MOST_CROSSING = 16
 
 # Tokens of the shingles that align texts. Two tokens are often a name, which may have been filled
 # in at another place.
@@ -101,21 +100,21 @@ def _are_crossing(found: Readings, ids: Hashes, different: Indices, some: Mask) 
     combinations of both: the test of four gametes (Hudson and Kaplan, "Statistical properties of
     the number of recombination events in the history of a sample of DNA sequences", 1985).
     """
-    places = np.flatnonzero(some)
-    rank = np.arange(len(places)) - np.searchsorted(found.family[places], found.family[places])
-    places = places[rank < MOST_CROSSING]
-    pairs = pairs_inside(places, found.family[places])
     order = np.argsort(found.place, kind="stable")
-    n = np.bincount(found.place)
-    of_pair = np.repeat(np.arange(len(pairs)), n[pairs[:, 0]])
-    text = np.arange(len(of_pair)) - np.searchsorted(of_pair, of_pair)
-    one, other = (
-        ids[order[np.searchsorted(found.place[order], side)[of_pair] + text]] for side in pairs.T
-    )
-    keys = mix64(mix64(one + of_pair.astype(np.uint64)) + other)
-    combinations = np.bincount(of_pair[np.unique(keys, return_index=True)[1]], minlength=len(pairs))
-    is_crossing = combinations > different[pairs].sum(axis=1) - 1
-    return np.isin(np.arange(len(different)), pairs[is_crossing])
+    ids, n = ids[order], np.bincount(found.place)
+    first, places, are_crossing = np.cumsum(n) - n, np.flatnonzero(some), np.zeros(len(n), bool)
+    for step in range(1, MOST_CROSSING + 1):
+        one, other = places[:-step], places[step:]
+        is_pair = found.family[one] == found.family[other]
+        one, other = one[is_pair], other[is_pair]
+        of_pair = np.repeat(np.arange(len(one)), n[one])
+        text = np.arange(len(of_pair)) - np.searchsorted(of_pair, of_pair)
+        keys = mix64(ids[first[one][of_pair] + text] + of_pair.astype(np.uint64))
+        keys = mix64(keys + ids[first[other][of_pair] + text])
+        combinations = np.bincount(of_pair[np.unique(keys, return_index=True)[1]])
+        is_crossing = combinations >= different[one] + different[other]
+        are_crossing[np.concatenate((one[is_crossing], other[is_crossing]))] = True
+    return are_crossing
 
 
 def _are_repeated(found: Readings, ids: Hashes) -> Mask:
@@ -147,7 +146,7 @@ def readings(tokens: Tokens, family: Indices) -> Readings:
     ends = np.cumsum(counts)
     begin = np.insert(token + 1, ends - counts, tokens.offsets[:-1])
     end = np.insert(token, ends, tokens.offsets[1:])
-    return _at_places(begin, (end - begin).clip(0), counts + 1, family)
+    return _at_places(begin, end - begin, counts + 1, family)
 
 
 def _at_places(begin: Indices, size: Indices, counts: Indices, family: Indices) -> Readings:
@@ -209,6 +208,8 @@ class _Pairs(NamedTuple):
         -1 for what is aligned, and for the beginning and the end of a text.
         """
         place, is_known = np.arange(len(token)), token >= 0
+        if not is_known.any():
+            return token, np.full(len(self.tokens.ids), -1)
         before = np.maximum.accumulate(np.where(is_known, place, -1))
         is_last = np.ones(len(token), bool)
         known = place[is_known]
@@ -239,7 +240,7 @@ def _anchored(
     _, left, right = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
     order = np.argsort(here[left])
     here, there = here[left][order], there[right][order]
-    kept = _not_crossing(here, there, of_pair[here])
+    kept = _not_crossing(here, there, of_pair[here], size)
     here, there, token = here[kept], there[kept], token.copy()
     for offset in range(size):
         token[here + offset] = there + offset
@@ -253,24 +254,25 @@ def _once(places: Indices, grams: Hashes, stretch: Indices) -> tuple[Indices, Ha
     return places[first[counts == 1]], keys[counts == 1]
 
 
-def _not_crossing(places: Indices, others: Indices, stretch: Indices) -> Mask:
-    """Which places (m,), which ascend, have others in their order within a stretch; (m,).
+def _not_crossing(places: Indices, others: Indices, stretch: Indices, size: int) -> Mask:
+    """Which shingles have others in their order within a stretch, and overlap none; (m,).
 
-    Of two runs of places that cross, the shorter one was moved.
+    They begin at `places` (m,), which ascend. Of two runs that cross, the shorter one was moved.
     """
     is_new = np.ones(len(places), bool)
     is_new[1:] = (np.diff(places) != 1) | (np.diff(others) != 1) | (np.diff(stretch) != 0)
     begins = np.flatnonzero(is_new)
     sizes = np.diff(begins, append=len(places))
-    low, high, stretch = others[begins], others[begins] + sizes, stretch[begins]
-    runs = np.arange(len(begins))
-    while True:
+    low, stretch = np.stack((places, others))[:, begins], stretch[begins]
+    high = low + sizes + size - 1
+    is_kept, runs = np.ones(len(begins), bool), np.arange(len(begins))
+    while len(runs):
         one, other = runs[:-1], runs[1:]
-        is_crossing = (stretch[one] == stretch[other]) & (high[one] > low[other])
-        if not is_crossing.any():
-            return np.repeat(np.isin(np.arange(len(begins)), runs), sizes)
-        moved = np.where(sizes[one] < sizes[other], one, other)[is_crossing]
-        runs = runs[~np.isin(runs, moved)]
+        is_crossing = (high[:, one] > low[:, other]).any(axis=0) & (stretch[one] == stretch[other])
+        is_kept[np.where(sizes[one] < sizes[other], one, other)[is_crossing]] = False
+        # Where no neighbours cross, no runs do.
+        runs = runs[is_kept[runs] & np.isin(stretch[runs], stretch[one[is_crossing]])]
+    return np.repeat(is_kept, sizes)
 
 
 def _extended(pairs: _Pairs, token: Indices) -> Indices:
@@ -290,7 +292,9 @@ def _followed(pairs: _Pairs, token: Indices, step: int) -> Indices:
     is_from_end = last < row  # nothing before is aligned: begin where the text begins
     end = offsets[:-1][text] if step > 0 else offsets[1:][text] - 1
     guess = np.where(is_from_end, end + step * (place - row), token[last] + step * (place - last))
+    following = np.minimum.accumulate(np.where(is_known, place, len(token))[::-1])[::-1]
     is_inside = (offsets[:-1][text] <= guess) & (guess < offsets[1:][text])
+    is_inside &= step * guess < step * np.append(token, step * len(ids))[following]
     is_equal = is_inside & (ids[np.where(is_inside, guess, 0)] == ids[pairs.other])
     wrong = np.cumsum(~(is_equal | is_known))
     before = np.where(is_from_end, np.where(row > 0, wrong[row - 1], 0), wrong[last])

@@ -355,6 +355,8 @@ class Job:
             found = pack.engine.groups(pack.divided)
             members, candidates = pack.members(found), found.candidates
             sums = len(found.siblings.pairs), len(found.groups), len(members)
+            # A part has no recall of its own.
+            candidates = candidates and replace(candidates, recall=None, sampled=0)
             facts = json.dumps([sums, candidates and astuple(candidates)])
             tables = [members, pa.table({"facts": [facts]})]
             yield from pa.concat_tables(tables, promote_options="default").to_batches()

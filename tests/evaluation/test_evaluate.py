@@ -337,6 +337,24 @@ def test_two_forms_alone_in_their_collection_are_not_told_apart(forms):
     assert row.found_verified.tolist() == [1, 28]
 
 
+def test_forms_in_which_few_words_are_filled_in_are_apart_and_versions_of_one_are_not(table):
+    texts = []
+    for number in range(1, 7):
+        words = FORM.split()
+        for place in range(10, len(words), 20):
+            words[place] = f"own{number}x{place}"
+        texts.append(" ".join(words))
+    for name, text in enumerate([*texts, texts[0].replace("own1x30", "corrected")], 1):
+        table.text(f"form-{name}", text)
+    table.pair("form-1", "form-7", "1", "version")
+    for left, right in combinations([f"form-{number}" for number in range(1, 7)], 2):
+        table.pair(left, right, "0", "form")
+
+    (row,) = evaluate(table.saved(), sizes=(256,)).rows
+    assert row.found_verified.tolist() == [1, 0]
+    assert row.found_cosine.tolist() == [1, 15]
+
+
 def test_texts_that_only_unjudged_pairs_name_are_in_the_collection_too(forms, english):
     forms.text("other", english)
     forms.pairs = forms.pairs[:2]  # of the version, and of forms 1 and 2

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import of_each
 
-from simdup import Recipe, Settings
+from simdup import Recipe, Settings, group_texts
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import DENSE_LEVELS, LEAST, thinned
@@ -761,3 +761,46 @@ def test_of_two_texts_of_one_size_the_same_one_is_the_part_in_any_order():
 
     (first,), (second,) = found([one, other], settings), found([other, one], settings)
     assert first == second[::-1]
+
+
+# Texts of one group
+
+
+def test_half_of_a_text_in_each_of_two_others_is_a_part_of_both_in_one_group():
+    halves = words(120, 1), words(120, 2)
+    texts = [text(*halves), *(text(half, words(80, 3 + i)) for i, half in enumerate(halves))]
+    joined = group_texts(texts, Settings())
+    assert [sorted(group.rows) for group in joined] == [[0, 1, 2]]
+
+    assert set(found(texts, Settings(parts=0.4))) == {(1, 0), (2, 0)}
+
+
+def test_a_chapter_is_a_part_of_the_book_it_is_grouped_with():
+    chapters = [words(200, number) for number in range(3)]
+    texts = [text(*chapters), *(text(chapter) for chapter in chapters)]
+    assert [sorted(group.rows) for group in group_texts(texts, Settings())] == [[0, 1, 2, 3]]
+
+    assert set(found(texts)) == {(1, 0), (2, 0), (3, 0)}
+
+
+@pytest.mark.parametrize(("length", "is_part"), [(300, False), (380, False), (420, True)])
+def test_of_near_texts_the_shorter_one_is_a_part_if_the_other_is_much_longer(length, is_part):
+    whole = words(length, 1)
+
+    assert set(found([text(whole), text(whole[:200])])) == ({(1, 0)} if is_part else set())
+
+
+def test_forms_are_no_parts_of_each_other(monkeypatch):
+    base = words(300, 1)
+    texts = []
+    for number in range(4):
+        own = list(base)
+        for place in range(25, 300, 50):
+            own[place] = f"own{number}x{place}"
+        texts.append(text(own, words(number, 5 + number)))
+
+    settings = replace(SETTINGS, parts=0.5, own_share=0.01)
+    assert found(texts, settings) == {}
+    # Any other texts that share so much and are in no group are parts.
+    monkeypatch.setattr(TextGroups, "allow", lambda _, pairs: np.ones(len(pairs), bool))
+    assert len(found(texts, settings)) == 6

@@ -216,6 +216,43 @@ def test_versions_are_grouped_and_siblings_are_not_as_by_the_local_engine(
     assert found == local_groups(form_texts, every)
 
 
+def filled(members, seed, length=60):
+    """Texts in which six words of one text are filled in, and three versions of the first."""
+    random_ = random.Random(seed)
+    form, texts = random_.choices([f"w{i}" for i in range(5000)], k=length), []
+    for member in range(members):
+        text = [*form]
+        for place in range(5, length, 10):
+            text[place] = f"own{seed}x{member}y{place}"
+        texts.append(text)
+    version = [*texts[0]]
+    for edit in (2, 22, 42):
+        version = [*version[:edit], f"edit{seed}", *version[edit + 1 :]]
+        texts.append(version)
+    return [" ".join(text) for text in texts]
+
+
+def test_forms_are_no_groups_and_their_versions_are_as_by_the_local_engine(frame_of):
+    # The form of 1,010 texts is a part of more than 1,000 rows. The last one has no versions.
+    texts = [*filled(12, 0), *filled(1010, 1), *filled(3, 2)[:3]]
+    random.Random(1).shuffle(texts)
+
+    expected = local_groups(texts, Settings())
+    assert len({first for first, *_ in expected.values()}) == 2
+    assert len(expected) == 8
+    assert spark_groups(frame_of(texts, 3), Settings()) == expected
+
+
+def test_a_thousand_rows_are_grouped_as_by_the_local_engine(frame_of):
+    # From 1,000 rows on the local engine measures how many near-duplicates are candidates.
+    texts = [*(f"{number} {number} of {number + 1} rows" for number in range(990)), *filled(7, 3)]
+    assert len(texts) == 1000
+
+    expected = local_groups(texts, Settings())
+    assert len(expected) >= 4
+    assert spark_groups(frame_of(texts, 3), Settings()) == expected
+
+
 def test_fingerprints_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed):
     prints = spark.fingerprints(frame_of(skewed, 5), settings=Settings(Recipe(bits=64)))
 
