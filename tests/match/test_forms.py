@@ -121,10 +121,12 @@ def test_four_forms_are_of_one_form_and_each_is_a_family():
 
 
 def test_a_pair_is_apart_within_one_form_unless_it_is_a_pair_of_versions():
-    made = forms.Forms(np.array([0, 0, 0, 3, 3, -1]), np.array([0, 0, 2, 3, 4, 5]))
+    texts = of_each(np.arange(6, dtype=np.uint32)[:, None])
+    made = own_share.OwnShares(texts, np.ones(6, np.int64), np.array([0, 0, 2, 3, 4, 5]))
+    made.form = np.array([0, 0, 0, 3, 3, -1])
     pairs = np.array([(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (4, 5), (5, 5)])
 
-    assert made.are_apart(pairs).tolist() == [False, True, True, False, True, False, False]
+    assert made.are_of_one_form(pairs).tolist() == [False, True, True, False, True, False, False]
 
 
 # An oracle

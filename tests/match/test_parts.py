@@ -783,7 +783,7 @@ def test_a_chapter_is_a_part_of_the_book_it_is_grouped_with():
     assert set(found(texts)) == {(1, 0), (2, 0), (3, 0)}
 
 
-@pytest.mark.parametrize(("length", "is_part"), [(300, False), (380, False), (420, True)])
+@pytest.mark.parametrize(("length", "is_part"), [(220, False), (280, False), (320, True)])
 def test_of_near_texts_the_shorter_one_is_a_part_if_the_other_is_much_longer(length, is_part):
     whole = words(length, 1)
 
