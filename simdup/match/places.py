@@ -25,6 +25,9 @@ from simdup.fingerprint.tokens import Tokens
 #: least the share DIFFERENT of all readings, and LEAST_DIFFERENT, are different ones.
 FILLED, DIFFERENT, LEAST_DIFFERENT = 0.8, 0.4, 3
 
+#: Edits leave most texts as they were, so no reading of a form is in a larger share of the texts.
+USUAL = 0.5
+
 #: The median reading of a short place has at most this many tokens.
 SHORT_READING = 12
 
@@ -81,6 +84,9 @@ def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
     is_filled = at_each_place(size > 0) >= FILLED * n
     is_short = at_each_place(size <= SHORT_READING) > n // 2
     is_own = different >= np.maximum(DIFFERENT * n, LEAST_DIFFERENT)
+    begins, usual = np.flatnonzero(is_new), np.zeros(len(n), np.int64)
+    np.maximum.at(usual, place[order][begins], np.diff(begins, append=len(order)))
+    is_own &= usual <= USUAL * n
     is_filled &= is_own | _are_crossing(found, ids, different, is_filled & is_short & ~is_own)
     words = np.bincount(place, size, len(n)) * (different > 1)
     filled = np.bincount(found.family, words * (is_filled & is_short), len(texts))
