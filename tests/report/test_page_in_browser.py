@@ -568,7 +568,8 @@ def test_the_same_words_say_so_and_their_layout_is_shown_on_demand(rendered):
 @pytest.fixture
 def siblings(rendered):
     """The page of one group, one of related texts, and two families of siblings."""
-    related = group(4, "recipes/a", "recipes/b")._replace(score=0.5)
+    related = group(4, "recipes/a", "recipes/b")
+    related = related._replace(members=tuple(m._replace(tier="related") for m in related.members))
     found = replace(
         result(group(1, "letters/a", "letters/b"), related),
         patterns=(
