@@ -4,8 +4,9 @@
 
 - A name is rare if 2 to 10 files have it. Two texts with the same rare name are versions from a
   lower score on.
-- Where at least a quarter of the groups around a pair are near, a collection keeps versions, and
-  the usual score is enough. Elsewhere nearly all of both texts must be the same.
+- Where at least 30 % of the groups around a pair are near, a collection keeps versions, and
+  the usual score is enough. Elsewhere nearly all of both texts must be the same, unless scores
+  tell clearly: hardly any related group around has a score that is almost high enough.
 
 Tiers are decided before a file is chosen to lead its group, so that it is one of a near pair, and
 again for the groups that got another leader.
@@ -16,15 +17,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from math import inf
-from typing import NamedTuple
+from typing import TypeAlias
 
-from simdup.findings.versions import names_of
+from simdup.findings.versions import names_of, stems_of
 from simdup.match.tiers import (
     HISTORY_SCORE,
-    NAME_SCORE,
     NEAR,
-    NEAR_SCORE,
     RELATED,
     near_because,
     pair_of,
@@ -40,6 +38,13 @@ ENOUGH_AROUND = 15
 
 #: Fewer groups around a pair say nothing.
 LEAST_AROUND = 5
+
+#: Related groups with this score are doubtful. Where a smaller share of the groups around a pair is
+#: doubtful, near pairs stand out. In real collections with few near groups it is .13 to .34.
+DOUBTFUL_SCORE, LEAST_DOUBTFUL = 0.6, 0.1
+
+# What a name is, and its parts.
+_Name: TypeAlias = tuple[object, ...]
 
 
 class Tiers:
@@ -78,7 +83,8 @@ class Tiers:
         first, found = group.members[0], {words[0]: "words"}
         is_history = bool(group.versions) and (group.score is None or group.score >= HISTORY_SCORE)
         both = list(zip(group.members, words, strict=True))
-        names = [self._names.of(member.document.path) for member, its in both if its == words[0]]
+        of_first = (self._names.rare(each.document.path) for each, its in both if its == words[0])
+        names = set[_Name]().union(*of_first)
         place = min(member.document.path for member, _ in both)
         for member, its_words in both[1:]:
             if its_words not in found:
@@ -86,7 +92,7 @@ class Tiers:
                 evidence = near_because(
                     pair_of(member, first, self._recipe)._replace(
                         is_history=is_history,
-                        named=self._names.of(path).least_score(names),
+                        is_named=not names.isdisjoint(self._names.rare(path)),
                         around=self._around.share(place, first.document.path, path),
                     )
                 )
@@ -94,51 +100,36 @@ class Tiers:
         return found
 
 
-class _Name(NamedTuple):
-    """What of the name of a file is rare.
-
-    rare: What precedes its first dot, and the stem with its dates and numbers; empty if frequent.
-    stem: The name without marks of versions and copies, dates and numbers; "" if frequent.
-    """
-
-    rare: frozenset[object]
-    stem: str
-
-    def least_score(self, others: Iterable[_Name]) -> float:
-        """The least score at which names make this file near one of the others; else infinite.
-
-        Names that differ in dates and numbers may be of a series, so the usual score is needed.
-        """
-        others = list(others)
-        if any(self.rare & other.rare for other in others):
-            return NAME_SCORE
-        return NEAR_SCORE if any(self.stem and self.stem == other.stem for other in others) else inf
-
-
 class _Names:
-    """The names of the files in groups of near texts, and how many files have them.
+    """The rare names of the files in groups of near texts.
 
-    Stems are counted among these files, and beginnings of names among all.
+    A file has three names: what precedes the first dot, the stem without marks of versions and
+    copies, and the stem without dates and numbers too. The first two are counted in groups. The
+    third is counted among all files, since many files with other dates or numbers are a series.
     """
 
     def __init__(self, groups: Iterable[Group], documents: Iterable[Document]) -> None:
         near = (group for group in groups if group.kind is Kind.NEAR)
         paths = list({each.document.path for group in near for each in group.members})
-        self._names = dict(zip(paths, names_of(paths), strict=True))
-        self._stems = Counter(name.stem for name in self._names.values())
-        self._beginnings = Counter(_beginning(each.path) for each in documents if paths)
+        self._names, number = dict[str, list[_Name]](), Counter[_Name]()
+        for path, (stem, mark) in zip(paths, names_of(paths), strict=True):
+            self._names[path] = [("beginning", _beginning(path))]
+            if stem:
+                self._names[path].append(("stem", stem, mark.dates, mark.numbers))
+            number.update(self._names[path])
+            if stem:
+                self._names[path].append(("series", stem))
+        every = [path[path.rfind(os.sep) + 1 :] for path in (each.path for each in documents)]
+        number.update(("series", stem) for stem in (stems_of(every) if paths else ()))
+        self._rare = {name for name, files in number.items() if files <= MOST_OF_A_NAME}
 
-    def of(self, path: str) -> _Name:
-        """What is rare of the name of a file."""
-        begins, name = _beginning(path), self._names.get(path)
-        rare = {begins} if self._beginnings[begins] <= MOST_OF_A_NAME else set[object]()
-        if name is None or not name.stem or self._stems[name.stem] > MOST_OF_A_NAME:
-            return _Name(frozenset(rare), "")
-        return _Name(frozenset({*rare, (name.stem, name.mark.dates, name.mark.numbers)}), name.stem)
+    def rare(self, path: str) -> set[_Name]:
+        """The names of a file that only few files have."""
+        return self._rare.intersection(self._names.get(path, ()))
 
 
 def _beginning(path: str) -> str:
-    """What precedes the first dot of a name, apart from one at its start."""
+    """What precedes the first dot of a file's name, apart from one at its start."""
     name = path[path.rfind(os.sep) + 1 :]
     return name[:1] + name[1:].partition(".")[0]
 
@@ -150,26 +141,30 @@ class _Around:
     """
 
     def __init__(self, groups: Iterable[Group]) -> None:
-        self._groups, self._near = Counter[str](), Counter[str]()
-        self._own = dict[str, int]()
+        self._groups, self._near, self._doubtful = Counter[str](), Counter[str](), Counter[str]()
+        self._own = dict[str, bool]()
         for group in groups:
             path, is_near = min(each.document.path for each in group.members), group.tier == NEAR
             self._own[path] = is_near
+            is_doubtful = not is_near and (group.score or 0) >= DOUBTFUL_SCORE
             for folder in _folders(path):
                 self._groups[folder] += 1
                 self._near[folder] += is_near
+                self._doubtful[folder] += is_doubtful
 
     def share(self, place: str, one: str, other: str) -> float | None:
-        """The share of near ones among the groups around two files; None if there are too few.
+        """The share of near ones among the groups around two files.
 
-        The group at `place` is theirs, and does not count.
+        The group at `place` is theirs, and does not count. None if there are too few groups, or if
+        few of them are only just related: then a near pair stands out.
         """
-        above, own, is_near = {*_folders(other)}, {*_folders(place)}, self._own.get(place, 0)
+        above, own, is_near = {*_folders(other)}, {*_folders(place)}, self._own.get(place, False)
         for folder in (each for each in _folders(one) if each in above):
             is_own = folder in own and place in self._own
             number = self._groups[folder] - is_own
             if number >= ENOUGH_AROUND or (not folder and number >= LEAST_AROUND):
-                return (self._near[folder] - is_near * is_own) / number
+                few = self._doubtful[folder] < LEAST_DOUBTFUL * number
+                return None if few else (self._near[folder] - is_near * is_own) / number
         return None
 
 

@@ -18,7 +18,6 @@ Names and folders of files decide a tier and which file is kept, never a group o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +39,8 @@ NEAR_SCORE = 0.8
 FEW_NEAR_SCORE = 0.97
 
 #: The share of near groups around a pair from which many are near. In real collections it is below
-#: .22 or above .5; a folder of somebody's own documents may have few versions among many letters.
-MANY_NEAR = 0.25
+#: .23 or above .33.
+MANY_NEAR = 0.3
 
 #: Texts with fewer features are short. They are soon alike, so they need a higher score.
 SHORT, SHORT_SCORE = 60, 0.95
@@ -64,8 +63,8 @@ class Pair(NamedTuple):
     features: The number of features of the shorter text.
     is_same: Whether they have the same words.
     is_history: Whether they are in a chain of versions.
-    named: The least score at which their names make them near; infinite if no name does.
-    around: The share of near groups among the groups around them; None if there are too few.
+    is_named: Whether they have the same rare name.
+    around: The share of near groups among the groups around them; None if that says nothing.
     """
 
     score: float | None
@@ -73,7 +72,7 @@ class Pair(NamedTuple):
     features: int
     is_same: bool = False
     is_history: bool = False
-    named: float = inf
+    is_named: bool = False
     around: float | None = None
 
     @property
@@ -106,7 +105,9 @@ EVIDENCE = (
     Evidence("distance", "nothing was verified", lambda pair: pair.score is None),
     Evidence("history", "the names tell versions", lambda pair: pair.is_history),
     Evidence("contained", "one stands in the other", lambda pair: pair.contained >= CONTAINED),
-    Evidence("name", "the same rare name", lambda pair: (pair.score or 0) >= pair.named),
+    Evidence(
+        "name", "the same rare name", lambda pair: pair.is_named and (pair.score or 0) >= NAME_SCORE
+    ),
     Evidence("around", "many groups around are near", lambda pair: pair.is_among_near),
     Evidence("score", "a high score", lambda pair: (pair.score or 0) >= pair.least_score),
 )
