@@ -24,6 +24,7 @@ from simdup.match.tiers import (
     HISTORY_SCORE,
     NEAR,
     RELATED,
+    is_near,
     near_because,
     pair_of,
 )
@@ -40,8 +41,8 @@ ENOUGH_AROUND = 15
 LEAST_AROUND = 5
 
 #: Related groups with this score are doubtful. Where a smaller share of the groups around a pair is
-#: doubtful, near pairs stand out. In real collections with few near groups it is .13 to .34.
-DOUBTFUL_SCORE, LEAST_DOUBTFUL = 0.6, 0.1
+#: doubtful, near pairs stand out. In real collections with few near groups it is .07 or more.
+DOUBTFUL_SCORE, LEAST_DOUBTFUL = 0.6, 0.05
 
 # What a name is, and its parts.
 _Name: TypeAlias = tuple[object, ...]
@@ -144,12 +145,13 @@ class _Around:
         self._groups, self._near, self._doubtful = Counter[str](), Counter[str](), Counter[str]()
         self._own = dict[str, bool]()
         for group in groups:
-            path, is_near = min(each.document.path for each in group.members), group.tier == NEAR
-            self._own[path] = is_near
-            is_doubtful = not is_near and (group.score or 0) >= DOUBTFUL_SCORE
+            path = min(each.document.path for each in group.members)
+            # Short texts count as others here: they are as near as others of their folder.
+            counts = self._own[path] = group.tier == NEAR or is_near(group.score)
+            is_doubtful = not counts and (group.score or 0) >= DOUBTFUL_SCORE
             for folder in _folders(path):
                 self._groups[folder] += 1
-                self._near[folder] += is_near
+                self._near[folder] += counts
                 self._doubtful[folder] += is_doubtful
 
     def share(self, place: str, one: str, other: str) -> float | None:
@@ -158,13 +160,13 @@ class _Around:
         The group at `place` is theirs, and does not count. None if there are too few groups, or if
         few of them are only just related: then a near pair stands out.
         """
-        above, own, is_near = {*_folders(other)}, {*_folders(place)}, self._own.get(place, False)
+        above, own, counts = {*_folders(other)}, {*_folders(place)}, self._own.get(place, False)
         for folder in (each for each in _folders(one) if each in above):
             is_own = folder in own and place in self._own
             number = self._groups[folder] - is_own
             if number >= ENOUGH_AROUND or (not folder and number >= LEAST_AROUND):
                 few = self._doubtful[folder] < LEAST_DOUBTFUL * number
-                return None if few else (self._near[folder] - is_near * is_own) / number
+                return None if few else (self._near[folder] - counts * is_own) / number
         return None
 
 
