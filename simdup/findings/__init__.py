@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from simdup.findings.identical import with_sets
 from simdup.findings.keeper import Matching, with_keepers
-from simdup.match.tiers import RELATED
+from simdup.match.tiers import NEAR, RELATED
 from simdup.records import Group, ScanResult
 
 if TYPE_CHECKING:
@@ -52,12 +52,16 @@ def _led(result: ScanResult, matching: Matching, tiers: Tiers) -> tuple[Group, .
     """
     while True:
         led = with_keepers(result, matching)
-        has_moved = [
-            one.members[0].document.path != other.members[0].document.path
-            for one, other in zip(led, result.groups, strict=True)
-        ]
-        if not any(has_moved):
-            return led
-        moved = zip(led, has_moved, strict=True)
-        groups = tuple(tiers.decided(group) if is_moved else group for group, is_moved in moved)
+        both = zip(led, result.groups, strict=True)
+        groups = tuple(
+            new if new.members[0] is old.members[0] else tiers.decided(new) for new, old in both
+        )
+        if not any(map(_has_nearer, groups, led)):
+            return groups
         result = replace(result, groups=groups)
+
+
+def _has_nearer(now: Group, before: Group) -> bool:
+    """Whether a member is near that was only related."""
+    pairs = zip(now.members, before.members, strict=True)
+    return now is not before and any(one.tier == NEAR != other.tier for one, other in pairs)

@@ -17,13 +17,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 from simdup.findings.versions import names_of, stems_of
 from simdup.match.tiers import (
+    FEW_NEAR_SCORE,
     HISTORY_SCORE,
+    NAME_SCORE,
     NEAR,
     RELATED,
+    Pair,
     is_near,
     near_because,
     pair_of,
@@ -54,11 +58,11 @@ class Tiers:
     def __init__(
         self, groups: Iterable[Group], documents: Iterable[Document], recipe: Recipe
     ) -> None:
-        """Count the names, and the groups that are near whatever is around them."""
-        groups = list(groups)
-        self._recipe, self._names = recipe, _Names(groups, documents)
+        """Count the groups that are near whatever is around them."""
+        self._groups, self._documents, self._recipe = list(groups), list(documents), recipe
+        near = (group for group in self._groups if group.kind is Kind.NEAR)
         self._around = _Around(())
-        self._around = _Around([self.decided(each) for each in groups if each.kind is Kind.NEAR])
+        self._around = _Around([self.decided(group) for group in near])
 
     def decided(self, group: Group) -> Group:
         """The group with the tier of each member, and why it is near."""
@@ -81,24 +85,31 @@ class Tiers:
 
     def _because(self, group: Group, words: Sequence[object]) -> dict[object, str]:
         """The evidence for the words of each member that is near the first one, and of that one."""
+        if group.versions and (group.score is None or group.score >= HISTORY_SCORE):
+            return dict.fromkeys(words, "history")
         first, found = group.members[0], {words[0]: "words"}
-        is_history = bool(group.versions) and (group.score is None or group.score >= HISTORY_SCORE)
-        both = list(zip(group.members, words, strict=True))
-        of_first = (self._names.rare(each.document.path) for each, its in both if its == words[0])
-        names = set[_Name]().union(*of_first)
-        place = min(member.document.path for member, _ in both)
-        for member, its_words in both[1:]:
+        both = zip(group.members, words, strict=True)
+        of_first = [member.document.path for member, its_words in both if its_words in found]
+        for member, its_words in zip(group.members, words, strict=True):
             if its_words not in found:
-                path = member.document.path
-                evidence = near_because(
-                    pair_of(member, first, self._recipe)._replace(
-                        is_history=is_history,
-                        is_named=not names.isdisjoint(self._names.rare(path)),
-                        around=self._around.share(place, first.document.path, path),
-                    )
-                )
-                found |= {its_words: evidence} if evidence else {}
+                pair = pair_of(member, first, self._recipe)
+                if NAME_SCORE <= (pair.score or 0) < FEW_NEAR_SCORE:
+                    pair = self._placed(pair, group, of_first, member.document.path)
+                if evidence := near_because(pair):
+                    found[its_words] = evidence
         return found
+
+    def _placed(self, pair: Pair, group: Group, of_first: Sequence[str], path: str) -> Pair:
+        """A pair with what the names and folders of its files tell; `of_first` have one text."""
+        rare = self._names.rare(path)
+        is_named = any(rare & self._names.rare(other) for other in of_first)
+        around = self._around.share(_place(group), of_first[0], path)
+        return pair._replace(is_named=is_named, around=around)
+
+    @cached_property
+    def _names(self) -> _Names:
+        """The rare names, which are only counted if they are needed."""
+        return _Names(self._groups, self._documents)
 
 
 class _Names:
@@ -145,7 +156,7 @@ class _Around:
         self._groups, self._near, self._doubtful = Counter[str](), Counter[str](), Counter[str]()
         self._own = dict[str, bool]()
         for group in groups:
-            path = min(each.document.path for each in group.members)
+            path = _place(group)
             # Short texts count as others here: they are as near as others of their folder.
             counts = self._own[path] = group.tier == NEAR or is_near(group.score)
             is_doubtful = not counts and (group.score or 0) >= DOUBTFUL_SCORE
@@ -168,6 +179,11 @@ class _Around:
                 few = self._doubtful[folder] < LEAST_DOUBTFUL * number
                 return None if few else (self._near[folder] - counts * is_own) / number
         return None
+
+
+def _place(group: Group) -> str:
+    """The path by which a group is in folders."""
+    return min(each.document.path for each in group.members)
 
 
 def _folders(path: str) -> Iterator[str]:
