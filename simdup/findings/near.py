@@ -117,7 +117,8 @@ class _Names:
 
     A file has three names: what precedes the first dot, the stem without marks of versions and
     copies, and the stem without dates and numbers too. The first two are counted in groups. The
-    third is counted among all files, since many files with other dates or numbers are a series.
+    third is counted in the folders of the files that have it more than once, since many files with
+    other dates or numbers are a series.
     """
 
     def __init__(self, groups: Iterable[Group], documents: Iterable[Document]) -> None:
@@ -131,8 +132,12 @@ class _Names:
             number.update(self._names[path])
             if stem:
                 self._names[path].append(("series", stem))
-        every = [path[path.rfind(os.sep) + 1 :] for path in (each.path for each in documents)]
-        number.update(("series", stem) for stem in (stems_of(every) if paths else ()))
+        series = Counter(names[-1] for names in self._names.values())
+        split = os.path.split
+        folders = {split(path)[0] for path, names in self._names.items() if series[names[-1]] > 1}
+        beside = (split(each.path) for each in documents)
+        stems = stems_of(name for folder, name in beside if folder in folders)
+        number.update(("series", stem) for stem in stems)
         self._rare = {name for name, files in number.items() if files <= MOST_OF_A_NAME}
 
     def rare(self, path: str) -> set[_Name]:

@@ -142,11 +142,12 @@ def test_text_worked_by_hand():
         "Group 2: score 99 to 100 %, 4 files, at most 3 of 16 bits apart\n"
         "                    gb18030        1.2 kB  in/d\n"
         "    100 %  0 bits   gb18030        1.2 kB  in/e  (similarity 100 %,"
-        " 100 % of it in the first, 100 % of the first in it)\n"
+        " 100 % of it in the first, 100 % of the first in it, near: one stands in the other)\n"
         "   99.9 %  1 bit    gb18030        1.2 kB  in/f  (similarity 99.9 %,"
-        " 99.9 % of it in the first, 99.9 % of the first in it)\n"
+        " 99.9 % of it in the first, 99.9 % of the first in it, near: one stands in the other)\n"
         "    100 %  3 bits   gb18030        1.2 kB  in/g  (similarity 50.0 %,"
-        " 100 % of it in the first, 19.3 % of the first in it, 1 character damaged, short)\n"
+        " 100 % of it in the first, 19.3 % of the first in it, near: one stands in the other,"
+        " 1 character damaged, short)\n"
         "\n"
     )
 
