@@ -316,6 +316,10 @@ class Member(NamedTuple):
     set_id: The number of its set: all documents in groups with the same words; see
         `findings.identical`. None if no other document has these words.
     set_kind: The weakest kind among the documents of that set: bytes, text or words.
+    tier: Near or related: of the first member the tier of its group; see `findings.near`. None in a
+        family of siblings, and before it is decided.
+    near_because: The name of the evidence that makes it near, one of `match.tiers.EVIDENCE`; "" if
+        it is only related, or the first one.
     """
 
     document: Document
@@ -326,6 +330,8 @@ class Member(NamedTuple):
     own_share: float | None = None
     set_id: int | None = None
     set_kind: Kind | None = None
+    tier: str | None = None
+    near_because: str = ""
 
     @property
     def is_exact(self) -> bool:
@@ -402,6 +408,7 @@ class Group(NamedTuple):
         `match.tiers`. None if nothing was verified.
     not_duplicates: Paths of two members each, whose texts the user called different; both are like
         another text of the group, which leads it.
+    aside: How many members a report leaves out, since they are only related to the first one.
     """
 
     id: int
@@ -413,6 +420,18 @@ class Group(NamedTuple):
     why: str = ""
     score: float | None = None
     not_duplicates: tuple[tuple[str, str], ...] = ()
+    aside: int = 0
+
+    @property
+    def tier(self) -> str | None:
+        """Near if any member is, else related; None for a family of siblings."""
+        # "near" comes before "related".
+        return min(filter(None, (each.tier for each in self.members)), default=None)
+
+    @property
+    def near_because(self) -> str:
+        """The name of the evidence that makes it near: of its first near member."""
+        return next(filter(None, (each.near_because for each in self.members)), "")
 
 
 class FolderPair(NamedTuple):
@@ -599,6 +618,7 @@ class Comparison:
     score: How surely they are versions of one text, see `match.tiers`; None if nothing was
         verified or they are not alike.
     tier: Near or related, as a group of the two; None if they are not alike.
+    near_because: The name of the evidence that makes them near; "" if they are not.
     """
 
     settings: Settings
@@ -615,3 +635,4 @@ class Comparison:
     contained: tuple[float, float] | None = None
     score: float | None = None
     tier: str | None = None
+    near_because: str = ""

@@ -13,7 +13,7 @@ from simdup.clean.protection import as_it_is, changed_since, is_noise
 from simdup.clean.rules import Placed, Rules
 from simdup.errors import InputError
 from simdup.findings.keeper import Key, is_newest, is_under, keys_of
-from simdup.match.tiers import are_related, scores
+from simdup.match.tiers import RELATED
 from simdup.records import Document, Group, ScanResult
 
 #: Why a file stays that was only compared with.
@@ -136,8 +136,7 @@ def candidates(
     """
     for group, files in zip(result.groups, placed(result, roots_of(result)), strict=True):
         found, different = [], _different(group)
-        related = are_related(group, scores(group.members, result.settings.recipe))
-        for place, each in enumerate(files):
+        for each, member in zip(files, group.members, strict=True):
             document, file = each.document, _id(each.document)
             if each.unfit:
                 left.append(Left(0, group.id, file, each.unfit))
@@ -146,7 +145,7 @@ def candidates(
             file = file if is_changed else as_it_is(file)
             key = rules.key(each)
             stay = AGAINST * document.source.is_reference or stays(document.path)
-            how = is_changed, is_newest(group, each.reasons), related[place]
+            how = is_changed, is_newest(group, each.reasons), member.tier == RELATED
             others = different[document.text_digest]
             found.append(Candidate(document, file, key, stay, each.scanned, *how, others))
         yield sorted(found, key=lambda each: (each.is_changed, each.key))

@@ -30,7 +30,7 @@ from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.forms import LEVELS, forms_of
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, has_enough, least_similarity
-from simdup.match.tiers import NEAR_SCORE, pair_scores
+from simdup.match.tiers import are_near, pair_scores
 from simdup.match.verify import cosines
 from simdup.progress import Progress, silent
 from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, SIZES, HashKind, Recipe
@@ -308,7 +308,8 @@ class _Exact:
     def are_near(self) -> Mask:
         """Whether pairs are near and not only related, if they belong together."""
         counts = self.counts * self.settings.recipe.has_equal_weights
-        return pair_scores(self.similarities, self.own_shares, counts) >= NEAR_SCORE
+        found = pair_scores(self.similarities, self.own_shares, counts)
+        return are_near(found, self.similarities, counts)
 
     def are_alike(self, similarity: float) -> Mask:
         """Whether pairs are similar enough where the user asks for this similarity."""

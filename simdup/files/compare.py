@@ -24,7 +24,7 @@ from simdup.files.walk import listed
 from simdup.fingerprint.features import all_features
 from simdup.match.own_share import has_enough, least_similarity, shares_in_others
 from simdup.match.parts import shares_of
-from simdup.match.tiers import best_score, tier
+from simdup.match.tiers import best_score
 from simdup.match.verify import cosines
 from simdup.progress import Progress, silent
 from simdup.records import Comparison, Document, Group, InOthers, Kind, Member, Skipped, Source
@@ -88,19 +88,22 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
 
 def _with_tier(found: Comparison) -> Comparison:
     """The comparison with the score and the tier that a group of the two files has."""
+    from simdup.findings.near import Tiers  # noqa: PLC0415  slow to import
     from simdup.findings.versions import with_versions  # noqa: PLC0415  slow to import
 
     if found.kind is None:
-        return replace(found, score=None, tier=None)
+        return replace(found, score=None, tier=None, near_because="")
     alike = found.similarity if found.settings.verified else None
     sides, kinds = (found.left, found.right), (Kind.IDENTICAL_BYTES, found.kind)
     pair = tuple(
         Member(document, row, kind, found.distance, alike, found.own_share)
         for document, row, kind in zip(sides, found.fingerprints, kinds, strict=True)
     )
-    score = best_score(pair, found.settings.recipe)
+    recipe = found.settings.recipe
+    score = best_score(pair, recipe)
     (group,) = with_versions([Group(1, found.kind, found.distance, pair, score=score)], sides)
-    return replace(found, score=score, tier=tier(group))
+    group = Tiers([group], sides, recipe).decided(group)
+    return replace(found, score=score, tier=group.tier, near_because=group.near_because)
 
 
 def _identity(source: Source) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from unicodedata import normalize
 import numpy as np
 
 from simdup.arrays import Indices
-from simdup.match.tiers import scores
+from simdup.match.tiers import NEAR, RELATED, scores
 from simdup.recipe import Recipe
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult
 
@@ -177,12 +177,25 @@ def keys_of(result: ScanResult) -> list[list[Key]]:
     for group, of_group in zip(groups, keys, strict=True):
         if group.versions:
             _put(of_group, _VERSION, _ages(group))
-        if group.not_duplicates:  # one that the user called different from another does not lead
-            digests = {each.document.path: each.document.text_digest for each in group.members}
-            called = {digests[path] for pair in group.not_duplicates for path in pair}
-            _put(of_group, 0, [each.document.text_digest in called for each in group.members])
+        if any(unlike := _unlike_others(group)):
+            _put(of_group, 0, unlike)
     _add_folders(result.folders, groups, keys)
     return keys
+
+
+def _unlike_others(group: Group) -> list[bool]:
+    """Which members never lead a group, unless all are so.
+
+    Members of a near group that are only related, and ones that the user called different.
+    """
+    digests = {each.document.path: each.document.text_digest for each in group.members}
+    called = {digests[path] for pair in group.not_duplicates for path in pair}
+    is_near = group.tier == NEAR
+    return [
+        each.document.text_digest in called
+        or (is_near and each.tier == RELATED and not each.document.source.is_reference)
+        for each in group.members
+    ]
 
 
 def _put(keys: list[Key], part: int, values: Iterable[int]) -> None:

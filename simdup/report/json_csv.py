@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from simdup import records
 from simdup.findings.identical import Found
-from simdup.match.tiers import member_tiers, scores, tier
+from simdup.match.tiers import scores
 from simdup.report.text import containments, skips
 from simdup.report.wording import path_fields, printable
 from simdup.settings import Settings
@@ -46,7 +46,7 @@ FACTS = ("packing", "confidence", "damaged", "doubt", "features")
 PATHS = ("references", "keep_under", "let_go_under")
 
 #: The exact figures of a comparison.
-COMPARED = ("similarity", "contained", "own_share", "among", "score", "tier")
+COMPARED = (*("similarity", "contained", "own_share", "among", "score", "tier", "near_because"),)
 
 #: The numbers of files in a pair of folders.
 FOLDER_COUNTS = ("files", "other_files", "copies", "identical", "not_compared")
@@ -142,10 +142,11 @@ def render_csv(result: records.ScanResult, *, siblings: bool = False) -> Iterato
 
 
 def _standings(group: records.Group, settings: Settings) -> Iterator[dict[str, Any]]:
-    """The score and the tier of each member of a group."""
-    found = scores(group.members, settings.recipe)
-    pairs = zip(found, member_tiers(group, found), strict=True)
-    return ({"score": score, "tier": its_tier} for score, its_tier in pairs)
+    """The score and the tier of each member of a group, and why it is near."""
+    pairs = zip(group.members, scores(group.members, settings.recipe), strict=True)
+    for member, score in pairs:
+        because = member.near_because or None
+        yield {"score": score, "tier": member.tier, "near_because": because}
 
 
 def found_cells(found: Found) -> dict[str, object]:
@@ -236,7 +237,8 @@ def _group(group: records.Group, settings: Settings) -> dict[str, Any]:
     return {
         "id": group.id,
         "kind": group.kind.value,
-        "tier": tier(group),
+        "tier": group.tier,
+        "near_because": group.near_because or None,
         "score": group.score,
         "diameter": group.diameter,
         "diameter_exact": group.is_diameter_exact,

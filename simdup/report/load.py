@@ -17,6 +17,7 @@ from simdup import records
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, printable
 from simdup.findings.identical import with_sets
+from simdup.match.tiers import NEAR, RELATED
 from simdup.recipe import Recipe
 from simdup.report.json_csv import FOLDER_COUNTS, PATHS, SCHEMA_VERSION
 from simdup.settings import FORMATS, PACKINGS, Settings
@@ -238,6 +239,8 @@ def _member(fields: Fields, bits: int) -> records.Member:
         fields.count("distance", bits),
         fields.maybe("similarity", fields.share),
         fields.maybe("own_share", fields.share),
+        tier=fields.maybe("tier", lambda key: fields.one_of(key, (NEAR, RELATED))),
+        near_because=fields.maybe("near_because", fields.text) or "",
     )
 
 

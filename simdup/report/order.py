@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
 from simdup.findings.identical import identity_of
-from simdup.match.tiers import RELATED, tier
-from simdup.records import Document, Group, Identity, ScanResult
+from simdup.match.tiers import NEAR, RELATED
+from simdup.records import Document, Group, Identity, Kind, Member, ScanResult
 
 
 class View(NamedTuple):
@@ -51,10 +51,32 @@ def ranked(groups: Iterable[Group], sort: str) -> list[Group]:
 
 
 def by_tier(result: ScanResult) -> tuple[ScanResult, tuple[Group, ...]]:
-    """The result without the groups of related texts, and these groups."""
-    related = tuple(each for each in result.groups if tier(each) == RELATED)
-    near = tuple(each for each in result.groups if tier(each) != RELATED)
-    return replace(result, groups=near), related
+    """The result with what is near, and the groups of related texts.
+
+    A group of which some members are only related to the first one is divided: each part has the
+    first one and the number of the group.
+    """
+    near, related = list[Group](), list[Group]()
+    for group in result.groups:
+        first, *others = group.members
+        aside = [each for each in others if each.tier == RELATED]
+        if group.tier == RELATED:
+            related.append(group)
+        elif aside:
+            kept = [first, *(each for each in others if each.tier == NEAR)]
+            near.append(_part(group, kept)._replace(aside=len(aside)))
+            related.append(_part(group, [first, *aside]))
+        else:
+            near.append(group)
+    return replace(result, groups=tuple(near)), tuple(related)
+
+
+def _part(group: Group, members: Sequence[Member]) -> Group:
+    """Some members of a group."""
+    paths = {each.document.path for each in members}
+    kind = max((each.kind for each in members), key=[*Kind].index)
+    different = tuple(pair for pair in group.not_duplicates if paths.issuperset(pair))
+    return group._replace(members=tuple(members), kind=kind, not_duplicates=different)
 
 
 def selected(result: ScanResult, sort: str, limit: int | None) -> ScanResult:

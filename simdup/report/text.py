@@ -16,7 +16,7 @@ from simdup.findings.identical import Found, entries, identity_of
 from simdup.findings.keeper import is_under
 from simdup.fingerprint.signs import first_signs
 from simdup.match.own_share import least_similarity
-from simdup.match.tiers import NEAR_SCORE, RELATED, is_near, member_tiers, scores, tier
+from simdup.match.tiers import RELATED, in_words, scores
 from simdup.records import (
     DIFFERENCES,
     Candidates,
@@ -291,7 +291,13 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
             named = {each.path for each in group.versions}
             copies = sum(each.document.path not in named for each in group.members)
             return [*lines, f"  and {count(copies, 'copy')} of them"] if copies else lines
-    return [*lines, *_member_lines(group, found, settings, look, view)]
+    lines += _member_lines(group, found, settings, look, view)
+    aside = f"  and {group.aside:,} more {_are(group.aside)} related: --related"
+    return [*lines, aside] if group.aside else lines
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _not_duplicates(group: Group) -> Iterator[str]:
@@ -388,7 +394,7 @@ def _member_lines(
     lines, number, bits = list[str](), len(group.members), settings.recipe.bits
     look = beside(look, [each.document for each in group.members])
     is_cut = view.is_brief and number > MOST_FILES + 1
-    copies, tiers = list[int](), member_tiers(group, found)
+    copies = list[int]()
     for entry in entries(group.members):
         first, size_of_set, place = entry[0][0], sum(map(len, entry)), len(copies)
         copies += [len(piece) for piece in entry for _ in piece]
@@ -402,7 +408,7 @@ def _member_lines(
             look,
             heading=how * bool(place) if is_headed else None,
             same="same" if place else likeness(first.similarity, 0, bits),
-            remark=_remark(group, place, tiers[place], settings, look),
+            remark=_remark(group, place, settings, look),
         )
         left = (MOST_FILES if is_cut else number) - place
         if left > 0:
@@ -489,20 +495,16 @@ def same_words(comparison: Comparison) -> str:
     return f"the same words; {', '.join(said)}"
 
 
-def _remark(
-    group: Group, place: int, its_tier: str | None, settings: Settings, look: TerminalStyle
-) -> str:
-    """Why the first member is the one to keep; of another one, how it belongs to the first.
-
-    In a near group that is also whether it is only related.
-    """
+def _remark(group: Group, place: int, settings: Settings, look: TerminalStyle) -> str:
+    """Why the first member is the one to keep; of another one, how it belongs to the first."""
     if not place:
         return f"to keep: {group.why}" if group.why else ""
-    said = [RELATED] * (its_tier == RELATED != tier(group))
+    said = list[str]()
     shares, member = containments(group, place, settings), group.members[place]
     if look.is_verbose and member.kind in {Kind.NEAR, Kind.SAME_PATTERN}:
         figures = zip(_FIGURES, (member.similarity, member.own_share, *shares), strict=True)
         said += [name.format(percent(value)) for name, value in figures if value is not None]
+        said += [f"near: {in_words(member.near_because)}"] * bool(member.near_because)
     elif settings.parts is None:  # the list of parts says it otherwise
         said += _inside(*shares, member.similarity)
     said += filter(None, [other_content(member.document, group.members[0].document)])
@@ -688,8 +690,10 @@ def summary(everything: ScanResult, *, siblings: bool = False, related: bool = F
         shown = ", ".join(count(number, kind) for kind, number in stats.identity_only)
         lines.append(f"compared for identity only: {shown} (--noise compares them in full)")
     if others:
-        advice = "" if related else ": --related lists them"
-        lines.append(f"{count(len(others), 'group')} of related texts{advice}")
+        near, more = len(result.groups), len(others)
+        advice = "" if related else ": --related"
+        are_near = f"{count(near, 'group')} {_are(near)} near (versions and copies)"
+        lines.append(f"{are_near}, {more:,} {_are(more)} related{advice}")
     if stats.siblings:
         advice = " (--siblings shows them)" if result.patterns and not siblings else ""
         lines.append(set_aside(stats.siblings) + advice)
@@ -888,7 +892,8 @@ def _verdict(comparison: Comparison) -> str:
         return f"near (within {bits})"
     score = f"score {percent(comparison.score)}"
     if comparison.tier == RELATED:
-        return f"{_RELATED.lower()} ({score}, below {percent(NEAR_SCORE)})"
+        return f"{_RELATED.lower()} ({score})"
     others = other_content(comparison.left, comparison.right)
-    near = f"near ({score}{'' if is_near(comparison.score) else ', and named as versions'})"
+    because = "" if comparison.near_because == "score" else in_words(comparison.near_because)
+    near = f"near ({', '.join(filter(None, (score, because)))})"
     return "; ".join(filter(None, (near, others)))

@@ -208,21 +208,21 @@ def _told_group(group: Group, position_of: dict[int, int]) -> list[Any]:
     """The fields of a group; a document is named by its position among the files."""
     number, kind, diameter, members, *others = group
     told = [
-        (position_of[id(document)], _NUMBERS[of_member], *figures, _NUMBERS[of_set])
-        for document, _, of_member, *figures, of_set in members
+        (position_of[id(document)], _NUMBERS[of_member], *figures, _NUMBERS[of_set], tier, because)
+        for document, _, of_member, *figures, of_set, tier, because in members
     ]
     return [number, _NUMBERS[kind], diameter, told, *others]
 
 
 def _group(told: list[Any], files: Sequence[tuple[Document | None, bytes]]) -> Group:
     """The group of these fields; `files` has the document and fingerprint at each position."""
-    group_id, kind, diameter, members, is_exact, versions, why, score, apart = told
+    group_id, kind, diameter, members, is_exact, versions, why, score, apart, aside = told
     made = tuple(
-        _new(Member, (*files[at], _KINDS[of_member], distance, alike, own, set_id, _KINDS[of_set]))
-        for at, of_member, distance, alike, own, set_id, of_set in members
+        _new(Member, (*files[at], _KINDS[of_member], *figures, _KINDS[of_set], tier, because))
+        for at, of_member, *figures, of_set, tier, because in members
     )
     in_order, pairs = tuple(Version(*each) for each in versions), tuple(map(tuple, apart))
-    about = is_exact, in_order, why, score, pairs
+    about = is_exact, in_order, why, score, pairs, aside
     return _new(Group, (group_id, _KINDS[kind], diameter, made, *about))
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from report import options, place, reported
 
 import simdup
-from simdup.match.tiers import NEAR, RELATED, tier
+from simdup.match.tiers import NEAR, RELATED
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -140,7 +140,7 @@ def outcome(texts: Sequence[str], folder: Path) -> str:
     groups = simdup.scan([folder], jobs=1).groups
     if [len(group.members) for group in groups] != [len(texts)]:
         return APART
-    return tier(groups[0]) or APART
+    return groups[0].tier or APART
 
 
 def outcomes(found: Sequence[Sequence[History]], given: Namespace, folder: Path) -> Iterator[str]:

@@ -46,8 +46,7 @@ def test_worked_by_hand(run, write):
     # Of 30 shingles the first 20 are in both: 2 / 3.
     assert (ended.code, ended.err) == (0, b"")
     assert ended.out.decode().splitlines() == [
-        "verdict      related texts: alike, but perhaps just two of a series"
-        " (score 66.6 %, below 80.0 %)",
+        "verdict      related texts: alike, but perhaps just two of a series (score 66.6 %)",
         "similarity   66.6 %, exact",
         "own share    counted as 100 %, with no other files to look at (--among FOLDER)",
         "contained    66.6 % of a is in b",

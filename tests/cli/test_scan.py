@@ -217,10 +217,11 @@ def test_a_list_of_names_has_no_siblings(run, form):
 def test_an_own_share_of_0_groups_siblings(run):
     ended = run("scan", "forms", "--own-share", "0")
 
-    assert ended.out.startswith(b"Group 1: score 70 %, 11 files, ")
+    assert ended.out.startswith(b"Group 1: identical bytes, 2 files, ")
+    assert ended.out.endswith(b"  and 9 more are related: --related\n\n")
     assert b"set aside" not in ended.err
     lenient = run("scan", "forms", "--own-share", "30%")
-    assert lenient.out.startswith(b"Group 1: score 32 %, 11 files, ")
+    assert lenient.out.startswith(b"Group 1: identical bytes, 2 files, ")
 
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv", "names", "fdupes"])
@@ -300,7 +301,7 @@ def test_related_texts_are_not_found_for_the_exit_code_and_not_named(run, write,
 
     ended = run("scan", ".", "--fail-on-found", "--format", "names")
     assert (ended.code, ended.out) == (0, b"")
-    assert b"1 group of related texts: --related lists them" in ended.err
+    assert b"0 groups are near (versions and copies), 1 is related: --related" in ended.err
     assert run("scan", ".", "--format", "names", "--related").out == b"./a\n./b\n\n"
 
 

@@ -8,18 +8,24 @@ import pytest
 from simdup import scan
 from simdup.findings.keeper import closest_first
 from simdup.match.tiers import (
+    CONTAINED,
+    FEW_NEAR_SCORE,
+    MANY_NEAR,
+    NAME_SCORE,
     NEAR,
     NEAR_SCORE,
     RELATED,
-    best_score,
-    member_tiers,
+    SHORT,
+    SHORT_SCORE,
+    Pair,
+    are_near,
+    near_because,
     pair_scores,
     score,
     scores,
-    tier,
 )
 from simdup.recipe import FeatureKind, Recipe
-from simdup.records import Document, Group, Kind, Member, Source, Version
+from simdup.records import Document, Kind, Member, Source
 
 
 def member(similarity, own_share=1.0, features=400, kind=Kind.NEAR):
@@ -27,11 +33,6 @@ def member(similarity, own_share=1.0, features=400, kind=Kind.NEAR):
     source, digest = Source(name, 1, 0, 0, 0, 0), name.encode()
     document = Document(source, "utf-8", 1.0, 0, features, digest, digest, digest)
     return Member(document, b"", kind, 0, similarity, own_share)
-
-
-def group(*others, kind=Kind.NEAR):
-    members = member(1.0), *others
-    return Group(1, kind, 0, members, score=best_score(members, Recipe()))
 
 
 def test_a_part_scores_as_high_as_a_copy():
@@ -42,19 +43,45 @@ def test_wording_that_others_share_lowers_the_score():
     assert score(0.8, 0.5, (400, 400)) == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize(("similarity", "own_share", "expected"), [
-    (NEAR_SCORE, 1.0, NEAR),
-    (NEAR_SCORE - 0.01, 1.0, RELATED),
-    (0.9, 0.8, RELATED),
-    (0.9, None, NEAR),
-    (None, None, NEAR),
+@pytest.mark.parametrize(("pair", "evidence"), [
+    (Pair(NEAR_SCORE, 0.9, 400), "score"),
+    (Pair(NEAR_SCORE - 0.01, 0.9, 400), ""),
+    (Pair(None, 0, 400), "distance"),
+    (Pair(0.1, 0.1, 400, is_same=True), "words"),
+    (Pair(0.5, 0.5, 400, is_history=True), "history"),
+    (Pair(0.3, CONTAINED, 400), "contained"),
+    (Pair(0.3, CONTAINED - 0.01, 400), ""),
+    (Pair(NAME_SCORE, 0.7, 400, is_named=True), "name"),
+    (Pair(NAME_SCORE - 0.01, 0.7, 400, is_named=True), ""),
+    (Pair(NEAR_SCORE, 0.9, SHORT - 1), ""),
+    (Pair(SHORT_SCORE, 0.9, SHORT - 1), "score"),
+    (Pair(NAME_SCORE, 0.9, SHORT - 1, is_named=True), "name"),
+    (Pair(NEAR_SCORE, 0.9, 400, around=MANY_NEAR), "around"),
+    (Pair(NEAR_SCORE, 0.9, SHORT - 1, around=MANY_NEAR), ""),
+    (Pair(FEW_NEAR_SCORE - 0.01, 0.9, 400, around=MANY_NEAR - 0.01), ""),
+    (Pair(FEW_NEAR_SCORE, 0.9, 400, around=MANY_NEAR - 0.01), "score"),
 ])  # fmt: skip
-def test_the_score_decides_the_tier(similarity, own_share, expected):
-    assert tier(group(member(similarity, own_share))) == expected
+def test_the_first_evidence_that_holds_makes_a_pair_near(pair, evidence):
+    assert near_because(pair) == evidence
+
+
+@pytest.mark.parametrize(("similarity", "own_share", "counts", "expected"), [
+    (NEAR_SCORE, 1.0, (400, 400), True),
+    (NEAR_SCORE - 0.01, 1.0, (400, 400), False),
+    (0.9, 0.8, (400, 400), False),
+    (0.5, 0.1, (100, 400), True),
+    (0.9, 1.0, (400, SHORT - 1), True),
+    (0.9, 1.0, (SHORT - 1, SHORT - 1), False),
+    (0.9, 1.0, (0, 0), True),
+])  # fmt: skip
+def test_pairs_in_arrays_are_near_by_what_texts_alone_tell(similarity, own_share, counts, expected):
+    alike, own, counts = np.array([similarity]), np.array([own_share]), np.array([counts])
+
+    assert are_near(pair_scores(alike, own, counts), alike, counts).tolist() == [expected]
 
 
 def test_a_text_that_is_nearly_the_same_is_near_whatever_others_share():
-    assert tier(group(member(0.95, 0.01))) == NEAR
+    assert score(0.95, 0.01, (400, 400)) == 0.95
 
 
 def test_pairs_in_arrays_get_the_same_scores():
@@ -79,37 +106,6 @@ def test_the_score_orders_the_files_of_a_group():
     first, long, part = member(1.0), member(0.75), member(0.5, features=100)
 
     assert closest_first([first, long, part], Recipe()) == (first, part, long)
-
-
-def test_one_near_member_makes_the_group_near():
-    assert tier(group(member(0.9), member(0.4))) == NEAR
-
-
-def test_a_member_of_a_near_group_may_be_only_related_unless_names_tell_a_version():
-    mixed, chain = group(member(0.9), member(0.4)), (Version("draft", None), Version("final", 0.5))
-
-    for made, expected in (
-        (mixed, [NEAR, NEAR, RELATED]),
-        (mixed._replace(versions=chain), [NEAR, NEAR, NEAR]),
-        (group(member(0.5), member(0.4)), [RELATED, RELATED, RELATED]),
-    ):
-        assert member_tiers(made, scores(made.members, Recipe())) == expected
-
-
-def test_copies_make_a_group_near_though_they_are_only_related_to_its_first_file():
-    assert tier(group(member(0.5), member(0.4))) == RELATED
-    assert tier(group(member(0.5), member(0.5))) == NEAR
-
-
-def test_names_that_tell_a_chain_of_versions_make_a_group_near():
-    related = group(member(0.5))
-    chain = Version("draft", None), Version("final", 0.5)
-    assert tier(related) == RELATED
-    assert tier(related._replace(versions=chain)) == NEAR
-
-
-def test_siblings_have_no_tier():
-    assert tier(group(member(0.1), kind=Kind.SAME_PATTERN)) is None
 
 
 def changed(words, places):
@@ -162,15 +158,18 @@ def test_a_text_that_all_others_left_stays_with_the_closest(write):
     assert {len(each & {"in/a", "in/a2"}) for each in groups} == {0, 2}
 
 
-def test_names_do_not_move_a_group_from_one_tier_to_the_other(write):
+def test_a_file_that_is_only_related_does_not_lead_a_near_group_whatever_its_name(write):
     three_texts(write, "one/a", "one/b copy", "one/c copy")
     three_texts(write, "two/a copy", "two/b copy", "two/c")
 
     groups = [scan([folder]).groups[0] for folder in ("one", "two")]
 
-    assert [each.members[0].document.source.path for each in groups] == ["one/a", "two/c"]
+    assert [each.members[0].document.source.path for each in groups] == [
+        "one/a",
+        "two/a copy",
+    ]
     assert len({each.score for each in groups}) == 1
-    assert list(map(tier, groups)) == [NEAR, NEAR]
+    assert [each.tier for each in groups] == [NEAR, NEAR]
 
 
 def test_a_related_group_with_a_chain_of_versions_stands_among_the_near_ones(write):
@@ -182,6 +181,6 @@ def test_a_related_group_with_a_chain_of_versions_stands_among_the_near_ones(wri
 
     groups = scan(["."]).groups
 
-    assert [tier(each) for each in groups] == [NEAR, RELATED]
+    assert [each.tier for each in groups] == [NEAR, RELATED]
     assert groups[0].score < groups[1].score
     assert [each.id for each in groups] == [1, 2]

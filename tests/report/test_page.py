@@ -263,7 +263,7 @@ def test_the_data_of_the_page_describe_the_result():
     assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
     assert data["settings"]["similarity"] == SIMILARITY
     assert data["settings"]["own_share"] == OWN_SHARE
-    (number, kind, members, sets, chain, *_, scores), second = data["groups"]
+    (number, kind, members, sets, chain, *_, scores, why), second = data["groups"]
     assert (number, kind) == (1, "identical text")
     assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
         "one|a.txt",
@@ -274,6 +274,13 @@ def test_the_data_of_the_page_describe_the_result():
     assert sets == [[1], [1]]
     assert chain is None
     assert scores == [1, 0.8]
+    assert why == ""
+    decided = found.groups[0]._replace(
+        members=tuple(
+            each._replace(tier="near", near_because="name") for each in found.groups[0].members
+        )
+    )
+    assert data_of(page_of(result(decided)))["groups"][0][-1] == "the same rare name"
     assert [data["folders"][each[0]] + "|" + each[1] for each in second[2]] == ["/|c", "|d"]
 
 

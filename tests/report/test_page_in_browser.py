@@ -568,7 +568,8 @@ def test_the_same_words_say_so_and_their_layout_is_shown_on_demand(rendered):
 @pytest.fixture
 def siblings(rendered):
     """The page of one group, one of related texts, and two families of siblings."""
-    related = group(4, "recipes/a", "recipes/b")._replace(score=0.5)
+    related = group(4, "recipes/a", "recipes/b")
+    related = related._replace(members=tuple(m._replace(tier="related") for m in related.members))
     found = replace(
         result(group(1, "letters/a", "letters/b"), related),
         patterns=(
@@ -1549,3 +1550,17 @@ def test_charts_keep_their_proportions_on_a_wide_screen(shown):
     shape = page.locator("#curves").bounding_box()
     assert 1.5 < shape["width"] / shape["height"] < 2.5
     assert page.locator("#sizes svg").first.bounding_box()["width"] < 220
+
+
+def test_a_group_says_why_it_is_near_and_how_many_of_its_files_are_only_related(rendered):
+    near = group(1, "a", "b", "c")
+    tiers = ("near", ""), ("near", "name"), ("related", "")
+    members = zip(near.members, tiers, strict=True)
+    decided = (each._replace(tier=tier, near_because=why) for each, (tier, why) in members)
+    page = rendered(result(near._replace(members=tuple(decided))))
+
+    choose(page, "a")
+    said = page.locator(".because")
+    assert said.inner_text() == "near: the same rare name · 1 more is related"
+    page.click("#language")
+    assert said.inner_text() == "近似：同一少见的名称 · 另有 1 个仅为相关"

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from patience import grows_evenly
 
 from simdup.findings.identical import with_sets
+from simdup.findings.near import Tiers
 from simdup.match.own_share import least_similarity
 from simdup.match.tiers import NEAR, RELATED, best_score
 from simdup.recipe import Recipe
@@ -71,6 +72,7 @@ def result(*groups, skipped=(), candidates=FOUND, **settings):
     rows = np.zeros((len(documents), 2), np.uint8)
     stats = Stats(len(documents) + len(skipped), len(documents), 2468, 1.25)
     chosen = Settings(Recipe(bits=16), **settings)
+    groups = tuple(map(Tiers(groups, documents, chosen.recipe).decided, groups))
     return ScanResult(chosen, documents, rows, groups, tuple(skipped), candidates, stats)
 
 
@@ -140,11 +142,12 @@ def test_text_worked_by_hand():
         "Group 2: score 99 to 100 %, 4 files, at most 3 of 16 bits apart\n"
         "                    gb18030        1.2 kB  in/d\n"
         "    100 %  0 bits   gb18030        1.2 kB  in/e  (similarity 100 %,"
-        " 100 % of it in the first, 100 % of the first in it)\n"
+        " 100 % of it in the first, 100 % of the first in it, near: one stands in the other)\n"
         "   99.9 %  1 bit    gb18030        1.2 kB  in/f  (similarity 99.9 %,"
-        " 99.9 % of it in the first, 99.9 % of the first in it)\n"
+        " 99.9 % of it in the first, 99.9 % of the first in it, near: one stands in the other)\n"
         "    100 %  3 bits   gb18030        1.2 kB  in/g  (similarity 50.0 %,"
-        " 100 % of it in the first, 19.3 % of the first in it, 1 character damaged, short)\n"
+        " 100 % of it in the first, 19.3 % of the first in it, near: one stands in the other,"
+        " 1 character damaged, short)\n"
         "\n"
     )
 
@@ -174,20 +177,25 @@ def test_related_texts_are_a_line_and_a_section_if_asked_for():
     assert everything.endswith(plain)
     said = text.closing(found)
     assert said[0].startswith("1 group of 2 files")
-    assert "1 group of related texts: --related lists them" in said
+    assert "1 group is near (versions and copies), 1 is related: --related" in said
     assert said[-1].endswith("in 1 near-duplicate")
 
 
-def test_a_file_of_a_near_group_that_is_only_related_to_the_first_says_so():
+def test_a_file_of_a_near_group_that_is_only_related_to_the_first_is_counted():
     near, related = member("b", similarity=0.9), member("c", similarity=0.6)
     mixed = pair(similarity=0.9)._replace(
         members=(*pair(similarity=0.9).members[:1], near, related)
     )
 
-    _, *lines, _ = text.render(result(mixed))
-    assert [line.endswith("(related)") for line in lines] == [False, False, True]
-    *_, last, _ = text.render(result(mixed), TerminalStyle(is_verbose=True))
-    assert "(related, similarity 60.0 %, " in last
+    heading, _, member_line, last, _ = text.render(result(mixed))
+    assert heading == "Group 1: score 90 %, 2 files"
+    assert member_line.startswith("   90.0 % ")
+    assert last == "  and 1 more is related: --related"
+    *_, verbose, _, _ = text.render(result(mixed), TerminalStyle(is_verbose=True))
+    assert verbose.endswith(", near: a high score)")
+    section = list(text.render(result(mixed), related=True))
+    assert section[2] == "Group 1: score 60 %, 2 files"
+    assert section[4].startswith("   60.0 % ")
 
 
 def test_a_person_sees_the_score_and_the_figures_behind_it_if_asked_for():
@@ -269,6 +277,7 @@ def comparison(kind=Kind.NEAR, distance=4, similarity=0.9375, score=None, **sett
         ("left", "right"),
         score=score,
         tier=RELATED if score and score < 0.8 else NEAR if kind else None,
+        near_because="score" if kind else "",
     )
 
 
@@ -299,11 +308,11 @@ def test_a_comparison_in_text_has_fingerprints_and_their_distance_if_it_is_verbo
         (comparison(Kind.IDENTICAL_TEXT), "identical text"),
         (
             comparison(similarity=0.7, score=0.75),
-            "related texts: alike, but perhaps just two of a series (score 75.0 %, below 80.0 %)",
+            "related texts: alike, but perhaps just two of a series (score 75.0 %)",
         ),
         (
-            replace(comparison(similarity=0.7, score=0.75), tier=NEAR),
-            "near (score 75.0 %, and named as versions)",
+            replace(comparison(similarity=0.7, score=0.75), tier=NEAR, near_because="history"),
+            "near (score 75.0 %, the names tell versions)",
         ),
         (comparison(None, similarity=0.5), f"neither near nor related (similarity below {LEAST})"),
         (comparison(Kind.NEAR, k=4), "near (within 4 bits)"),
@@ -386,10 +395,11 @@ def test_json_worked_by_hand():
     ]
     (group,) = whole["groups"]
     assert (group["id"], group["kind"], group["diameter"]) == (1, "near", 2)
-    assert group["tier"] == "near"  # its two files have the same bytes
+    assert (group["tier"], group["near_because"]) == ("near", "words")
+    assert group["members"][1].pop("near_because") == "words"
     estimate = group["members"][1].pop("estimate")
     assert group["members"][1].pop("score") == 0.75 * 0.625
-    assert group["members"][1].pop("tier") == "related"
+    assert group["members"][1].pop("tier") == "near"
     assert estimate == pytest.approx(0.8315, abs=1e-4)  # cos(3 pi / 16)
     assert group["members"][1] == {
         "path": "in/b",
@@ -500,29 +510,36 @@ def test_an_identical_set_is_one_entry_wherever_it_stands():
     lone = member("d", Kind.NEAR, 9, 0.4, bytes_digest=b"d" * 16, text_digest=b"d" * 16)
     (group,), _ = with_sets([Group(1, Kind.NEAR, 9, (first, *others[:-1], lone, again))])
 
-    assert rendered(text.render(result(group))) == (
-        "Group 1: score 40 to 52 %, 8 files, 4.9 kB can go\n"
-        "  2 identical files\n"
+    assert rendered(text.render(result(group), related=True)) == (
+        "Related texts: alike, but perhaps just two of a series\n\n"
+        "Group 1: score 40 to 52 %, 7 files, 3.7 kB can go\n"
         "                 gb18030        1.2 kB  a\n"
-        "    100 %  bytes gb18030        1.2 kB  a1\n"
         "  3 files with the same text, 2 of them identical, score 52.0 %\n"
-        "                 gb18030        1.2 kB  b0  (related)\n"
+        "                 gb18030        1.2 kB  b0\n"
         "     same  bytes gb18030        1.2 kB  b1\n"
         "     same  text  gb18030        1.2 kB  b2\n"
         "  2 identical files, score 52.0 %\n"
-        "                 gb18030        1.2 kB  c0  (related)\n"
+        "                 gb18030        1.2 kB  c0\n"
         "     same  bytes gb18030        1.2 kB  c1\n"
-        "   40.0 %        gb18030        1.2 kB  d  (related)\n"
+        "   40.0 %        gb18030        1.2 kB  d\n"
+        "\n"
+        "Group 1: identical bytes, 2 files, 1.2 kB can go\n"
+        "                 gb18030        1.2 kB  a\n"
+        "    100 %  bytes gb18030        1.2 kB  a1\n"
+        "  and 6 more are related: --related\n"
         "\n"
     )
-    verbose = rendered(text.render(result(group), TerminalStyle(is_verbose=True))).splitlines()
+    look = TerminalStyle(is_verbose=True)
+    verbose = rendered(text.render(result(group), look, related=True)).splitlines()
     assert "  2 identical files, score 52.0 %, 9 bits" in verbose
     # What a terminal has no room for is counted.
-    brief = rendered(text.render(result(group), view=View(is_brief=True))).splitlines()
-    assert brief[5:] == [
-        "                 gb18030        1.2 kB  b0  (related)",
+    view = View(is_brief=True)
+    brief = rendered(text.render(result(group), view=view, related=True)).splitlines()
+    assert brief[5:10] == [
+        "                 gb18030        1.2 kB  b0",
         "     same  bytes gb18030        1.2 kB  b1",
-        "  and 4 more files, 2 of them identical to another",
+        "     same  text  gb18030        1.2 kB  b2",
+        "  and 3 more files, 2 of them identical to another",
         "",
     ]
 

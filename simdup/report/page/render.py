@@ -18,7 +18,7 @@ from simdup.clean.rules import Placed
 from simdup.errors import InputError
 from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
-from simdup.match.tiers import NEAR_SCORE, RELATED, are_related, scores, tier
+from simdup.match.tiers import NEAR_SCORE, RELATED, in_words, scores
 from simdup.recipe import Recipe
 from simdup.records import FolderPair, Group, Kind, ScanResult
 from simdup.report.json_csv import settings_fields
@@ -85,19 +85,18 @@ def _data(result: ScanResult) -> dict[str, Any]:
 def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     """A group as data.js reads it: its members, sets and chain, and for siblings their figures.
 
-    The last field has the score of each member with the first one, or null.
+    The last fields have the score of each member with the first one, or null, and why it is near.
     For the sets see `sets_of`.
     """
     found = scores(group.members, recipe)
-    pairs = zip(group.members, are_related(group, found), strict=True)
     members = [
-        pages.member_fields(each, recipe.bits, names, RELATED if aside else None)
-        for each, aside in pairs
+        pages.member_fields(each, recipe.bits, names, RELATED if each.tier == RELATED else None)
+        for each in group.members
     ]
     sets = pages.sets_of(group.members)
     versions = [each._replace(path=each.path.removeprefix(names.root)) for each in group.versions]
     chain, family = chain_parts(versions) if versions else None, None
-    kind = RELATED if tier(group) == RELATED else group.kind.value
+    kind = RELATED if group.tier == RELATED else group.kind.value
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         family = [least, most, *sharing(*middle)]
@@ -116,7 +115,7 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     }
     rounded = [score and round(score, 6) for score in found]
     about = family, None, remarks or None, group.why, different, held or None, rounded
-    return [group.id, kind, members, sets, chain, *about]
+    return [group.id, kind, members, sets, chain, *about, in_words(group.near_because)]
 
 
 def _folder_pair(pair: FolderPair, names: Names) -> list[Any]:

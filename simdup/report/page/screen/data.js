@@ -73,7 +73,7 @@ function spanOf(members) {
   return members.length ? { least: shares[0], most: shares.at(-1), exact: members.every(({ exact }) => exact) } : null;
 }
 
-function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held, scores]) {
+function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held, scores, because]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   // What members hold besides their text, where that is other content than the first one has.
@@ -99,6 +99,9 @@ function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, diff
     // The kinds of sameness that there are in it.
     kinds: [...ofAnswers, kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', ...KINDS.slice(1, 3).filter((_, place) => sets.some((contents) => contents.slice(1).some((count) => count < 0 === Boolean(place))))],
     identical,
+    // Why it is near, and how many members are only related to the first one.
+    because,
+    aside: kind === RELATED ? 0 : members.filter((member) => member.isRelated).length,
     // Names of versions from the oldest to the newest, and what changed; null for other groups.
     chain,
     sharing,

@@ -66,6 +66,10 @@ function paneHead(row) {
 function groupParts(group) {
   return [
     group.chain ? make('p', { class: 'note' }, make('bdi', {}, t('chain', ...group.chain))) : null,
+    group.because || group.aside ? make('p', { class: 'note because' }, dotted([
+      group.because ? t('because', t('evidence')[group.because] ?? group.because) : '',
+      group.aside ? t('aside', group.aside) : '',
+    ])) : null,
     group.sharing ? make('p', { class: 'note' }, t('sharing', ...group.sharing)) : null,
     filled(make('ol', { class: 'members' }), group),
     unrelatedOf(group),

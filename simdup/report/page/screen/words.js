@@ -96,8 +96,8 @@ const WORDS = {
     (share) => `两个文件的相似度达到 ${share} 即归为一组。相似度是根据正文精确计算的余弦值，所用特征与指纹相同。`],
   ownShare: [(share) => `Short and very long texts need more, and an own share of at least ${share}: the part of their common wording that no other file has.`,
     (share) => `过短或过长的文本要求更高；此外，两个文件的共同内容须有 ${share} 为二者独有。`],
-  scoreMeans: [(share) => `Their score is how much of the shorter text stands in the longer one, times their own share, unless they are nearly the same. From ${share} on they are near, below only related.`,
-    (share) => `得分为较短的正文见于较长正文的比例，再乘以二者独有的比例（几乎相同者不乘）；达到 ${share} 为近似，不足则仅为相关。`],
+  scoreMeans: [(share) => `Their score is how much of the shorter text stands in the longer one, times their own share, unless they are nearly the same. From ${share} on they are near, unless other evidence decides; the others are only related.`,
+    (share) => `得分为较短的正文见于较长正文的比例，再乘以二者独有的比例（几乎相同者不乘）；如无其他依据，达到 ${share} 为近似，不足则仅为相关。`],
   siblings: [(count) => `${plural(count, 'pair')} of files fell short of that: they are alike, but made from one pattern.`,
     (count) => `有 ${number(count)} 对文件虽然相似，但出自同一模板，未达到这一要求。`],
   identityOnly: [(kinds) => `Compared for identity only: ${kinds.map(([kind, count]) => plural(count, kind)).join(', ')}.`,
@@ -244,6 +244,13 @@ const WORDS = {
   representative: ['representative', '代表文件'],
   toKeep: [(why) => `to keep: ${why}`, (why) => `宜保留：${why}`],
   // The words of `findings.keeper`.
+  because: [(why) => `near: ${why}`, (why) => `近似：${why}`],
+  aside: [(count) => `${number(count)} more ${count === 1 ? 'is' : 'are'} related`, (count) => `另有 ${number(count)} 个仅为相关`],
+  evidence: [{}, {
+    'the same words': '字词相同', 'nothing was verified': '未经验证', 'the names tell versions': '名称显示为不同版本',
+    'one stands in the other': '一个包含在另一个之内', 'the same rare name': '同一少见的名称',
+    'many groups around are near': '周围许多组为近似', 'a high score': '得分高',
+  }],
   keepers: [{}, {
     'like all others': '与其他文件都相近', 'not inside an archive': '不在压缩包内', 'in a folder of --against': '在 --against 的文件夹内',
     'under a folder to keep': '在要保留的文件夹内', 'not under a folder to let go': '不在可清理的文件夹内', 'the newest version': '最新的版本',
