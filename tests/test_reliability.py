@@ -1827,7 +1827,7 @@ READING = [
     ("cache", "clear"),
     ("clean", "in/found.json"),
     ("clean", "in/found.json", "--text", "--near", "0.8", "--prefer-under", "in/deep", "-v"),
-    ("clean", "in/found.json", "--permanently", "--check"),
+    ("clean", "in/found.json", "--permanently", "--check", "--work-trees-too"),
     ("scan", "in", "--ignored", "in/none.jsonl"),
     ("ignore", "list", "--ignored", "in/none.jsonl"),
     ("ignore", "add", "in/a.txt", "in/a.txt"),
@@ -1879,7 +1879,7 @@ def test_no_command_that_reads_changes_anything(run, write, english, place):
     assert codes["scan in --format json"] == codes["cache info"] == codes["index info in/x"] == 0
     assert codes["scan --index in/x"] == codes["index update ELSEWHERE"] == 0
     assert codes["clean in/found.json"] == 0
-    assert codes["clean in/found.json --permanently --check"] == 1
+    assert codes["clean in/found.json --permanently --check --work-trees-too"] == 1
     assert snapshot(".") == before
     assert set(os.listdir(place.parent)) - {*outside} == {place.name, "index"}
 

@@ -105,9 +105,12 @@ def forms_of(
         known = np.column_stack((np.arange(len(family)), family))[form < 0]
         together = components(np.concatenate((known, close)), len(texts))
         together[form >= 0] = np.flatnonzero(form >= 0)
-        suspects = _without_history(large, together, texts)
+        if not len(suspects := _without_history(large, together, texts)):
+            continue
         chosen = np.isin(together, _formed(suspects, together, source))
         form[chosen] = together[chosen]
+    if (form < 0).all():
+        return Forms(form, family)
     versions = _versions(large, form, pairs, texts)
     return Forms(form, np.where(form >= 0, versions, family))
 

@@ -115,5 +115,6 @@ def sharing(similarity: float, own_share: float) -> tuple[str, int]:
         return "", 0
     bounds = ((0.6, "some"), (0.45, "half"), (0.2, "most"), (0, "nearly all"))
     part = next(part for bound, part in bounds if own_share >= bound)
-    weight = max(own_share * (1 - similarity) / (1 - own_share * similarity), _LEAST_WEIGHT)
+    others = 1 - own_share * similarity
+    weight = max(own_share * (1 - similarity) / others, _LEAST_WEIGHT) if others > 0 else 1
     return part, max(1, round(2 / weight - 2))

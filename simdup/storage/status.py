@@ -15,8 +15,8 @@ from simdup.records import Source
 SETTLED_NS = 2_000_000_000
 
 _STATUS, _BITS = struct.Struct("<QQQQ"), (1 << 64) - 1
-# Times from this one on, in 1896, are read as they were: 2**64 ns later they begin again.
-_FIRST_TIME_NS = -(1 << 61)
+# Times from this one on, in 1901, are read as they were: 2**64 ns later they begin again.
+_FIRST_TIME_NS = -(2**31) * 10**9
 
 #: The bytes of a `status`.
 STATUS_SIZE = _STATUS.size

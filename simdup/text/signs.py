@@ -13,6 +13,7 @@ kinds below), and which sign.
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
@@ -54,6 +55,9 @@ _KINDS = {
     **dict.fromkeys(("..", "...", *"_|'\"·•‣⁃∙・‧※†‡′″‴…‥⋯↩「」『』〝〞〟\ufffd"), PLAIN),
     **dict.fromkeys("&@^□%‰‱٪/", SIGN),
 }
+# The letters of Chinese and its neighbours begin here.
+_FIRST_WIDE = 0x2E80
+
 # Several characters for one sign.
 _SAME = str.maketrans("−‐‒–□✓✔✅✗✘❌。、", "----☐☑☑☑☒☒☒.,")
 _OF_CATEGORY = {
@@ -83,9 +87,12 @@ def _sign_table(size: int) -> Keys:
     # A character that may compose with the one before it counts with that one.
     entries = np.where(table.joins, 0, letters[starts + table.length] - letters[starts])
     folded = table.folded[starts].astype(np.int64)
-    entries[0x2E80:][entries[0x2E80:] > 0] |= WIDE
-    is_variant = np.isin(folded, [*representatives()]) & (table.length == 1)
-    entries[is_variant] |= VARIANT << KIND_AT | folded[is_variant] << SIGN_AT
+    if size > _FIRST_WIDE:
+        entries[_FIRST_WIDE:][entries[_FIRST_WIDE:] > 0] |= WIDE
+        is_variant = np.zeros(sys.maxunicode + 1, bool)
+        is_variant[[*representatives()]] = True
+        is_variant = is_variant[folded] & (table.length == 1)
+        entries[is_variant] |= VARIANT << KIND_AT | folded[is_variant] << SIGN_AT
     for code in range(size):
         category = unicodedata.category(character := chr(code))
         if category not in _UNMARKED:
@@ -126,9 +133,12 @@ def sequence_of(around: Sequence[Indices], first: Mask) -> Indices:
     is_ruler = ((b1 == b2) & ((before == DASH) | (b1 == _EQUALS))) | (
         (a1 == a2) & ((one == DASH) | (a1 == _EQUALS))
     )
-    is_drawn = is_drawn | ((kind == LEADING) & is_ruler)
-    # A comma with neither a blank nor Han beside it parts the cells of a table.
-    comma = (kind == COMMA) & (ends | ((b1 & WIDE) > 0))
+    # An arrow may be written with two dashes, which typesetting makes one.
+    is_drawn = is_drawn | ((kind == LEADING) & (is_ruler | (before == DASH)))
+    # A comma with neither a blank nor Han beside it parts the cells of a table. A line may end
+    # between Han and the comma.
+    is_wide = ((b1 & WIDE) > 0) | ((before == NEWLINE) & ((b2 & WIDE) > 0))
+    comma = (kind == COMMA) & (ends | is_wide)
     star = ((b1 & LETTERS) > 0) & ((a1 & LETTERS) > 0)
     star = (kind == STAR) & (star | (is_between & (one == BLANK) & ((a2 & LETTERS) > 0)))
     # A dash, or the first of two, is a minus if no word is before it and a number behind it. A

@@ -113,7 +113,7 @@ def test_help_and_completion_import_nothing_that_a_command_runs(
 @pytest.mark.parametrize("options", [(), ("--no-cache",)])
 def test_a_small_scan_imports_only_what_it_uses(folder, write, english, options):
     for number in range(10):
-        write(f"in/{number}", f"{english} {number}")
+        write(f"in/{number}", f"{english} {number % 2}")
 
     found = imported(["scan", "in", *options], folder)
 

@@ -353,7 +353,7 @@ def test_the_end_says_what_can_go_and_what_needs_a_look():
         ([0.818], "score 82 %"),
         ([0.9999], "score 99 %"),
         ([1.0], "score 100 %"),
-        ([0.62, 0.82, 0.7], "score 62 to 82 %"),
+        ([0.82, 0.97, 0.9], "score 82 to 97 %"),
         ([0.816, 0.82], "score 82 %"),
     ],
 )

@@ -360,10 +360,12 @@ def of_scores():
         ("letters/d", 0.5, 1.0, 100),
     )
     members = (
-        member(path, similarity=alike, own_share=own, features=features)
+        member(path, similarity=alike, own_share=own, features=features)._replace(
+            tier="related" if path == "letters/c" else "near"
+        )
         for path, alike, own, features in others
     )
-    return Group(1, Kind.NEAR, 20, (first, *members), score=1.0)
+    return Group(1, Kind.NEAR, 20, (first._replace(tier="near"), *members), score=1.0)
 
 
 def test_the_score_is_what_a_reader_sees_and_its_figures_stand_behind_it(rendered):
