@@ -69,8 +69,13 @@ _OF_CATEGORY = {
 # Of the lines, blocks and geometric shapes, which are drawings and bullets, a box alone is a sign.
 _DRAWN = re.compile("[\u2500-\u25a0\u25a2-\u25ff\u2800\U0001fb00-\U0001fbff]")
 _RAISED = re.compile("[\u2070-\u209f\u00b2\u00b3\u00b9]")
-# Categories of characters without an entry of their own: most letters, marks, what nobody sees.
-_UNMARKED = frozenset(("Lo", "Ll", "Cn", "Co", "Cs", "Mn", "Mc", "Me", "Cf"))
+#: Categories of characters without an entry of their own: most letters, marks, what nobody sees.
+UNMARKED = frozenset(("Lo", "Ll", "Cn", "Co", "Cs", "Mn", "Mc", "Me", "Cf"))
+
+#: Ranges of such characters alone, over which no time is spent.
+LETTERS_ONLY = (
+    *((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xAC00, 0xD7A4), (0xD800, 0xF900), (0x20000, 0xE0000)),
+)
 
 
 def sign_table(codes: CodePoints) -> Keys:
@@ -93,9 +98,12 @@ def _sign_table(size: int) -> Keys:
         is_variant[[*representatives()]] = True
         is_variant = is_variant[folded] & (table.length == 1)
         entries[is_variant] |= VARIANT << KIND_AT | folded[is_variant] << SIGN_AT
-    for code in range(size):
+    may_be_marked = np.ones(size, bool)
+    for begin, end in LETTERS_ONLY:
+        may_be_marked[begin:end] = False
+    for code in np.flatnonzero(may_be_marked).tolist():
         category = unicodedata.category(character := chr(code))
-        if category not in _UNMARKED:
+        if category not in UNMARKED:
             entries[code] |= _entry(character, category, has_letters=entries[code] > 0)
     return entries.astype(np.uint32)
 

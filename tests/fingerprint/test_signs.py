@@ -136,3 +136,9 @@ def test_the_first_signs_that_differ_are_named():
     assert signs.first_signs("a 5 € and -5", "a 5 € and 5") == ("-", "")
     assert signs.first_signs("a ≤ 5", "a ≥ 5 + 1") == ("≤", "≥")
     assert signs.first_signs("a + b", "a + b") == ("", "")
+
+
+def test_the_ranges_without_marks_have_no_character_with_an_entry_of_its_own():
+    for begin, end in table.LETTERS_ONLY:
+        found = {unicodedata.category(chr(code)) for code in range(begin, end)}
+        assert found <= table.UNMARKED
