@@ -179,7 +179,7 @@ class Review:
     def _action(self, group: int, keep: FileId, file: FileId) -> Action | None:
         """The action on a file; None if it cannot be compared with the kept one.
 
-        Whoever was shown the two needs no other word to let the newest version go, or a file with
+        A person who was shown both files consents to removing the newest version, and a file with
         other facts.
         """
         made = Action(0, group, keep, self._act, file, None, DROPPED)

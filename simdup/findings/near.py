@@ -68,7 +68,7 @@ class Tiers:
         """The group with the tier of each member, and why it is near."""
         if group.kind is Kind.SAME_PATTERN:
             return group
-        words = [each.document.identity.words for each in group.members]
+        words = [member.document.identity.words for member in group.members]
         because, of_first = self._because(group, words), words[0]
         if because.keys() <= {of_first} and words.count(of_first) < 2:
             # If no text is near the central one, one of several copies shall lead the group.
@@ -77,8 +77,8 @@ class Tiers:
         tiers = [NEAR if word in because else RELATED for word in words]
         members = zip(group.members, tiers, words, strict=True)
         decided = [
-            each._replace(tier=tier, near_because=because.get(word, ""))
-            for each, tier, word in members
+            member._replace(tier=tier, near_because=because.get(word, ""))
+            for member, tier, word in members
         ]
         decided[0] = decided[0]._replace(near_because="")
         return group._replace(members=tuple(decided))
@@ -87,17 +87,17 @@ class Tiers:
         """The evidence for the words of each member that is near the first one, and of that one."""
         if group.versions and (group.score is None or group.score >= HISTORY_SCORE):
             return dict.fromkeys(words, "history")
-        first, found = group.members[0], {words[0]: "words"}
+        first, because = group.members[0], {words[0]: "words"}
         both = zip(group.members, words, strict=True)
-        of_first = [member.document.path for member, its_words in both if its_words in found]
+        of_first = [member.document.path for member, its_words in both if its_words in because]
         for member, its_words in zip(group.members, words, strict=True):
-            if its_words not in found:
+            if its_words not in because:
                 pair = pair_of(member, first, self._recipe)
                 if NAME_SCORE <= (pair.score or 0) < FEW_NEAR_SCORE:
                     pair = self._placed(pair, group, of_first, member.document.path)
                 if evidence := near_because(pair):
-                    found[its_words] = evidence
-        return found
+                    because[its_words] = evidence
+        return because
 
     def _placed(self, pair: Pair, group: Group, of_first: Sequence[str], path: str) -> Pair:
         """A pair with what the names and folders of its files tell; `of_first` have one text."""
@@ -123,7 +123,7 @@ class _Names:
 
     def __init__(self, groups: Iterable[Group], documents: Iterable[Document]) -> None:
         near = (group for group in groups if group.kind is Kind.NEAR)
-        paths = list({each.document.path for group in near for each in group.members})
+        paths = list({member.document.path for group in near for member in group.members})
         self._names, number = dict[str, list[_Name]](), Counter[_Name]()
         for path, (stem, mark) in zip(paths, names_of(paths), strict=True):
             self._names[path] = [("beginning", _beginning(path))]
@@ -135,7 +135,7 @@ class _Names:
         series = Counter(names[-1] for names in self._names.values())
         split = os.path.split
         folders = {split(path)[0] for path, names in self._names.items() if series[names[-1]] > 1}
-        beside = (split(each.path) for each in documents)
+        beside = (split(document.path) for document in documents)
         stems = stems_of(name for folder, name in beside if folder in folders)
         number.update(("series", stem) for stem in stems)
         self._rare = {name for name, files in number.items() if files <= MOST_OF_A_NAME}
@@ -177,7 +177,7 @@ class _Around:
         few of them are only just related: then a near pair stands out.
         """
         above, own, counts = {*_folders(other)}, {*_folders(place)}, self._own.get(place, False)
-        for folder in (each for each in _folders(one) if each in above):
+        for folder in (folder for folder in _folders(one) if folder in above):
             is_own = folder in own and place in self._own
             number = self._groups[folder] - is_own
             if number >= ENOUGH_AROUND or (not folder and number >= LEAST_AROUND):
@@ -188,7 +188,7 @@ class _Around:
 
 def _place(group: Group) -> str:
     """The path by which a group is in folders."""
-    return min(each.document.path for each in group.members)
+    return min(member.document.path for member in group.members)
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -70,9 +70,9 @@ def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
     been filled in.
     """
     texts = np.bincount(family)
-    found = readings(tokens, family)
-    place, size, n = found.place, found.size, texts[found.family]
-    ids = span_hashes(tokens.ids, found.begin, found.begin + size)
+    read = readings(tokens, family)
+    place, size, n = read.place, read.size, texts[read.family]
+    ids = span_hashes(tokens.ids, read.begin, read.begin + size)
     order = np.lexsort((ids, place))
     is_new = np.ones(len(order), bool)
     is_new[1:] = (np.diff(place[order]) != 0) | (np.diff(ids[order]) != 0)
@@ -87,31 +87,31 @@ def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
     begins, usual = np.flatnonzero(is_new), np.zeros(len(n), np.int64)
     np.maximum.at(usual, place[order][begins], np.diff(begins, append=len(order)))
     is_own &= usual <= USUAL * n
-    is_filled &= is_own | _are_crossing(found, ids, different, is_filled & is_short & ~is_own)
+    is_filled &= is_own | _are_crossing(read, ids, different, is_filled & is_short & ~is_own)
     words = np.bincount(place, size, len(n)) * (different > 1)
-    filled = np.bincount(found.family, words * (is_filled & is_short), len(texts))
-    every = np.bincount(found.family, words, len(texts))
+    filled = np.bincount(read.family, words * (is_filled & is_short), len(texts))
+    every = np.bincount(read.family, words, len(texts))
     numbers = np.insert(np.cumsum(are_numbers), 0, 0)
-    is_number = numbers[found.begin + size] - numbers[found.begin] == size
+    is_number = numbers[read.begin + size] - numbers[read.begin] == size
     is_number = at_each_place(~is_number) == 0
-    chosen = is_filled & is_short & found.is_inner & ~(is_number & _are_repeated(found, ids))
-    of_family = np.bincount(found.family[chosen], minlength=len(texts))
+    chosen = is_filled & is_short & read.is_inner & ~(is_number & _are_repeated(read, ids))
+    of_family = np.bincount(read.family[chosen], minlength=len(texts))
     return (of_family >= LEAST_PLACES) & (2 * filled >= every)
 
 
-def _are_crossing(found: Readings, ids: Hashes, different: Indices, some: Mask) -> Mask:
+def _are_crossing(read: Readings, ids: Hashes, different: Indices, some: Mask) -> Mask:
     """Which of these places (places,) have readings that recur as they do in no history.
 
     At two places with d and e `different` readings, texts with a history have at most d + e - 1
     combinations of both: the test of four gametes (Hudson and Kaplan, "Statistical properties of
     the number of recombination events in the history of a sample of DNA sequences", 1985).
     """
-    order = np.argsort(found.place, kind="stable")
-    ids, n = ids[order], np.bincount(found.place)
+    order = np.argsort(read.place, kind="stable")
+    ids, n = ids[order], np.bincount(read.place)
     first, places, are_crossing = np.cumsum(n) - n, np.flatnonzero(some), np.zeros(len(n), bool)
     for step in range(1, MOST_CROSSING + 1):
         one, other = places[:-step], places[step:]
-        is_pair = found.family[one] == found.family[other]
+        is_pair = read.family[one] == read.family[other]
         one, other = one[is_pair], other[is_pair]
         of_pair = np.repeat(np.arange(len(one)), n[one])
         text = np.arange(len(of_pair)) - np.searchsorted(of_pair, of_pair)
@@ -123,16 +123,16 @@ def _are_crossing(found: Readings, ids: Hashes, different: Indices, some: Mask) 
     return are_crossing
 
 
-def _are_repeated(found: Readings, ids: Hashes) -> Mask:
+def _are_repeated(read: Readings, ids: Hashes) -> Mask:
     """Whether each text has at each place what it has at an earlier one of its family; (places,).
 
     `ids` (readings,) is equal for equal readings.
     """
-    order = np.argsort(found.place, kind="stable")
-    begins = np.flatnonzero(np.diff(found.place[order], prepend=-1))
-    of_text = mix64(ids + found.text.astype(np.uint64) * np.uint64(WORD_STEP))
+    order = np.argsort(read.place, kind="stable")
+    begins = np.flatnonzero(np.diff(read.place[order], prepend=-1))
+    of_text = mix64(ids + read.text.astype(np.uint64) * np.uint64(WORD_STEP))
     of_place = np.add.reduceat(of_text[order], begins) if len(begins) else of_text
-    are_repeated = np.ones(len(found.family), bool)
+    are_repeated = np.ones(len(read.family), bool)
     are_repeated[np.unique(of_place, return_index=True)[1]] = False
     return are_repeated
 
@@ -170,8 +170,8 @@ def _at_places(begin: Indices, size: Indices, counts: Indices, family: Indices) 
     is_read = np.bincount(place, size, len(owner)) > 0
     kept, numbers = is_read[place], np.cumsum(is_read) - 1
     text = np.repeat(np.arange(len(family)), counts)[kept]
-    found = text, numbers[place[kept]], begin[kept], size[kept]
-    return Readings(*found, owner[is_read], is_inner[is_read])
+    by_reading = text, numbers[place[kept]], begin[kept], size[kept]
+    return Readings(*by_reading, owner[is_read], is_inner[is_read])
 
 
 class _Pairs(NamedTuple):
