@@ -89,7 +89,7 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
 def _with_tier(found: Comparison) -> Comparison:
     """The comparison with the score and the tier that a group of the two files has."""
     from simdup.findings.near import Tiers  # noqa: PLC0415  slow to import
-    from simdup.findings.versions import with_versions  # noqa: PLC0415  slow to import
+    from simdup.findings.versions import Names, with_versions  # noqa: PLC0415  slow to import
 
     if found.kind is None:
         return replace(found, score=None, tier=None, near_because="")
@@ -101,8 +101,10 @@ def _with_tier(found: Comparison) -> Comparison:
     )
     recipe = found.settings.recipe
     score = best_score(pair, recipe)
-    (group,) = with_versions([Group(1, found.kind, found.distance, pair, score=score)], sides)
-    group = Tiers([group], sides, recipe).decided(group)
+    group = Group(1, found.kind, found.distance, pair, score=score)
+    names = Names([group], sides)
+    (group,) = with_versions([group], names)
+    group = Tiers([group], names, recipe).decided(group)
     return replace(found, score=score, tier=group.tier, near_because=group.near_because)
 
 

@@ -32,11 +32,12 @@ def with_findings(result: ScanResult, roots: Sequence[str], matching: Matching) 
         return replace(result, patterns=with_sets((), result.patterns)[1])
     from simdup.findings.folders import folder_pairs  # noqa: PLC0415  slow to import
     from simdup.findings.near import Tiers  # noqa: PLC0415  slow to import
-    from simdup.findings.versions import with_versions  # noqa: PLC0415  slow to import
+    from simdup.findings.versions import Names, with_versions  # noqa: PLC0415  slow to import
 
     compare = matching.similarities if result.settings.verified else None
-    groups = with_versions(result.groups, matching.documents, compare)
-    tiers = Tiers(groups, result.documents, result.settings.recipe)
+    names = Names(result.groups, matching.documents)
+    groups = with_versions(result.groups, names, compare)
+    tiers = Tiers(groups, names, result.settings.recipe)
     in_order = sorted(map(tiers.decided, groups), key=lambda group: group.tier == RELATED)
     groups = tuple(group._replace(id=number) for number, group in enumerate(in_order, 1))
     folders = folder_pairs(groups, result.documents, result.skipped, roots) if roots else ()

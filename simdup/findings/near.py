@@ -5,8 +5,8 @@
 - A name is rare if 2 to 10 files have it. Two texts with the same rare name are versions from a
   lower score on.
 - Where at least 30 % of the groups around a pair are near, a collection keeps versions, and
-  the usual score is enough. Elsewhere nearly all of both texts must be the same, unless scores
-  tell clearly: hardly any related group around has a score that is almost high enough.
+  the usual score is enough. Elsewhere nearly all of both texts must be the same.
+- Where scores leave a gap, a lower score is enough: hardly any group around is a bit less alike.
 
 Tiers are decided before a file is chosen to lead its group, so that it is one of a near pair, and
 again for the groups that got another leader.
@@ -15,12 +15,13 @@ again for the groups that got another leader.
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
-from simdup.findings.versions import names_of, stems_of
+from simdup.findings.versions import Names, folder_and_name
 from simdup.match.tiers import (
     FEW_NEAR_SCORE,
     HISTORY_SCORE,
@@ -33,7 +34,7 @@ from simdup.match.tiers import (
     pair_of,
 )
 from simdup.recipe import Recipe
-from simdup.records import Document, Group, Kind
+from simdup.records import Group, Kind
 
 #: A name of more files says nothing, such as that of every README.
 MOST_OF_A_NAME = 10
@@ -44,9 +45,9 @@ ENOUGH_AROUND = 15
 #: Fewer groups around a pair say nothing.
 LEAST_AROUND = 5
 
-#: Related groups with this score are doubtful. Where a smaller share of the groups around a pair is
-#: doubtful, near pairs stand out. In real collections with few near groups it is .07 or more.
-DOUBTFUL_SCORE, LEAST_DOUBTFUL = 0.6, 0.05
+#: Scores leave a gap below a pair if less than MOST_IN_GAP of ENOUGH_AROUND groups around it are
+#: related with a score that is lower by GAP_BEGIN to GAP_END.
+GAP_BEGIN, GAP_END, MOST_IN_GAP = 0.05, 0.2, 0.05
 
 # What a name is, and its parts.
 _Name: TypeAlias = tuple[object, ...]
@@ -55,33 +56,41 @@ _Name: TypeAlias = tuple[object, ...]
 class Tiers:
     """Decides the tiers of groups by what is known of all groups and files of a scan."""
 
-    def __init__(
-        self, groups: Iterable[Group], documents: Iterable[Document], recipe: Recipe
-    ) -> None:
-        """Count the groups that are near whatever is around them."""
-        self._groups, self._documents, self._recipe = list(groups), list(documents), recipe
-        near = (group for group in self._groups if group.kind is Kind.NEAR)
-        self._around = _Around(())
-        self._around = _Around([self.decided(group) for group in near])
+    def __init__(self, groups: Iterable[Group], names: Names, recipe: Recipe) -> None:
+        """Decide which groups are near whatever is around them."""
+        self._names, self._recipe = names, recipe
+        self._around = _Around([])
+        # Groups by id, and their tiers, which groups around may change if texts are in doubt.
+        self._decided: dict[int, tuple[Group, Group]] = {}
+        self._in_doubt = set[int]()
+        for group in groups:
+            if group.kind is Kind.NEAR:
+                self._decided[group.id] = group, self._decide(group)
+        self._around = _Around(decided for _, decided in self._decided.values())
 
     def decided(self, group: Group) -> Group:
         """The group with the tier of each member, and why it is near."""
         if group.kind is Kind.SAME_PATTERN:
             return group
+        before, decided = self._decided.get(group.id, (None, group))
+        is_known = before is group and group.id not in self._in_doubt
+        return decided if is_known else self._decide(group)
+
+    def _decide(self, group: Group) -> Group:
         words = [member.document.identity.words for member in group.members]
         because, of_first = self._because(group, words), words[0]
         if because.keys() <= {of_first} and words.count(of_first) < 2:
             # If no text is near the central one, one of several copies shall lead the group.
             copies = {word for word, number in Counter(words).items() if number > 1}
             because = dict.fromkeys(copies, "words")
-        tiers = [NEAR if word in because else RELATED for word in words]
-        members = zip(group.members, tiers, words, strict=True)
-        decided = [
-            member._replace(tier=tier, near_because=because.get(word, ""))
-            for member, tier, word in members
-        ]
-        decided[0] = decided[0]._replace(near_because="")
-        return group._replace(members=tuple(decided))
+        members = tuple(
+            member._replace(
+                tier=NEAR if word in because else RELATED,
+                near_because=because.get(word, "") if place else "",
+            )
+            for place, (member, word) in enumerate(zip(group.members, words, strict=True))
+        )
+        return group._replace(members=members)
 
     def _because(self, group: Group, words: Sequence[object]) -> dict[object, str]:
         """The evidence for the words of each member that is near the first one, and of that one."""
@@ -94,6 +103,7 @@ class Tiers:
             if its_words not in because:
                 pair = pair_of(member, first, self._recipe)
                 if NAME_SCORE <= (pair.score or 0) < FEW_NEAR_SCORE:
+                    self._in_doubt.add(group.id)
                     pair = self._placed(pair, group, of_first, member.document.path)
                 if evidence := near_because(pair):
                     because[its_words] = evidence
@@ -101,18 +111,18 @@ class Tiers:
 
     def _placed(self, pair: Pair, group: Group, of_first: Sequence[str], path: str) -> Pair:
         """A pair with what the names and folders of its files tell; `of_first` have one text."""
-        rare = self._names.rare(path)
-        is_named = any(rare & self._names.rare(other) for other in of_first)
-        around = self._around.share(_place(group), of_first[0], path)
-        return pair._replace(is_named=is_named, around=around)
+        rare = self._rare_names.of(path)
+        if any(rare & self._rare_names.of(other) for other in of_first):
+            return pair._replace(is_named=True)
+        around, has_gap = self._around.pair(group, of_first[0], path, pair.score or 0)
+        return pair._replace(around=around, has_gap=has_gap)
 
     @cached_property
-    def _names(self) -> _Names:
-        """The rare names, which are only counted if they are needed."""
-        return _Names(self._groups, self._documents)
+    def _rare_names(self) -> _RareNames:
+        return _RareNames(self._names)
 
 
-class _Names:
+class _RareNames:
     """The rare names of the files in groups of near texts.
 
     A file has three names: what precedes the first dot, the stem without marks of versions and
@@ -121,26 +131,26 @@ class _Names:
     other dates or numbers are a series.
     """
 
-    def __init__(self, groups: Iterable[Group], documents: Iterable[Document]) -> None:
-        near = (group for group in groups if group.kind is Kind.NEAR)
-        paths = list({member.document.path for group in near for member in group.members})
-        self._names, number = dict[str, list[_Name]](), Counter[_Name]()
-        for path, (stem, mark) in zip(paths, names_of(paths), strict=True):
-            self._names[path] = [("beginning", _beginning(path))]
+    def __init__(self, names: Names) -> None:
+        self._names, number, series = dict[str, list[_Name]](), Counter[_Name](), Counter[str]()
+        for path, (stem, mark) in names.of_path.items():
+            own = self._names[path] = [("beginning", _beginning(path))]
             if stem:
-                self._names[path].append(("stem", stem, mark.dates, mark.numbers))
-            number.update(self._names[path])
+                own.append(("stem", stem, mark.dates, mark.numbers))
+                series[stem] += 1
+            number.update(own)
+        folders = set[str]()
+        for path, (stem, _) in names.of_path.items():
             if stem:
                 self._names[path].append(("series", stem))
-        series = Counter(names[-1] for names in self._names.values())
-        split = os.path.split
-        folders = {split(path)[0] for path, names in self._names.items() if series[names[-1]] > 1}
-        beside = (split(document.path) for document in documents)
-        stems = stems_of(name for folder, name in beside if folder in folders)
-        number.update(("series", stem) for stem in stems)
+            if series[stem] > 1:
+                folders.add(folder_and_name(path)[0])
+        for folder in folders:
+            for stem, files in names.in_folder(folder).items():
+                number["series", stem] += files
         self._rare = {name for name, files in number.items() if files <= MOST_OF_A_NAME}
 
-    def rare(self, path: str) -> set[_Name]:
+    def of(self, path: str) -> set[_Name]:
         """The names of a file that only few files have."""
         return self._rare.intersection(self._names.get(path, ()))
 
@@ -152,38 +162,51 @@ def _beginning(path: str) -> str:
 
 
 class _Around:
-    """How many groups of near texts are in each folder, and how many of them are near.
+    """The groups of near texts in each folder, and which of them are near.
 
     A group is in all folders above the first of its paths, in the order of names.
     """
 
     def __init__(self, groups: Iterable[Group]) -> None:
-        self._groups, self._near, self._doubtful = Counter[str](), Counter[str](), Counter[str]()
-        self._own = dict[str, bool]()
+        self._groups = dict[str, tuple[bool, float | None]]()
         for group in groups:
-            path = _place(group)
             # Short texts count as others here: they are as near as others of their folder.
-            counts = self._own[path] = group.tier == NEAR or is_near(group.score)
-            is_doubtful = not counts and (group.score or 0) >= DOUBTFUL_SCORE
-            for folder in _folders(path):
-                self._groups[folder] += 1
-                self._near[folder] += counts
-                self._doubtful[folder] += is_doubtful
+            is_counted = group.tier == NEAR or is_near(group.score)
+            is_by_score = {member.near_because for member in group.members} <= {"", "score"}
+            self._groups[_place(group)] = is_counted, group.score if is_by_score else None
+        self._places = sorted(self._groups)
+        self._inside = dict[str, tuple[int, int, list[float]]]()
 
-    def share(self, place: str, one: str, other: str) -> float | None:
-        """The share of near ones among the groups around two files.
+    def pair(self, group: Group, one: str, other: str, score: float) -> tuple[float | None, bool]:
+        """The share of near groups around two files of a group, and whether scores leave a gap.
 
-        The group at `place` is theirs, and does not count. None if there are too few groups, or if
-        few of them are only just related: then a near pair stands out.
+        Their own group does not count. The share is None if there are too few groups.
         """
-        above, own, counts = {*_folders(other)}, {*_folders(place)}, self._own.get(place, False)
+        place = _place(group)
+        above, own = {*_folders(other)}, {*_folders(place)} if place in self._groups else set()
         for folder in (folder for folder in _folders(one) if folder in above):
-            is_own = folder in own and place in self._own
-            number = self._groups[folder] - is_own
+            number, near, scores = self._in_folder(folder)
+            if folder in own:
+                number, near = number - 1, near - self._groups[place][0]
             if number >= ENOUGH_AROUND or (not folder and number >= LEAST_AROUND):
-                few = self._doubtful[folder] < LEAST_DOUBTFUL * number
-                return None if few else (self._near[folder] - counts * is_own) / number
-        return None
+                first, end = (bisect_left(scores, score - below) for below in (GAP_END, GAP_BEGIN))
+                has_gap = number >= ENOUGH_AROUND and end - first < MOST_IN_GAP * number
+                return near / number, has_gap
+        return None, False
+
+    def _in_folder(self, folder: str) -> tuple[int, int, list[float]]:
+        """How many groups are in a folder, how many of them near, and scores in ascending order.
+
+        Groups that are near for another reason than their score are left out of the scores.
+        """
+        if folder not in self._inside:
+            first = bisect_left(self._places, folder and folder + os.sep)
+            after = chr(ord(os.sep) + 1)
+            end = bisect_left(self._places, folder + after) if folder else None
+            groups = [self._groups[place] for place in self._places[first:end]]
+            scores = sorted(score for _, score in groups if score is not None)
+            self._inside[folder] = len(groups), sum(near for near, _ in groups), scores
+        return self._inside[folder]
 
 
 def _place(group: Group) -> str:

@@ -155,12 +155,12 @@ class _Named(NamedTuple):
     @property
     def folder(self) -> str:
         """The path of its folder."""
-        return _split(self.document.path)[0]
+        return folder_and_name(self.document.path)[0]
 
     @property
     def name(self) -> str:
         """The name of the file."""
-        return _split(self.document.path)[1]
+        return folder_and_name(self.document.path)[1]
 
 
 # The documents of each text of a group.
@@ -186,20 +186,17 @@ class _Chain(NamedTuple):
 
 
 def with_versions(
-    groups: Iterable[Group],
-    documents: Sequence[Document],
+    groups: Sequence[Group],
+    names: Names,
     similarities: Callable[[Pairs], Sequence[float]] | None = None,
 ) -> tuple[Group, ...]:
     """The groups, each with its chain of versions if it is one.
 
-    `documents` are all that were scanned. `similarities` returns the exact similarities of pairs
+    `names` has the names in these groups. `similarities` returns the exact similarities of pairs
     of documents, whose texts it reads again; without it only words tell versions, and nothing is
     known about what changed.
     """
-    groups = tuple(groups)
-    names = Names(documents)
-    copies = zip(groups, _copies(groups), strict=True)
-    chains = [chain for group, of in copies if (chain := names.chain(group, of)) is not None]
+    chains = [chain for group in groups if (chain := names.chain(group)) is not None]
     alike = _similarities(chains, similarities)
     found: dict[int, tuple[Version, ...]] = {}
     for chain in chains:
@@ -216,10 +213,10 @@ def are_versions(one: Document, other: Document) -> bool:
 
     Dates, numbers and times do not: they may also count the members of a series.
     """
-    pair = tuple(each._replace(features_digest=each.text_digest) for each in (one, other))
-    near = (Member(each, b"", Kind.NEAR, 0, None) for each in pair)
-    (group,) = with_versions([Group(1, Kind.NEAR, 0, tuple(near))], pair)
-    return bool(group.versions)
+    pair = [file._replace(features_digest=file.text_digest) for file in (one, other)]
+    members = tuple(Member(document, b"", Kind.NEAR, 0, None) for document in pair)
+    group = Group(1, Kind.NEAR, 0, members)
+    return bool(with_versions([group], Names([group], pair))[0].versions)
 
 
 def name_of(path: str) -> Name:
@@ -233,7 +230,7 @@ def names_of(paths: Iterable[str]) -> list[Name]:
 
     The names are searched as one text with a line for each, in a third of the time.
     """
-    names = [_split(path)[1] for path in paths]
+    names = [folder_and_name(path)[1] for path in paths]
     said: list[dict[str, list[Any]]] = [{} for _ in names]
     text, pieces = _as_lines(names), list[str]()
     at = line = 0
@@ -261,7 +258,7 @@ def stems_of(names: Iterable[str]) -> list[str]:
     return _stems_on(_MARK.sub(" ", _as_lines(names)))[: len(names)]
 
 
-def _split(path: str) -> tuple[str, str]:
+def folder_and_name(path: str) -> tuple[str, str]:
     """The path of a file's folder, with the separator at its end, and the file's name."""
     begin = path.rfind(os.sep) + 1
     return path[:begin], path[begin:]
@@ -279,15 +276,22 @@ def _stems_on(lines: str) -> list[str]:
 
 
 class Names:
-    """The names of all documents that were scanned."""
+    """The names of all documents that were scanned.
 
-    def __init__(self, documents: Sequence[Document]) -> None:
-        """Keep the documents; names are counted when they are first needed."""
+    of_path: What the names of the files in groups of near texts say, by path.
+    """
+
+    def __init__(self, groups: Iterable[Group], documents: Sequence[Document]) -> None:
+        """Read the names in the groups; the names of all documents are counted when needed."""
+        near = (group.members for group in groups if group.kind is Kind.NEAR)
+        paths = {member.document.path: None for members in near for member in members}
+        self.of_path = dict(zip(paths, names_of(paths), strict=True))
         self._documents = documents
         self._stems: dict[str, Counter[str]] = {}
 
-    def chain(self, group: Group, copies: _Copies) -> _Chain | None:
+    def chain(self, group: Group) -> _Chain | None:
         """The texts of a group from the oldest to the newest, if names or times tell that."""
+        copies = self._copies(group)
         named = _in_order(copies)
         if named is None:
             return None
@@ -316,7 +320,19 @@ class Names:
                 return False
         folders, stem = {each.folder for each in named}, named[0].stem
         own = sum(each.stem == stem and each.folder in folders for each in inside)
-        return sum(self._in_folder(folder)[stem] for folder in folders) <= own
+        return sum(self.in_folder(folder)[stem] for folder in folders) <= own
+
+    def _copies(self, group: Group) -> _Copies:
+        """The documents of each text of a group; none if there are too few texts or too many."""
+        texts = dict[bytes, list[Document]]()
+        for member in group.members if group.kind is Kind.NEAR else ():
+            texts.setdefault(member.document.features_digest, []).append(member.document)
+        if not 2 <= len(texts) <= MOST_VERSIONS:
+            return []
+        return [
+            [_Named(document, *self.of_path[document.path]) for document in same]
+            for same in texts.values()
+        ]
 
     @cached_property
     def _with_name(self) -> Counter[str]:
@@ -328,12 +344,12 @@ class Names:
         """The names of the documents in each folder."""
         found: dict[str, list[str]] = {}
         for each in self._documents:
-            folder, name = _split(each.path)
+            folder, name = folder_and_name(each.path)
             found.setdefault(folder, []).append(name)
         return found
 
-    def _in_folder(self, folder: str) -> Counter[str]:
-        """The number of documents in a folder, by stem."""
+    def in_folder(self, folder: str) -> Counter[str]:
+        """The number of documents in a folder, by stem; its path ends with a separator."""
         if folder not in self._stems:
             self._stems[folder] = Counter(stems_of(self._names.get(folder, ())))
         return self._stems[folder]
@@ -351,24 +367,6 @@ def _lack_history(group: Group, named: Sequence[_Named]) -> bool:
     words = {(each.mark.worth, each.mark.versions) for each in named}
     has_history = len(named) > 2 and is_near(group.score)
     return are_others and len(words) < len(named) and not has_history
-
-
-def _copies(groups: Iterable[Group]) -> list[_Copies]:
-    """The documents of each text of each group; none if there are too few texts or too many."""
-    texts = [_by_text(group) for group in groups]
-    paths = (each.path for of_group in texts for same in of_group for each in same)
-    names = iter(names_of(paths))
-    return [
-        [[_Named(each, *next(names)) for each in same] for same in of_group] for of_group in texts
-    ]
-
-
-def _by_text(group: Group) -> list[list[Document]]:
-    """The documents of each text of a group; none if there are too few texts or too many."""
-    texts: dict[bytes, list[Document]] = {}
-    for member in group.members:
-        texts.setdefault(member.document.features_digest, []).append(member.document)
-    return list(texts.values()) if 2 <= len(texts) <= MOST_VERSIONS else []
 
 
 def _in_order(copies: _Copies) -> list[_Named] | None:

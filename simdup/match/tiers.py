@@ -7,9 +7,7 @@ and the others *related*. The first record of EVIDENCE that holds for a pair mak
 
     score = containment x own share
 
-The containment is how much of the shorter text stands in the longer one. From a similarity of
-NEARLY_SAME on the own share does not count, unless it is 0, which means that both are of one form:
-what differs is a few words, and many others may use the same clauses.
+The containment is how much of the shorter text stands in the longer one.
 
 Names and folders of files decide a tier and which file is kept, never a group or a similarity.
 `findings.near` decides the tiers of a result once, and stores them in its members.
@@ -23,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from simdup.arrays import Floats, Indices, Mask, Shares, Similarities
-from simdup.match.own_share import NEARLY_SAME
 from simdup.recipe import Recipe
 from simdup.records import Member
 from simdup.theory import contained
@@ -42,11 +39,14 @@ FEW_NEAR_SCORE = 0.97
 #: .23 or above .33.
 MANY_NEAR = 0.3
 
+#: The least score where scores leave a gap: hardly any group around is a bit less alike.
+GAP_SCORE = 0.6
+
 #: Texts with fewer features are short. They are soon alike, so they need a higher score.
 SHORT, SHORT_SCORE = 60, 0.95
 
-#: From this share on one text is contained in the other. All of 79 labelled pairs are good.
-CONTAINED = 0.99
+#: From this share on one text is contained in the other.
+CONTAINED = 0.97
 
 #: The least score of texts with the same rare name. Of 117 labelled pairs 115 are good.
 NAME_SCORE = 0.6
@@ -65,6 +65,7 @@ class Pair(NamedTuple):
     is_history: Whether they are in a chain of versions.
     is_named: Whether they have the same rare name.
     around: The share of near groups among the groups around them; None if that says nothing.
+    has_gap: Whether the scores of the groups around leave a gap below this one.
     """
 
     score: float | None
@@ -74,12 +75,20 @@ class Pair(NamedTuple):
     is_history: bool = False
     is_named: bool = False
     around: float | None = None
+    has_gap: bool = False
 
     @property
     def least_score(self) -> float:
         """The least score at which the texts are near whatever they are called."""
         are_few = self.around is not None and self.around < MANY_NEAR
-        least = FEW_NEAR_SCORE if are_few else NEAR_SCORE
+        return self._at_least(FEW_NEAR_SCORE if are_few else NEAR_SCORE)
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether the score is high enough since those of groups around are lower."""
+        return self.has_gap and (self.score or 0) >= self._at_least(GAP_SCORE)
+
+    def _at_least(self, least: float) -> float:
         return max(least, SHORT_SCORE) if self.features < SHORT else least
 
     @property
@@ -110,6 +119,7 @@ EVIDENCE = (
     ),
     Evidence("around", "many groups around are near", lambda pair: pair.is_among_near),
     Evidence("score", "a high score", lambda pair: (pair.score or 0) >= pair.least_score),
+    Evidence("gap", "no group around is nearly as alike", lambda pair: pair.stands_out),
 )
 
 
@@ -132,15 +142,14 @@ def score(
     then the containment is not known and the similarity, which is lower, takes its place. An
     unknown own share counts as 1.
 
-    >>> score(0.8, 0.9, (400, 400)), score(0.5, 1.0, (400, 100)), score(0.97, 0.1, (400, 400))
-    (0.7200000000000001, 1.0, 0.97)
+    >>> score(0.8, 0.9, (400, 400)), score(0.5, 1.0, (400, 100))
+    (0.7200000000000001, 1.0)
     """
     if similarity is None:
         return None
     shorter, longer = sorted(counts)
     containment = contained(similarity, shorter, longer) if shorter else similarity
-    is_nearly_same = own_share != 0 and similarity >= NEARLY_SAME
-    return containment if own_share is None or is_nearly_same else containment * own_share
+    return containment if own_share is None else containment * own_share
 
 
 def pair_scores(similarities: Similarities, own_shares: Shares, counts: Indices) -> Floats:
@@ -150,8 +159,7 @@ def pair_scores(similarities: Similarities, own_shares: Shares, counts: Indices)
     """
     shorter, longer = np.sort(counts, axis=1).T
     contained: Floats = np.minimum(1, similarities * np.sqrt(longer / shorter.clip(1)).clip(1))
-    is_nearly_same = (similarities >= NEARLY_SAME) & (own_shares != 0)
-    return contained * np.where(is_nearly_same | np.isnan(own_shares), 1, own_shares)
+    return contained * np.where(np.isnan(own_shares), 1, own_shares)
 
 
 def scores(members: Sequence[Member], recipe: Recipe) -> list[float | None]:

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 import simdup
 from simdup import Document, Group, Kind, Member, Settings, Source
 from simdup.findings import versions
-from simdup.findings.versions import MOST_VERSIONS, name_of, names_of, stems_of, with_versions
+from simdup.findings.versions import (
+    MOST_VERSIONS,
+    Names,
+    name_of,
+    names_of,
+    stems_of,
+    with_versions,
+)
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
 from tests.makers import html_page
@@ -328,7 +335,7 @@ def test_periods_tell_no_versions_of_texts_that_are_only_related(texts):
     (group,) = simdup.scan("in").groups
     (again,) = with_versions(
         [group._replace(score=0.5)],
-        [member.document for member in group.members],
+        Names([group], [member.document for member in group.members]),
         lambda pairs: [0.95] * len(pairs),
     )
     assert again.versions == ()
@@ -426,7 +433,9 @@ def test_chains_do_not_depend_on_the_order_of_documents(texts):
         random.Random(seed).shuffle(documents)
         random.Random(seed).shuffle(others)
         shuffled = group._replace(members=(first, *others))
-        (again,) = with_versions([shuffled], documents, lambda pairs: [0.8] * len(pairs))
+        (again,) = with_versions(
+            [shuffled], Names([shuffled], documents), lambda pairs: [0.8] * len(pairs)
+        )
         assert [each.path for each in again.versions] == [each.path for each in group.versions]
 
 
@@ -438,9 +447,8 @@ def test_a_file_in_the_root_folder_is_not_in_the_folder_of_relative_paths(other,
     )
     members = tuple(Member(each, b"", Kind.NEAR, 0, 0.9) for each in (one, two))
 
-    (group,) = with_versions(
-        [Group(1, Kind.NEAR, 0, members)], [one, two], lambda pairs: [0.9] * len(pairs)
-    )
+    group = Group(1, Kind.NEAR, 0, members)
+    (group,) = with_versions([group], Names([group], [one, two]), lambda pairs: [0.9] * len(pairs))
 
     assert len(group.versions) == length
 
@@ -451,10 +459,10 @@ def test_a_file_that_changed_meanwhile_makes_no_chain(texts, folder, monkeypatch
     tokens = Settings(Recipe(features="tokens"))
     real = versions.with_versions
 
-    def changing(groups, documents, compare):
+    def changing(groups, names, compare):
         for number in range(5):
             (folder / "in" / f"plan v{number}.txt").write_text("something else")
-        return real(groups, documents, compare)
+        return real(groups, names, compare)
 
     monkeypatch.setattr(versions, "with_versions", changing)
 

@@ -10,6 +10,7 @@ from simdup.findings.keeper import closest_first
 from simdup.match.tiers import (
     CONTAINED,
     FEW_NEAR_SCORE,
+    GAP_SCORE,
     MANY_NEAR,
     NAME_SCORE,
     NEAR,
@@ -60,6 +61,11 @@ def test_wording_that_others_share_lowers_the_score():
     (Pair(NEAR_SCORE, 0.9, SHORT - 1, around=MANY_NEAR), ""),
     (Pair(FEW_NEAR_SCORE - 0.01, 0.9, 400, around=MANY_NEAR - 0.01), ""),
     (Pair(FEW_NEAR_SCORE, 0.9, 400, around=MANY_NEAR - 0.01), "score"),
+    (Pair(GAP_SCORE, 0.9, 400, has_gap=True), "gap"),
+    (Pair(GAP_SCORE - 0.01, 0.9, 400, has_gap=True), ""),
+    (Pair(NEAR_SCORE, 0.9, 400, around=0, has_gap=True), "gap"),
+    (Pair(SHORT_SCORE - 0.01, 0.9, SHORT - 1, has_gap=True), ""),
+    (Pair(SHORT_SCORE, 0.9, SHORT - 1, around=0, has_gap=True), "gap"),
 ])  # fmt: skip
 def test_the_first_evidence_that_holds_makes_a_pair_near(pair, evidence):
     assert near_because(pair) == evidence
@@ -78,10 +84,6 @@ def test_pairs_in_arrays_are_near_by_what_texts_alone_tell(similarity, own_share
     alike, own, counts = np.array([similarity]), np.array([own_share]), np.array([counts])
 
     assert are_near(pair_scores(alike, own, counts), alike, counts).tolist() == [expected]
-
-
-def test_a_text_that_is_nearly_the_same_is_near_whatever_others_share():
-    assert score(0.95, 0.01, (400, 400)) == 0.95
 
 
 def test_pairs_in_arrays_get_the_same_scores():

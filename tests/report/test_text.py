@@ -17,6 +17,7 @@ from patience import grows_evenly
 
 from simdup.findings.identical import with_sets
 from simdup.findings.near import Tiers
+from simdup.findings.versions import Names
 from simdup.match.own_share import least_similarity
 from simdup.match.tiers import NEAR, RELATED, best_score
 from simdup.recipe import Recipe
@@ -72,7 +73,7 @@ def result(*groups, skipped=(), candidates=FOUND, **settings):
     rows = np.zeros((len(documents), 2), np.uint8)
     stats = Stats(len(documents) + len(skipped), len(documents), 2468, 1.25)
     chosen = Settings(Recipe(bits=16), **settings)
-    groups = tuple(map(Tiers(groups, documents, chosen.recipe).decided, groups))
+    groups = tuple(map(Tiers(groups, Names(groups, documents), chosen.recipe).decided, groups))
     return ScanResult(chosen, documents, rows, groups, tuple(skipped), candidates, stats)
 
 
