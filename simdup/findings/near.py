@@ -17,9 +17,9 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from simdup.findings.versions import Names, folder_and_name
 from simdup.match.tiers import (
@@ -53,72 +53,77 @@ GAP_BEGIN, GAP_END, MOST_IN_GAP = 0.05, 0.2, 0.05
 _Name: TypeAlias = tuple[object, ...]
 
 
+class _Told(NamedTuple):
+    """What the texts of a group and their names tell.
+
+    words: The words of each member.
+    because: The evidence for the words of members that are near the first one, and of that one.
+    doubts: Words, their pair with the first text and the paths of both, if folders decide.
+    """
+
+    group: Group
+    words: list[object]
+    because: dict[object, str]
+    doubts: list[tuple[object, Pair, str, str]]
+
+
 class Tiers:
     """Decides the tiers of groups by what is known of all groups and files of a scan."""
 
     def __init__(self, groups: Iterable[Group], names: Names, recipe: Recipe) -> None:
-        """Decide which groups are near whatever is around them."""
+        """Find out what each group by itself tells."""
         self._names, self._recipe = names, recipe
-        self._around = _Around([])
-        # Groups by id, and their tiers, which groups around may change if texts are in doubt.
-        self._decided: dict[int, tuple[Group, Group]] = {}
-        self._in_doubt = set[int]()
-        for group in groups:
-            if group.kind is Kind.NEAR:
-                self._decided[group.id] = group, self._decide(group)
-        self._around = _Around(decided for _, decided in self._decided.values())
+        self._told = {group.id: self._tell(group) for group in groups if group.kind is Kind.NEAR}
+        self._around = _Around(self._told.values())
 
     def decided(self, group: Group) -> Group:
         """The group with the tier of each member, and why it is near."""
         if group.kind is Kind.SAME_PATTERN:
             return group
-        before, decided = self._decided.get(group.id, (None, group))
-        is_known = before is group and group.id not in self._in_doubt
-        return decided if is_known else self._decide(group)
-
-    def _decide(self, group: Group) -> Group:
-        words = [member.document.identity.words for member in group.members]
-        because, of_first = self._because(group, words), words[0]
-        if because.keys() <= {of_first} and words.count(of_first) < 2:
+        told = self._told.get(group.id)
+        if told is None or told.group is not group:
+            told = self._tell(group)
+        words, because = told.words, told.because.copy()
+        for its_words, pair, one, other in told.doubts:
+            around, has_gap = self._around.pair(group, one, other, pair.score or 0)
+            if evidence := near_because(pair._replace(around=around, has_gap=has_gap)):
+                because[its_words] = evidence
+        if because.keys() <= {words[0]} and words.count(words[0]) < 2:
             # If no text is near the central one, one of several copies shall lead the group.
             copies = {word for word, number in Counter(words).items() if number > 1}
             because = dict.fromkeys(copies, "words")
-        members = tuple(
+        members = [
             member._replace(
-                tier=NEAR if word in because else RELATED,
-                near_because=because.get(word, "") if place else "",
+                tier=NEAR if word in because else RELATED, near_because=because.get(word, "")
             )
-            for place, (member, word) in enumerate(zip(group.members, words, strict=True))
-        )
-        return group._replace(members=members)
+            for member, word in zip(group.members, words, strict=True)
+        ]
+        members[0] = members[0]._replace(near_because="")
+        return group._replace(members=tuple(members))
 
-    def _because(self, group: Group, words: Sequence[object]) -> dict[object, str]:
-        """The evidence for the words of each member that is near the first one, and of that one."""
+    def _tell(self, group: Group) -> _Told:
+        words: list[object] = [member.document.identity.words for member in group.members]
         if group.versions and (group.score is None or group.score >= HISTORY_SCORE):
-            return dict.fromkeys(words, "history")
+            return _Told(group, words, dict.fromkeys(words, "history"), [])
         first, because = group.members[0], {words[0]: "words"}
-        both = zip(group.members, words, strict=True)
-        of_first = [member.document.path for member, its_words in both if its_words in because]
-        for member, its_words in zip(group.members, words, strict=True):
+        doubts = list[tuple[object, Pair, str, str]]()
+        both = list(zip(group.members, words, strict=True))
+        of_first = [member.document.path for member, its_words in both if its_words == words[0]]
+        for member, its_words in both:
             if its_words not in because:
-                pair = pair_of(member, first, self._recipe)
-                if NAME_SCORE <= (pair.score or 0) < FEW_NEAR_SCORE:
-                    self._in_doubt.add(group.id)
-                    pair = self._placed(pair, group, of_first, member.document.path)
-                if evidence := near_because(pair):
+                pair, path = pair_of(member, first, self._recipe), member.document.path
+                evidence = near_because(pair)
+                if evidence in {"", "score"} and NAME_SCORE <= (pair.score or 0) < FEW_NEAR_SCORE:
+                    evidence = near_because(pair._replace(is_named=self._rare.has(path, of_first)))
+                    if evidence != "name":
+                        doubts.append((its_words, pair, of_first[0], path))
+                        continue
+                if evidence:
                     because[its_words] = evidence
-        return because
-
-    def _placed(self, pair: Pair, group: Group, of_first: Sequence[str], path: str) -> Pair:
-        """A pair with what the names and folders of its files tell; `of_first` have one text."""
-        rare = self._rare_names.of(path)
-        if any(rare & self._rare_names.of(other) for other in of_first):
-            return pair._replace(is_named=True)
-        around, has_gap = self._around.pair(group, of_first[0], path, pair.score or 0)
-        return pair._replace(around=around, has_gap=has_gap)
+        return _Told(group, words, because, doubts)
 
     @cached_property
-    def _rare_names(self) -> _RareNames:
+    def _rare(self) -> _RareNames:
         return _RareNames(self._names)
 
 
@@ -150,9 +155,10 @@ class _RareNames:
                 number["series", stem] += files
         self._rare = {name for name, files in number.items() if files <= MOST_OF_A_NAME}
 
-    def of(self, path: str) -> set[_Name]:
-        """The names of a file that only few files have."""
-        return self._rare.intersection(self._names.get(path, ()))
+    def has(self, path: str, others: Iterable[str]) -> bool:
+        """Whether a file has a rare name of one of the other files."""
+        rare = self._rare.intersection(self._names.get(path, ()))
+        return any(not rare.isdisjoint(self._names.get(other, ())) for other in others)
 
 
 def _beginning(path: str) -> str:
@@ -167,13 +173,13 @@ class _Around:
     A group is in all folders above the first of its paths, in the order of names.
     """
 
-    def __init__(self, groups: Iterable[Group]) -> None:
+    def __init__(self, told: Iterable[_Told]) -> None:
         self._groups = dict[str, tuple[bool, float | None]]()
-        for group in groups:
+        for group, _, because, _ in told:
             # Short texts count as others here: they are as near as others of their folder.
-            is_counted = group.tier == NEAR or is_near(group.score)
-            is_by_score = {member.near_because for member in group.members} <= {"", "score"}
-            self._groups[_place(group)] = is_counted, group.score if is_by_score else None
+            counts = len(because) > 1 or is_near(group.score)
+            is_by_score = {*because.values()} <= {"words", "score"}
+            self._groups[_place(group)] = counts, group.score if is_by_score else None
         self._places = sorted(self._groups)
         self._inside = dict[str, tuple[int, int, list[float]]]()
 
