@@ -28,12 +28,18 @@ FILLED, DIFFERENT, LEAST_DIFFERENT = 0.8, 0.4, 3
 #: Edits leave most texts as they were, so no reading of a form is in a larger share of the texts.
 USUAL = 0.5
 
+#: Half of what differs was filled in: half of the words, or of MOST_PLACES and more places, since a
+#: form may have a free text.
+MOST_PLACES = 3
+
 #: The median reading of a short place has at most this many tokens.
 SHORT_READING = 12
 
 #: A form has at least this many short places inside the text. Places where each text repeats one
-#: number count as one: the date of a version may be written at several places.
-LEAST_PLACES = 2
+#: number count as one: the date of a version may be written at several places. One place is enough
+#: if it has most of what differs, and LONE_TEXTS or more all have another reading there without a
+#: number: the name in a certificate.
+LEAST_PLACES, LONE_TEXTS = 2, 4
 
 # With how many of the places that follow a place is looked at.
 MOST_CROSSING = 16
@@ -92,11 +98,15 @@ def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
     filled = np.bincount(read.family, words * (is_filled & is_short), len(texts))
     every = np.bincount(read.family, words, len(texts))
     numbers = np.insert(np.cumsum(are_numbers), 0, 0)
-    is_number = numbers[read.begin + size] - numbers[read.begin] == size
-    is_number = at_each_place(~is_number) == 0
+    of_reading = numbers[read.begin + size] - numbers[read.begin]
+    is_number = at_each_place(of_reading < size) == 0
     chosen = is_filled & is_short & read.is_inner & ~(is_number & _are_repeated(read, ids))
-    of_family = np.bincount(read.family[chosen], minlength=len(texts))
-    return (of_family >= LEAST_PLACES) & (2 * filled >= every)
+    is_lone = chosen & (different == n) & (n >= LONE_TEXTS) & (at_each_place(of_reading > 0) == 0)
+    is_lone &= 2 * words > every[read.family]
+    of_family = np.bincount(read.family, chosen + is_lone * (LEAST_PLACES - 1), len(texts))
+    places = np.bincount(read.family, different > 1, len(texts))
+    is_most = (2 * filled >= every) | ((of_family >= MOST_PLACES) & (2 * of_family >= places))
+    return (of_family >= LEAST_PLACES) & is_most
 
 
 def _are_crossing(read: Readings, ids: Hashes, different: Indices, some: Mask) -> Mask:

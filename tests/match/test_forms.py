@@ -99,6 +99,11 @@ def found(texts, references=(), lost=()):
     return forms_of(distinct, distinct.large, family, similar, source), source
 
 
+def alone_of(sketches, family):
+    """The share of features in one text alone, of each family."""
+    return forms._alone(forms._holders(sketches, family), np.bincount(family))
+
+
 # Worked by hand
 
 
@@ -107,7 +112,7 @@ def test_features_in_one_text_alone_are_a_share_of_the_ones_that_not_all_have():
     documents = [{1, 2}, {1, 2, 3, 4}, {1, 2, 3, 5, 6}, {1, 7}, {1, 8}, {1}]
     sketches = of_each([np.array(sorted(document), np.uint32) for document in documents])
 
-    alone = forms._alone(sketches, np.array([0, 0, 0, 1, 1, 1]))
+    alone = alone_of(sketches, np.array([0, 0, 0, 1, 1, 1]))
     assert alone.tolist() == pytest.approx([(0 + 1 / 2 + 2 / 3) / 3, (1 + 1 + 0) / 3])
 
 
@@ -152,7 +157,34 @@ def test_the_share_of_features_in_one_text_alone_is_the_one_of_sets(seed):
     texts = [np.array(sorted(text), np.uint32) for text in chain.from_iterable(families)]
     number = np.repeat(np.arange(30), [len(family) for family in families])
 
-    assert forms._alone(of_each(texts), number).tolist() == pytest.approx(expected)
+    assert alone_of(of_each(texts), number).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sets_of_texts_cross_as_sets_do(seed):
+    draw = random.Random(seed)
+    expected, texts, sizes = [], [], []
+    for _ in range(30):
+        n, places = draw.randrange(3, COMPARED + 1), draw.randrange(1, 6)
+        family = [{10 * place + draw.randrange(2) for place in range(places)} for _ in range(n)]
+        having = {
+            frozenset(place for place, text in enumerate(family) if feature in text)
+            for feature in set.union(*family)
+        } - {frozenset(range(n))}
+        crossing = sum(
+            bool(one & other and one - other and other - one and len(one | other) < n)
+            for one in having
+            for other in having
+        )
+        is_crossed = n >= forms.LEAST_CROSSED and crossing >= forms.CROSSING * len(having) ** 2
+        expected.append(is_crossed and bool(having))
+        texts += [np.array(sorted(text), np.uint32) for text in family]
+        sizes.append(n)
+    number = np.repeat(np.arange(30), sizes)
+    holders = forms._holders(of_each(texts), number)
+
+    assert forms._are_crossed(holders, np.array(sizes)).tolist() == expected
+    assert len({*expected}) == 2
 
 
 @pytest.mark.parametrize("at_once", [1, 1000])
@@ -208,6 +240,49 @@ def test_forms_with_a_name_and_grades_are_no_group():
     for number, text in enumerate(texts):
         for place in (20, 60, 100, 140):
             text[place] = f"name{number}of{place}"
+
+    assert grouped(texts) == []
+
+
+@pytest.mark.parametrize("values", [("yes", "no"), ("good", "fair", "poor"), [*"abcde"]])
+@pytest.mark.parametrize("texts", [8, 15, 40])
+def test_checklists_whose_values_recur_are_no_group(texts, values):
+    assert grouped(filled(texts, 24, values=values)) == []
+
+
+@pytest.mark.parametrize("of", [words, characters])
+def test_certificates_in_which_only_the_name_differs_are_no_group(of):
+    texts = filled(12, 1, of=of)
+    for number, text in enumerate(texts):
+        text[100] = "".join(characters(3, number)) if of is characters else f"x{number}y zone"
+
+    assert grouped(texts) == []
+    assert grouped(texts[:3]) == [[0, 1, 2]]
+
+
+def test_a_form_with_long_values_is_of_the_form_of_the_others():
+    texts = filled(10, 8)
+    for place in range(8):
+        texts[9][(2 * place + 1) * 200 // 16] = " ".join(words(4, place))
+
+    assert found(texts[:9])[0].form.tolist() == [0] * 9
+    assert len({*found(texts)[0].form.tolist()}) == 1
+    assert grouped(texts) == []
+
+
+def test_a_text_that_is_merely_like_a_form_is_not_of_it():
+    texts, article = filled(10, 8), words(200, 0)
+    article[60:100] = words(40, 77)
+
+    form, _ = found([*texts, article])[0]
+    assert form[:10].tolist() == [form[0]] * 10
+    assert form[10] == -1
+
+
+def test_forms_with_a_free_text_are_no_group():
+    texts = filled(8, 6)
+    for number, text in enumerate(texts):
+        text[110] = " ".join(words(20, 300 + number))
 
     assert grouped(texts) == []
 
@@ -306,7 +381,9 @@ def readings_of(documents, form):
     sketches = of_each([np.array(sorted(document), np.uint32) for document in documents])
     every = np.arange(len(documents), dtype=np.uint64)
     texts = SimpleNamespace(counts=sketches.sizes, digests=np.column_stack((every, every)))
-    read = forms._readings(sketches, np.array(form, np.int64), texts)
+    read = forms._readings(
+        sketches, np.array(form, np.int64), texts, forms.LEAST_COMMON, forms.COMMON
+    )
     return [{*read[text].tolist()} for text in range(len(documents))]
 
 

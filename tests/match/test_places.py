@@ -197,7 +197,10 @@ def own(number, *at):
     ]
     + [
         pytest.param([filled(*own(i, 9, 30)) for i in range(2)], False, id="two texts"),
-        pytest.param([filled(*own(i, 9)) for i in range(5)], False, id="one place"),
+        pytest.param([filled(*own(i, 9)) for i in range(4)], True, id="one place"),
+        pytest.param([filled(*own(i, 9)) for i in range(3)], False, id="one place of three texts"),
+        pytest.param([filled((9, f"{i}")) for i in range(5)], False, id="one number"),
+        pytest.param([filled((9, f"name{i // 2}")) for i in range(5)], False, id="one name recurs"),
         pytest.param([filled(*own(i, 0, 30)) for i in range(5)], False, id="one place inside"),
         pytest.param([[f"h{i}", f"i{i}", *BASE, f"f{i}"] for i in range(5)], False, id="frames"),
         pytest.param([filled((10 * i + 5, f"note{i} of{i}")) for i in range(5)], False, id="notes"),
@@ -205,6 +208,19 @@ def own(number, *at):
             [filled(*own(i, 9, 30), (40, f"much{i} " * 13)) for i in range(5)],
             False,
             id="most of what differs is long",
+        ),
+        pytest.param(
+            [filled(*own(i, 9, 30, 50), (40, f"much{i} " * 13)) for i in range(5)],
+            True,
+            id="three places and a free text",
+        ),
+        pytest.param(
+            [
+                filled(*own(i, 9, 30, 50), *((at, f"m{i} " * 13) for at in (5, 20, 40, 57)))
+                for i in range(5)
+            ],
+            False,
+            id="three places and four free texts",
         ),
         pytest.param(
             [filled(*own(i, 9, 30), (40, f"much{i}")) for i in range(5)], True, id="short"
