@@ -9,6 +9,8 @@ where that is certain: 1.234,50 is 1,234.50, but 1.234 may be either number.
 from __future__ import annotations
 
 import re
+import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from unicodedata import normalize
@@ -16,8 +18,9 @@ from unicodedata import normalize
 from simdup.fields import printable
 from simdup.text.chunking import PIECE, chunks_of
 
-# Facts of a text are compared if they take no more memory than this, with _OVERHEAD for each.
-_MOST_BYTES, _OVERHEAD = 1 << 26, 200
+# Facts of a text are compared if they take no more memory than this, with _OVERHEAD for each and
+# _REFERENCE wherever it is written.
+_MOST_BYTES, _OVERHEAD, _REFERENCE = 1 << 26, 200, 8
 
 # The most characters that are shown of a fact.
 _LONGEST = 40
@@ -29,8 +32,11 @@ _MONTH = (  # in English and German
 _GAP = r"\s{1,8}"
 _DAY = r"\d{1,2}(?:st|nd|rd|th|\.)?"
 _SIGN = r"[^\W\u2e80-\u9fff\uf900-\ufaff]"  # a letter or digit that is not Chinese
-_CHINESE = "[〇零一二两三四五六七八九十百千万亿]"
-_CURRENCY = r"[$€£¥₹₩₽₺₫₴฿¢]|\b(?:EUR|USD|GBP|CHF|CNY|RMB|JPY)\b"
+_CHINESE = "[〇零一二两三四五六七八九十百千万亿壹贰叁肆伍陆柒捌玖拾佰仟]"
+_CURRENCY = (
+    r"[$€£¥₹₩₽₺₫₴฿¢]|\b(?:US|AU?|CA?|NZ|HK|SG?)\$|\b(?:EUR|USD|GBP|CHF|CNY|RMB|JPY|AUD|CAD|NZD|HKD"
+    r"|SGD|SEK|NOK|DKK|PLN|CZK|INR|BRL|KRW|kr|zł|[Pp]ounds?|[Ee]uros?|[Dd]ollars?|[Ff]rancs?)\b"
+)
 
 # A run has a digit among its first characters, so that no text takes long.
 _FACT = re.compile(
@@ -38,16 +44,17 @@ _FACT = re.compile(
       (?<!\w){_DAY}{_GAP}{_MONTH}(?:,?{_GAP}\d{{4}}\b)?
     | (?<!\w){_MONTH}{_GAP}(?:{_DAY}(?!\w)(?:,?{_GAP}\d{{4}}\b)?|\d{{4}}\b)
     | (?:(?:\d{{1,4}}|{_CHINESE}{{1,12}})\ ?(?:[年月号]|日(?!元))\ ?){{1,3}}
-    | {_CHINESE}{{1,12}}[美欧日港]?元
+    | {_CHINESE}{{1,12}}[美欧日港]?[元圆]
+    | 百分之{_CHINESE}{{1,12}}|第{_CHINESE}{{1,12}}[条章节期届]
     | (?P<minus>(?<![\w.)\]])[-–\u2212])?(?:(?P<before>{_CURRENCY})\ ?)?
       (?P<run>(?<!{_SIGN})(?={_SIGN}(?:{_SIGN}|[-/]){{0,40}}(?<=\d))
         {_SIGN}+(?:(?:[-\u2010-\u2013/]|(?<=\d)[.,:'’\u2044](?=\d)){_SIGN}+)*)
-      (?:\ ?(?P<after>[%‰]|{_CURRENCY}|[万亿]?[美欧日港]?元))?
+      (?:\ ?(?P<after>[%‰]|{_CURRENCY}|[万亿]?[美欧日港]?[元圆]))?
     """,
     re.VERBOSE,
 )
 # Every fact has one of these, and begins at most _BEFORE characters before the first of them.
-_TELLING, _BEFORE = re.compile(r"[\d年月日号元]"), 48
+_TELLING, _BEFORE = re.compile(r"[\d年月日号元圆第]|百分之"), 48
 
 # Typesetting has several dashes and apostrophes; an apostrophe stands between thousands.
 _PLAIN = str.maketrans("\u2010\u2011\u2012–", "----", "'’")
@@ -57,14 +64,16 @@ _COMMAS = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}|\d+,\d\d?"
 
 
 class Facts:
-    """The facts of a text, each as it is first written, in order of appearance.
+    """The facts of a text, each as it is first written.
 
+    order: The keys of all facts, in order of appearance.
     are_too_many: Whether the text has more facts than can be compared.
     """
 
     def __init__(self, pieces: Iterable[str] = ()) -> None:
         """Take the facts of a text in pieces."""
         self.written: dict[str, str] = {}
+        self.order: list[str] = []
         self.are_too_many = False
         self._room = _MOST_BYTES
         for _ in self.noted(pieces):
@@ -73,6 +82,13 @@ class Facts:
     def lacking_in(self, other: Facts) -> list[str]:
         """The facts that another text lacks."""
         return [fact for key, fact in self.written.items() if key not in other.written]
+
+    def moved_from(self, other: Facts) -> list[str]:
+        """The facts where another text has other ones, if it has the same ones as often."""
+        if self.order == other.order or Counter(self.order) != Counter(other.order):
+            return []
+        both = zip(self.order, other.order, strict=True)
+        return [self.written[one] for one, two in both if one != two]
 
     def noted(self, pieces: Iterable[str]) -> Iterator[str]:
         """Yield the pieces of a text, and note the facts in them."""
@@ -93,12 +109,17 @@ class Facts:
             if key not in self.written:
                 self.written[key] = found.group().strip()
                 self._room -= len(key) + len(self.written[key]) + _OVERHEAD
+            self.order.append(sys.intern(key))
+            self._room -= _REFERENCE
         if self._room < 0:
-            self.are_too_many, self.written = True, {}
+            self.are_too_many, self.written, self.order = True, {}, []
 
 
 class OtherFacts(NamedTuple):
-    """The facts that only the left and only the right one of two texts has."""
+    """The facts that only the left and only the right one of two texts has, or has elsewhere.
+
+    Facts that are exchanged, such as two prices, are facts of both.
+    """
 
     left: Sequence[str] = ()
     right: Sequence[str] = ()
@@ -109,7 +130,10 @@ class OtherFacts(NamedTuple):
         """Compare the facts of two texts; nothing is known of a text with too many."""
         if left.are_too_many or right.are_too_many:
             return cls(are_too_many=True)
-        return cls(left.lacking_in(right), right.lacking_in(left))
+        lacking = left.lacking_in(right), right.lacking_in(left)
+        return (
+            cls(*lacking) if any(lacking) else cls(left.moved_from(right), right.moved_from(left))
+        )
 
     @property
     def may_be_exchanged(self) -> bool:

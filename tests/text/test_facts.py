@@ -65,6 +65,13 @@ def test_a_fact_in_another_spelling_is_the_same_fact(spellings):
         ("3 May 2025", "3 May 2024"),
         ("三月五日", "三月六日"),
         ("b14", "b-14"),
+        ("A$80", "US$80"),
+        ("80 pounds", "80 euros"),
+        ("80 CAD", "80 AUD"),
+        ("租金叁仟元", "租金肆仟元"),
+        ("壹万圆", "贰万圆"),
+        ("百分之三", "百分之五"),
+        ("第三条", "第五条"),
     ],
 )
 def test_facts_that_may_differ_are_two_facts(one, other):
@@ -82,7 +89,15 @@ def test_facts_are_named_in_their_order_and_the_others_counted():
     assert other_facts("7 then 5 then 6", "5, 9").in_words() == "other numbers: 7 / 9, 1 more"
     assert other_facts("5", "5, 9, 8, 7").in_words() == "other numbers: none / 9, 2 more"
     assert other_facts("1" * 300, "2").in_words() == f"other numbers: {'1' * 40} / 2"
-    assert other_facts("5, 6", "6, 5").in_words() == ""
+    assert other_facts("5, 6", "5 and 6").in_words() == ""
+
+
+def test_facts_in_each_others_places_are_exchanged():
+    swapped = other_facts("Garden 80, sea 95, attic 60", "Garden 95, sea 80, attic 60")
+    assert swapped.may_be_exchanged
+    assert swapped.in_words() == "other numbers: 80 / 95, 1 more"
+    # One more or less says that a text was added to.
+    assert not other_facts("80, 95, 60", "95, 80, 60, 60").may_be_exchanged
 
 
 def test_a_text_in_pieces_has_the_same_facts(monkeypatch):
