@@ -5,7 +5,7 @@ if (data.plan) data.plan.files.forEach((list, at) => list.forEach((fields, place
   member.file = fileOf(fields, member);
 }));
 
-function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, links, format, root, certain, unfit, stays, base64, reasons], member) {
+function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, links, format, root, certain, unfit, stays, base64], member) {
   const { folders, sep } = data.plan;
   const shown = folders[folder].replace(/[\\/]?$/, sep) + name;
   const raw = base64 ? Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)) : null;
@@ -14,21 +14,18 @@ function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, li
     shown,
     raw,
     path: (raw ? new TextDecoder().decode(raw) : shown).replaceAll(sep, '/'),
-    ...{ base64, id, bytes, text, words, unread, links, format, root, reasons },
+    ...{ base64, id, bytes, text, words, unread, links },
+    refused: unfit || stays ? { name: unfit || stays, words: unfit || stays } : null,
     // Whether all of it is text that was read.
     whole: Boolean(whole),
     packed: Boolean(packed),
     certain: Boolean(certain),
-    // Why it can be neither kept nor dropped, and why it can only be kept.
-    ...{ unfit, stays },
-    encoding: member.coding,
     size: member.bytes,
-    features: member.features,
-    mtime: BigInt(id.split(', ')[3]),
-    isFirst: Boolean(member.isFirst),
     isShort: member.short,
   };
 }
+
+const bytesOf = (text) => new TextEncoder().encode(text);
 
 /** The exact bytes of the path. */
 function rawPath(file) {

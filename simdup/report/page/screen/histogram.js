@@ -1,69 +1,49 @@
-// The scores of files with their representatives: bars by kind, and the threshold as a line.
+// How much of the files is in the kept file of their group: bars by sort, and the threshold as a line.
 
 const PLOT = { left: 6, right: 454, top: 16, bottom: 126 };
 
+// From the top of a bar to its bottom.
+const STACKED = ['near', 'words', 'identical'];
+
 /** The members but the first ones, in bins of so many per cent of their share. */
-function binned(from, step) {
+function binned(list, from, step) {
   const bins = Array.from({ length: Math.ceil((100 - from) / step) + 1 }, () => ({ all: 0 }));
-  for (const group of groups) {
-    for (const member of group.members.slice(1)) {
-      const bin = bins[Math.max(0, Math.floor((member.share * 100 - from) / step + 1e-9))];
-      bin[member.kind] = (bin[member.kind] ?? 0) + 1;
+  for (const { members } of list) {
+    for (const { share, sort } of members.slice(1)) {
+      const bin = bins[Math.max(0, Math.floor((share * 100 - from) / step + 1e-9))];
+      bin[sort] = (bin[sort] ?? 0) + 1;
       bin.all += 1;
     }
   }
   return bins;
 }
 
-function drawHistogram() {
-  byId('histogram').closest('figure').hidden = !groups.length;
-  const threshold = data.nearFrom ?? LEAST;
-  const least = groups.reduce((low, group) => Math.min(low, group.least), threshold ?? 1);
+function histogram() {
+  const list = every.filter(({ kind, members }) => kind !== RELATED && members.length > 1);
+  if (!list.length) return null;
+  const least = Math.min(LEAST ?? 1, ...list.map(({ members }) => Math.min(...members.map(({ share }) => share))));
   const from = Math.max(0, Math.floor(least * 20 - 1e-9) * 5 - 5);
   const step = from < 30 ? 2 : 1;
-  const bins = binned(from, step);
-  const most = Math.max(1, ...bins.map((bin) => bin.all));
+  const bins = binned(list, from, step);
+  const most = Math.max(...bins.map(({ all }) => all));
   const width = (PLOT.right - PLOT.left) / bins.length;
   const x = (share) => PLOT.left + ((share * 100 - from) / step) * width;
-  byId('caption').textContent = t('histogram', `${from} %`);
-  byId('histogram').replaceChildren(
-    ...bins.flatMap((bin, place) => barOf(bin, place, { most, width, from: from + place * step, step })),
-    ...axis(from, x),
-    ...(threshold === null ? [] : thresholdAt(threshold, x)),
-  );
-  // Rows have no bytes of their own.
-  const told = data.page === 'rows' ? KINDS.slice(1) : KINDS;
-  byId('legend').replaceChildren(...told.map((kind) =>
-    make('span', { class: `kind ${classOf(kind)}` }, t('kinds')[kind])));
+  return make('figure', {}, make('figcaption', { id: 'caption', class: 'note' }, t('histogram', `${from}\u00a0%`)),
+    draw('svg', { id: 'histogram', role: 'group', 'aria-labelledby': 'caption', viewBox: '0 0 460 150' },
+      bins.map((bin, place) => barAt(bin, place, { most, width, from: from + place * step })), axis(from, x), LEAST === null ? [] : thresholdAt(LEAST, x)),
+    make('p', { class: 'legend note' }, STACKED.toReversed().map((sort) => [sign(sort), t('sorts')[sort]])));
 }
 
-/** One bar: its kinds on top of each other; a single file can still be seen. A click shows its groups. */
-function barOf(bin, place, { most, width, from, step }) {
+/** One bar: its sorts on top of each other; a single file can still be seen. */
+function barAt(bin, place, { most, width, from }) {
+  if (!bin.all) return null;
   let top = PLOT.bottom;
-  const label = t('bar', bin.all, `${from} %`);
-  const show = () => showSimilarity(from, step);
-  const bar = draw('g', {
-    class: 'bar', role: 'button', tabindex: 0, 'aria-label': label, onclick: show, onkeydown: (event) => event.key === 'Enter' && show(),
-  }, draw('title', {}, label), draw('rect', {
-    class: 'space', x: PLOT.left + place * width, y: PLOT.top, width, height: PLOT.bottom - PLOT.top,
-  }));
-  for (const kind of KINDS.toReversed()) {
-    if (!bin[kind]) continue;
-    const height = Math.max(1.5, (bin[kind] / most) * (PLOT.bottom - PLOT.top));
+  const pieces = STACKED.filter((sort) => bin[sort]).toReversed().map((sort) => {
+    const height = Math.max(1.5, (bin[sort] / most) * (PLOT.bottom - PLOT.top));
     top -= height;
-    bar.append(draw('rect', {
-      class: classOf(kind), x: PLOT.left + place * width + 0.5, y: top, width: width - 1, height,
-    }));
-  }
-  return bin.all ? [bar] : [];
-}
-
-/** Show the groups with files of this score in per cent, and go to them. */
-function showSimilarity(from, step) {
-  byId('low').value = from;
-  byId('high').value = from >= 100 ? 100 : Math.min(99.9, from + step - 0.1);
-  showView('groups');
-  byId('list').focus({ preventScroll: true });
+    return draw('rect', { class: sort, x: PLOT.left + place * width + 0.5, y: top, width: width - 1, height });
+  });
+  return draw('g', { role: 'img', 'aria-label': t('bar', bin.all, `${from}\u00a0%`) }, draw('title', {}, t('bar', bin.all, `${from}\u00a0%`)), pieces);
 }
 
 function axis(from, x) {
@@ -84,9 +64,6 @@ function thresholdAt(share, x) {
   return [
     draw('line', { class: 'threshold', x1: at, x2: at, y1: 4, y2: PLOT.bottom }),
     draw('text', { class: 'threshold', x: at + (share > 0.8 ? -5 : 5), y: 12, 'text-anchor': anchor },
-      t(data.nearFrom ? 'nearFrom' : 'threshold', percent(share))),
+      t('threshold', percent(share))),
   ];
 }
-
-/** The class of a kind: bytes, text or near. */
-const classOf = (kind) => kind.split(' ').at(-1);

@@ -1,12 +1,16 @@
 // What the page of answers from an index says otherwise than that of a scan.
 
 sayOtherwise({
-  views: [{ groups: 'Answers' }, { groups: '查询结果' }],
-  title: [(places, _, day) => `Answers from ${places.join()}${day ? `, ${day}` : ''}`,
-    (places, _, day) => `${places.join()} 的查询结果${day ? `，${day}` : ''}`],
+  pageName: ['answers from an index', '索引查询结果'],
+  noun: ['document', '文档'],
+  firstOne: ['Question', '查询'],
+  filesRead: [(count) => `${plural(count, 'document')} in the index`, (count) => `索引中有 ${number(count)} 个文档`],
+  files: [(count) => (count > 1 ? plural(count - 1, 'document') : 'nothing'), (count) => (count > 1 ? `${number(count - 1)} 个文档` : '没有')],
+  onlyKept: [(count) => `${plural(count, 'sentence')} only in the question`, (count) => `${number(count)} 句仅见于查询`],
+  legend: [{ inKept: 'only in the question', inOther: 'only in the document' }, { inKept: '仅见于查询', inOther: '仅见于文档' }],
+  nothing: ['No question could be read', '没有可读取的查询'],
   skip: ['Skip to the answers', '跳到查询结果'],
   summary: ['About the search', '关于本次查询'],
-  groups: ['Answers', '查询结果'],
   figures: [{ questions: 'questions', answered: 'questions with an answer', answers: 'documents found', searched: 'documents in the index', skipped: 'questions that could not be read' },
     { questions: '查询', answered: '有结果的查询', answers: '找到的文档', searched: '索引中的文档', skipped: '无法读取的查询' }],
   skippedTitle: ['Not read', '未能读取'],
@@ -27,12 +31,4 @@ sayOtherwise({
     (count) => `另有 ${number(count)} 个文档可能也有足够的相同部分，因过多而未读取`],
   atMost: [(count) => `Of each question only the ${number(count)} most similar are shown.`, (count) => `每项查询只列出最相似的 ${number(count)} 个。`],
   histogram: [(lowest) => `Similarity of documents to their question, from ${lowest}`, (lowest) => `各文档与查询的相似度（自 ${lowest} 起）`],
-  orders: [{ similar: 'as asked', files: 'most documents', path: 'question' }, { similar: '按查询顺序', files: '文档最多', path: '查询' }],
-  counted: [(shown, all) => (shown === all ? plural(all, 'question') : `${number(shown)} of ${plural(all, 'question')}`),
-    (shown, all) => (shown === all ? `共 ${number(all)} 项查询` : `${number(shown)} 项查询，共 ${number(all)} 项`)],
-  nothing: ['No question could be read.', '没有可读取的查询。'],
-  files: [(count) => (count > 1 ? plural(count - 1, 'document') : 'nothing'), (count) => (count > 1 ? `${number(count - 1)} 个文档` : '没有')],
-  noun: ['document', '文档'],
-  representative: ['question', '查询'],
-  compareWith: [(name) => `Compare ${name} with the question`, (name) => `将 ${name} 与查询对照`],
 });
