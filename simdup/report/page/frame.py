@@ -18,7 +18,7 @@ from simdup.versions import version
 # The scripts of every page of groups, after its words.
 _GROUPS = (
     *("elements", "shell", "diff", "texts", "data", "histogram", "summary"),
-    *("comparison", "rules", "files", "decisions", "ruling", "export"),
+    *("comparison", "files", "decisions", "ruling", "export"),
     *("members", "folders", "list", "pane", "views", "filters", "address", "keys"),
 )
 

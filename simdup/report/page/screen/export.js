@@ -5,34 +5,25 @@ function planOf(actions) {
   const header = {
     ...data.plan.header,
     made: `${new Date().toISOString().slice(0, 19)}+00:00`,
-    of: nameIn(decodeURIComponent(location.pathname)) || 'page',
-    rules: decisions.rules.flatMap((rule) => (rule.startsWith('under=') ? ['--prefer-under', rule.slice(6)] : ['--prefer', rule])),
+    of: decodeURIComponent(location.pathname).split('/').at(-1) || 'page',
+    rules: orderNow().options,
     actions: actions.length,
   };
-  const lines = actions.map(({ group, file, keep, kind, similarity, why }) =>
+  const lines = actions.map(({ group, file, keep, kind, similarity, needs, why, hand, depth }) =>
     `{"group": ${group.id}, "keep": ${fileInPlan(keep)}, "act": "trash", "file": ${fileInPlan(file)}, `
     + `"kind": "${kind}", "similarity": ${similarity}, "why": ${JSON.stringify(why)}`
-    + `${kind === KINDS[3] ? `, "newest": ${isNewest({ group, file })}` : ''}`
-    + `${kind === KINDS[3] && why === BY_HAND ? ', "reviewed": true' : ''}}`);
+    + `${kind === KINDS[3] ? `, "newest": ${needs.includes('--newest-too')}` : ''}`
+    + `${hand ? ', "reviewed": true' : ''}${depth ? `, "depth": ${depth}` : ''}}`);
   return [JSON.stringify(header), ...lines, ''].join('\n');
-}
-
-/** Whether a file has the newest version of a chain. */
-function isNewest({ group, file }) {
-  return Boolean(group.chain) && !placeBy(file, 'the newest version');
 }
 
 /** The command that shows what the plan would do, with the options that allow it. */
 function commandOf(actions) {
-  const arePlain = ({ file, keep }) => [file, keep].every(({ whole, packed }) => whole && !packed);
-  const near = actions.filter(({ kind }) => kind === KINDS[3]).map(({ similarity }) => similarity);
-  return [
-    'simdup clean plan.jsonl',
-    actions.some((each) => each.kind === KINDS[1] && arePlain(each)) ? '--text' : '',
-    actions.some((each) => each.kind !== KINDS[0] && !arePlain(each)) ? '--formats-too' : '',
-    near.length ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : '',
-    actions.some((each) => each.kind === KINDS[3] && isNewest(each)) ? '--newest-too' : '',
-  ].filter(Boolean).join(' ');
+  const near = actions.map(({ similarity }) => similarity).filter((each) => each !== null);
+  const values = { '--near': `--near ${Math.floor(Math.min(...near) * 100) / 100}` };
+  const needed = new Set(actions.flatMap(({ needs }) => needs));
+  const options = ['--text', '--formats-too', '--near', '--newest-too'].filter((option) => needed.has(option));
+  return ['simdup clean plan.jsonl', ...options.map((option) => values[option] ?? option)].join(' ');
 }
 
 /** A shell command for each group marked as not duplicates, with one file for each of its texts. */

@@ -7,7 +7,7 @@ const isWhole = ([copies, files, identical, unread]) => !unread && copies === fi
 
 // Whole copies first, then those with the most identical files.
 const folderPairs = data.folderPairs.map(([path, other, numbers, ...figures], place) => ({
-  id: `folders-${place}`, path, other, numbers, figures, safe: 0,
+  id: `folders-${place}`, path, other, numbers, same: figures.pop(), figures, safe: 0,
 })).sort((a, b) => isWhole(b.figures) - isWhole(a.figures) || b.figures[2] - a.figures[2]);
 
 const isInside = (path, folder) => path !== folder && (!folder || path.startsWith(`${folder}/`));
@@ -41,21 +41,16 @@ function cellsOfPair(pair) {
   ];
 }
 
-/** The files of one folder of a pair that may go for their copy in the other: {group, place, keep}. */
+/** The files of one folder of a pair that may be removed for their identical copy in the other: {group, place, keep}. */
 function copiesIn(pair, side) {
   if (!data.plan) return [];
-  const [gone, kept] = side ? [pair.other, pair.path] : [pair.path, pair.other];
-  pair.copies ??= [];
-  pair.copies[side] ??= every.flatMap((group) => group.members.flatMap(({ path, file }, place) => {
-    if (!isInside(path, gone) || isInside(gone, kept) !== isInside(path, kept) || file.unfit || file.stays) return [];
-    const inPlace = kept + path.slice(gone.length);
-    const keep = group.members.findIndex((other, at) => other.path === inPlace && isSafe(group, place, at));
-    return keep < 0 || keep === place || group.members[keep].file.unfit ? [] : [{ group, place, keep }];
-  }));
-  return pair.copies[side];
+  return pair.same.flatMap(([at, ...both]) => {
+    const [place, keep] = side ? both.reverse() : both;
+    const group = every[at];
+    const isFree = !group.members[place].file.kept && canBeKept(group, keep) && !termsOf(group, place, keep).at;
+    return isFree ? [{ group, place, keep }] : [];
+  });
 }
-
-const isSafe = (group, place, other) => KINDS.slice(0, 2).includes(sameness(group, place, other).kind);
 
 const groupsById = new Map(every.map((group) => [group.id, group]));
 
@@ -91,24 +86,8 @@ function folderCard(pair, side) {
 function decidePair(pair, side, wish) {
   const copies = copiesIn(pair, side);
   if (!copies.length) return;
-  remember();
-  const isAll = isWhole(pair.figures) && copies.length === pair.figures[1];
-  for (const { group, place } of [...copies, ...copiesIn(pair, 1 - side)]) decisions.of.delete(placeKey(group, place));
-  if (wish === 'drop') {
-    for (const { group, place, keep } of copies) decisions.of.set(placeKey(group, place), { keep, why: isAll ? wholeWhy(pair, group, place, keep) : BY_HAND });
-  }
   page.place = side;
-  changed();
-}
-
-/** Why a file of a folder goes that goes whole: the words of `simdup clean`, by which it tells such folders. */
-function wholeWhy(pair, { members }, ...places) {
-  const [gone, kept] = places.map((place) => {
-    const { path, file } = members[place];
-    const folder = isInside(path, pair.path) ? pair.path : pair.other;
-    return file.shown.slice(0, file.shown.length - path.length + folder.length);
-  });
-  return `all of ${gone} is in ${kept} too`;
+  removeCopies([...copies, ...copiesIn(pair, 1 - side)], wish === 'drop' ? copies : []);
 }
 
 /** Show a group in the list of groups. */

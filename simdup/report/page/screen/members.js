@@ -91,7 +91,7 @@ function mostlyInside(member, first) {
 
 /** Keep and drop, pressed as was decided. */
 function choiceOf(group, member, place) {
-  const about = member.file.unfit || member.file.stays;
+  const about = member.file.kept?.[1];
   if (about) return make('span', { class: 'note', title: about }, t('untouchable'));
   const decision = decisionOf(group, place);
   return [['keep', 'keepThis', decision === null], ['drop', 'dropThis', Boolean(decision)]].map(([wish, label, isSo]) => make('button', {

@@ -1,31 +1,22 @@
-// The line that counts what was decided, and the rules, which show what they would do before they do it.
+// The line that counts what was decided, and the orders, which show what they suggest before it is accepted.
 
-const RULES_OFFERED = ['newest', 'oldest', 'longest', 'largest', 'shortest-path', 'original-name', 'first', 'representative', 'format', 'under'];
-
-/** Fill the choices of the rules, in the present language. */
+/** Fill the choices of orders, in the present language. */
 function drawRuling() {
   byId('decisions').hidden = !data.plan || !every.length;
   if (byId('decisions').hidden) return;
-  setOptions('rule', RULES_OFFERED.map((rule) => [rule, t('rules')[rule]]));
-  setOptions('scope', KINDS.map((kind) => [kind, t('scopes')[kind]]));
-  const roots = data.plan.header.roots.map((root) => root.path);
-  const folders = [...foldersOf(every.flatMap(({ members }) => members.map(({ file }) => file.path.slice(0, file.path.lastIndexOf('/')))), roots).keys()].sort();
-  if (folders.length) setOptions('ruleFolder', folders.map((folder) => [folder, folder]));
+  setOptions('rule', data.plan.orders.map(({ name }, at) => [String(at), t('rules')[name]]));
   drawDecisions();
 }
 
-/** Show what the chosen rule would do with the groups of the list; each can be unticked. */
+/** Show what the chosen order suggests for the groups of the list; each can be unticked. */
 function drawProposals() {
-  const [rule, scope] = [byId('rule').value, byId('scope').value];
-  byId('ruleFolder').hidden = rule !== 'under';
   const list = page.shown.filter((row) => row.members && isDecidable(row));
-  page.proposals = proposalsOf(list, ruleNow(), scope).map((each) => ({ ...each, isTicked: true }));
+  page.proposals = list.map((group) => ({ group, isTicked: true, gone: undecidedOf(group).filter((place) => isSuggested(group, place)) }))
+    .filter(({ gone }) => gone.length);
   byId('proposals').replaceChildren();
   layOut(byId('proposals'), page.proposals, proposalItem, (left, onclick) => wideButton('li', t('more', left), onclick));
   countProposals();
 }
-
-const ruleNow = () => (byId('rule').value === 'under' ? `under=${byId('ruleFolder').value}` : byId('rule').value);
 
 /** One group: the file that stays with the reason, and the files that go. */
 function proposalItem(proposal) {
@@ -35,10 +26,10 @@ function proposalItem(proposal) {
     countProposals();
   } });
   box.checked = proposal.isTicked;
-  const kept = Map.groupBy(gone, ([, { keep }]) => keep);
+  const kept = Map.groupBy(gone, (place) => offerOf(group, place).keep);
   return make('li', {}, make('label', {}, box, make('span', {}, [...kept].map(([keep, others]) => [
-    make('span', { class: 'stays' }, t('stays'), pathOf(group.members[keep]), make('span', { class: 'note' }, t('bracketed', whyInWords(others[0][1].why)))),
-    others.map(([place]) => make('span', { class: 'goes' }, t('goes'), pathOf(group.members[place]))),
+    make('span', { class: 'stays' }, t('stays'), pathOf(group.members[keep]), make('span', { class: 'note' }, t('bracketed', whyInWords(offerOf(group, others[0]).why)))),
+    others.map((place) => make('span', { class: 'goes' }, t('goes'), pathOf(group.members[place]))),
   ]).flat(2))));
 }
 
@@ -49,7 +40,7 @@ const tickedProposals = () => page.proposals.filter(({ isTicked }) => isTicked);
 
 function countProposals() {
   const ticked = tickedProposals();
-  const files = ticked.flatMap(({ group, gone }) => gone.map(([place]) => group.members[place]));
+  const files = ticked.flatMap(({ group, gone }) => gone.map((place) => group.members[place]));
   byId('proposed').textContent = t(page.proposals.length ? 'proposed' : 'nothingProposed', ticked.length, page.proposals.length);
   byId('apply').textContent = t('applyRule', files.length, size(sizeOf(files)));
   byId('apply').disabled = !files.length;
@@ -91,12 +82,15 @@ function decideHere(wish) {
 }
 
 function listenToDecisions() {
-  for (const id of ['rule', 'ruleFolder', 'scope']) byId(id).addEventListener('change', drawProposals);
+  byId('rule').addEventListener('change', () => {
+    setOrder(Number(byId('rule').value));
+    drawProposals();
+  });
   byId('rules').addEventListener('click', () => {
     drawProposals();
     byId('ruling').showModal();
   });
-  byId('apply').addEventListener('click', () => accept(tickedProposals(), ruleNow()));
+  byId('apply').addEventListener('click', () => acceptSuggested(tickedProposals().map(({ group }) => group)));
   byId('undo').addEventListener('click', undoStep);
   byId('clear').addEventListener('click', clearDecisions);
   byId('export').addEventListener('click', openExport);
