@@ -1,8 +1,8 @@
 """Groups of files in, the same groups out: the file that a person would keep leads each of them.
 
-`WORDS` lists the reasons in their order; the first one by which two files differ decides. Each
-file of a group has a key with one part for each reason, and the file with the smallest key is
-kept. `simdup clean` and the page of a result use the same keys.
+`Reason` lists the reasons in their order; the first one by which two files differ decides. Each
+file of a group has a `Key` with a field for each reason, and the file with the smallest key is
+kept. `simdup clean` uses the same keys, and tells the page of a result what it decides.
 
 Groups are formed by content alone, and no name or time changes them. Only the leader of a group,
 and with it the similarities shown, depend on names and times.
@@ -14,10 +14,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from functools import cache, lru_cache
 from itertools import islice
 from operator import xor
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 from unicodedata import normalize
 
 import numpy as np
@@ -27,13 +28,15 @@ from simdup.match.tiers import NEAR, RELATED, scores
 from simdup.recipe import Recipe
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult
 
-Key: TypeAlias = tuple[int | bytes, ...]
 Pairs: TypeAlias = Sequence[tuple[Document, Document]]
 # The similarity and the own share of a pair.
 Figures: TypeAlias = tuple[float | None, float | None]
 
 # Files that were unpacked or copied together are as old as each other.
 NS_OF_A_MINUTE = 60_000_000_000
+
+# Formats that are made for print.
+_FOR_PRINT = frozenset(("pdf", "ps", "eps", "xps", "oxps", "djvu", "dvi"))
 
 # Encodings that lose no character, the usual one first; all others come after them.
 _UNICODE = {"utf-8": 0, "ascii": 0, "utf-8-sig": 1, "utf-16-le": 2, "utf-16-be": 2}
@@ -52,24 +55,24 @@ _MACHINES = (
     r"|disques?(?: durs?)?|ordenador(?:es)?|portátil(?:es)?|discos?(?: duros?)?|backups?|home)"
 )
 
-# Places for copies, the worst first: why a file elsewhere is kept, and the names of such folders.
+# The names of folders for copies, the worst first: as the fields of `Key` from trash to desktop.
 _PLACES = {
-    "not in a trash or temporary folder": r"[\W\d_]*(?:trash(?:es)?|recycled?|recycler|recycle.?bin"
+    "trash": r"[\W\d_]*(?:trash(?:es)?|recycled?|recycler|recycle.?bin"
     r"|wastebasket|rubbish|deleted(?: items| files)?|papierkorb|corbeille|papelera"
     r"(?: de reciclaje)?|回收站|废纸篓|垃圾箱|垃圾桶|資源回收筒|ごみ箱|ゴミ箱"
     r"|tmp|temp|temporary(?: files| items)?|cache|lost\+found|temporär|temporaire|temporal"
     r"|临时(?:文件)?|缓存|臨時|暫存|一時(?:ファイル)?)[\W\d_]*",
-    "not in a downloads folder": r"[\W\d_]*(?:(?:my |meine |mes |mis )?(?:downloads?|downloaded"
+    "downloads": r"[\W\d_]*(?:(?:my |meine |mes |mis )?(?:downloads?|downloaded"
     r"|heruntergeladen(?:es)?|téléchargements?|descargas?)|(?:我的)?下[载載]|ダウンロード)[\W\d_]*",
-    "not in a backup folder": _at_an_end(
+    "backup": _at_an_end(
         "backups?|back-ups?|bak|sicherung(?:en)?|sicherungskopien?|datensicherung(?:en)?"
         "|sauvegardes?|respaldos?|copias? de seguridad|copies? de sauvegarde",
         "(?:备份|備份|バックアップ)",
     ),
-    "not in a copied folder": r"(?:copy|copies|kopie|copie|copia)(?: \(\d+\))? (?:of|von|de|du) .*"
+    "copied": r"(?:copy|copies|kopie|copie|copia)(?: \(\d+\))? (?:of|von|de|du) .*"
     r"|(?:.*[\W_])?(?:copy|copies|kopien?|copies?|copias?)[\W\d_]*"
     r"|.*(?:副本|复件|拷贝|拷貝|複製|コピー|转码|轉碼)[\W\d_]*|converted|konvertiert",
-    "not in a folder of old files": r"[\W\d_]*(?:old|previous)(?: files| stuff"
+    "old": r"[\W\d_]*(?:old|previous)(?: files| stuff"
     r"| versions?| docs)?[\W\d_]*|.*[\W_]old[\W\d_]*|[\W\d_]*(?:archived?|archives|archiv|altes?"
     r"|alte dateien|vieux|ancien(?:ne)?s?|antigu[oa]s?|viej[oa]s?|archivad[oa]s?|[旧舊]的?"
     r"|[旧老]文件|旧版|舊檔案?"
@@ -77,7 +80,7 @@ _PLACES = {
     r"(?:的)?(?:电脑|電腦|笔记本|筆電|手机|手機|硬盘|硬碟|机器|パソコン|pc|mac))[\W\d_]*"
     rf"|(?:my |mein |mon |mi )?(?:old|previous|alte[rs]?|anciens?|vieux|viej[oa]s?|antigu[oa]s?)"
     rf"[\W_]+{_MACHINES}[\W\d_]*|{_MACHINES}[\W_]+(?:vieux|anciens?|viej[oa]s?|antigu[oa]s?)[\W\d_]*",
-    "not on the desktop": r"[\W\d_]*(?:desktop|schreibtisch|bureau|escritorio|桌面|デスクトップ)"
+    "desktop": r"[\W\d_]*(?:desktop|schreibtisch|bureau|escritorio|桌面|デスクトップ)"
     r"[\W\d_]*",
 }
 _PLACE = [re.compile(pattern) for pattern in _PLACES.values()]
@@ -102,16 +105,69 @@ _OF_A_COPY = re.compile(
     )
 )
 
-#: Why one file is kept and not another, a phrase for each part of a key; see the module.
-WORDS = (
-    *("like all others", "not inside an archive", "in a folder of --against"),
-    *("under a folder to keep", "not under a folder to let go", "the newest version"),
-    *(*_PLACES, "its name has no mark of a copy", "not in a folder that is a copy of another"),
-    *("no damaged characters", "the longer text", "a format that holds more", "in UTF-8"),
-    *("the older file", "shorter path", "order of names"),
-)
-_VERSION = WORDS.index("the newest version")
-_FOLDER = WORDS.index("not in a folder that is a copy of another")
+
+class Reason(Enum):
+    """Why one file is kept and not another, in the order in which reasons are asked."""
+
+    UNLIKE = "like all others"
+    ARCHIVE = "not inside an archive"
+    REFERENCE = "in a folder of --against"
+    KEEP_UNDER = "under a folder to keep"
+    LET_GO_UNDER = "not under a folder to let go"
+    VERSION = "the newest version"
+    TRASH = "not in a trash or temporary folder"
+    DOWNLOADS = "not in a downloads folder"
+    BACKUP = "not in a backup folder"
+    COPIED = "not in a copied folder"
+    OLD = "not in a folder of old files"
+    DESKTOP = "not on the desktop"
+    MARK = "its name has no mark of a copy"
+    FOLDER = "not in a folder that is a copy of another"
+    DAMAGE = "no damaged characters"
+    LENGTH = "the longer text"
+    FORMAT = "a format that holds more"
+    ENCODING = "in UTF-8"
+    AGE = "the older file"
+    PATH = "shorter path"
+    NAME = "order of names"
+
+
+class Key(NamedTuple):
+    """What the reasons ask of one file; of several files the one with the smallest key is kept.
+
+    keep_under: The place of the first folder to keep that it lies under.
+    version: How many versions are newer.
+    trash: How many folders of its path are called like a trash; so for the next ones.
+    folder: In how many folders it lies that are copies of others.
+    length: The number of its features, below 0.
+    age: When it was changed, in minutes.
+    """
+
+    unlike: int
+    archive: int
+    reference: int
+    keep_under: int
+    let_go_under: int
+    version: int
+    trash: int
+    downloads: int
+    backup: int
+    copied: int
+    old: int
+    desktop: int
+    mark: int
+    folder: int
+    damage: int
+    length: int
+    format: int
+    encoding: int
+    age: int
+    path: int
+    name: bytes
+
+
+#: The first half of a key, which few files have for themselves, and the second half.
+_Half: TypeAlias = tuple[int, ...]
 
 _STRENGTH = {kind: position for position, kind in enumerate(Kind)}
 
@@ -139,6 +195,11 @@ def is_under(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
+def is_for_print(document: Document) -> bool:
+    """Whether a document is in a format that programs make for print, and nobody edits."""
+    return document.format in _FOR_PRINT
+
+
 def is_name_of_copy(name: str) -> bool:
     """Whether the name of a file says that it is a copy of another.
 
@@ -148,15 +209,15 @@ def is_name_of_copy(name: str) -> bool:
     return _OF_A_COPY.search(name.lower()) is not None
 
 
-def reason(kept: Key, other: Key) -> str:
+def reason(kept: Key, other: Key) -> Reason:
     """Why a file with one key is kept and not a file with another key."""
-    pairs = zip(WORDS, kept, other, strict=True)
-    return next((words for words, one, two in pairs if one != two), WORDS[-1])
+    pairs = zip(Reason, kept, other, strict=True)
+    return next((reason for reason, one, two in pairs if one != two), Reason.NAME)
 
 
 def is_newest(group: Group, key: Key) -> bool:
     """Whether a member with this key has the newest version of a chain."""
-    return bool(group.versions) and key[_VERSION] == 0
+    return bool(group.versions) and key.version == 0
 
 
 def ranks(documents: Sequence[Document]) -> Indices:
@@ -171,14 +232,15 @@ def keys_of(result: ScanResult) -> list[list[Key]]:
     """The key of each member of each group: of a group, the file with the smallest one is kept."""
     groups = result.groups
     own = _own_keys(each.document for group in groups for each in group.members)
-    keys = [[(*first, *second) for first, second in islice(own, len(g.members))] for g in groups]
+    joined = (Key._make((*first, *last)) for first, last in own)
+    keys = [[*islice(joined, len(group.members))] for group in groups]
     if result.keep_under or result.let_go_under:
         _add_wishes(result, keys)
     for group, of_group in zip(groups, keys, strict=True):
         if group.versions:
-            _put(of_group, _VERSION, _ages(group))
+            _put(of_group, "version", _ages(group))
         if any(unlike := _unlike_others(group)):
-            _put(of_group, 0, unlike)
+            _put(of_group, "unlike", unlike)
     _add_folders(result.folders, groups, keys)
     return keys
 
@@ -198,19 +260,17 @@ def _unlike_others(group: Group) -> list[bool]:
     ]
 
 
-def _put(keys: list[Key], part: int, values: Iterable[int]) -> None:
-    """Set one part of the keys."""
-    keys[:] = [
-        (*key[:part], value, *key[part + 1 :]) for key, value in zip(keys, values, strict=True)
-    ]
+def _put(keys: list[Key], field: str, values: Iterable[Any]) -> None:
+    """Set one field of the keys."""
+    keys[:] = [key._replace(**{field: value}) for key, value in zip(keys, values, strict=True)]
 
 
-def _own_keys(documents: Iterable[Document]) -> Iterator[tuple[Key, Key]]:
+def _own_keys(documents: Iterable[Document]) -> Iterator[tuple[_Half, tuple[int | bytes, ...]]]:
     """The keys of documents in two halves, as far as each document by itself tells them.
 
     Equal first halves are one tuple, since few differ, and one tuple is soon compared with itself.
     """
-    of_folder, halves = cache(places), dict[Key, Key]()
+    of_folder, halves = cache(places), dict[_Half, _Half]()
     for each in documents:
         source = each.source
         folder, _, name = source.path.rpartition(os.sep)
@@ -251,8 +311,8 @@ def _add_wishes(result: ScanResult, keys: list[list[Key]]) -> None:
             real(os.path.join(base, os.path.dirname(each.document.path))) for each in group.members
         ]
         kept, let_go = ([_first_above(f, wish) for f in folders] for wish in wishes)
-        _put(of_group, _VERSION - 2, kept)
-        _put(of_group, _VERSION - 1, [place < len(wishes[1]) for place in let_go])
+        _put(of_group, "keep_under", kept)
+        _put(of_group, "let_go_under", [place < len(wishes[1]) for place in let_go])
 
 
 def _first_above(folder: str, folders: Sequence[str]) -> int:
@@ -307,7 +367,7 @@ def _add_folders(
         parts[each.group][each.other if stays else each.file] += 1
     for of_group, of_files in zip(keys, parts, strict=True):
         if any(of_files):
-            _put(of_group, _FOLDER, of_files)
+            _put(of_group, "folder", of_files)
 
 
 def copies_in(pairs: Sequence[FolderPair], groups: Sequence[Group]) -> Iterator[Copy]:
@@ -370,7 +430,7 @@ def with_keepers(result: ScanResult, matching: Matching) -> tuple[Group, ...]:
 def _why(first: int, keys: Sequence[Key]) -> str:
     """Why the first member is kept and not the best one of the others."""
     others = (key for place, key in enumerate(keys) if place != first)
-    return reason(keys[first], min(others))
+    return reason(keys[first], min(others)).value
 
 
 def _key(one: Document, other: Document) -> frozenset[bytes]:

@@ -7,22 +7,16 @@ nothing by itself: it exports a plan for `simdup clean`, which checks every line
 from __future__ import annotations
 
 import os
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timezone
 from typing import Any
 
-from simdup.clean.candidates import AGAINST, check_result, placed, roots_of
-from simdup.clean.plan import Header, header_fields
-from simdup.clean.rules import Placed
-from simdup.errors import InputError
 from simdup.files.read import digest
-from simdup.findings.keeper import WORDS
 from simdup.match.tiers import RELATED, in_words, scores
 from simdup.recipe import Recipe
 from simdup.records import Group, Kind, ScanResult
 from simdup.report.json_csv import settings_fields
 from simdup.report.page import groups as pages
+from simdup.report.page.decisions import plan_fields
 from simdup.report.page.folders import folder_pairs
 from simdup.report.page.frame import page_json
 from simdup.report.page.groups import MOST_SKIPPED, Names
@@ -46,7 +40,7 @@ def render(
     """
     data = _data(result)
     whole = page_json(data).encode("utf-8", "backslashreplace")
-    data["plan"] = _plan(result, digest(whole).hex())
+    data["plan"] = plan_fields(result, digest(whole).hex())
     forms = {pattern.id for pattern in result.patterns}
     recipe = result.settings.recipe
     read = None if texts is None else pages.PageTexts(texts, has_texts, recipe, forms)
@@ -139,52 +133,3 @@ def _places(result: ScanResult) -> list[str]:
         inside = path == home or path.startswith(os.path.join(home, ""))
         places.append(printable("~" + path[len(home) :] if inside and home != os.sep else path))
     return places
-
-
-def _plan(result: ScanResult, digest: str) -> dict[str, Any] | None:
-    """The header of a plan, and the files of each group as files.js reads them.
-
-    None if the result does not say which files it saw. `digest` names the page, in 32 hexadecimal
-    digits.
-    """
-    try:
-        check_result(result, "")
-    except InputError:
-        return None
-    roots, folders = roots_of(result), dict[str, int]()
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    header = Header(now, "", digest, (), roots, result.stats.found)
-    files = [[_file(each, folders) for each in group] for group in placed(result, roots)]
-    about = {"header": header_fields(header), "folders": list(folders), "sep": os.sep}
-    return about | {"files": files, "reasons": WORDS[:-1]}
-
-
-def _file(file: Placed, folders: dict[str, int]) -> list[Any]:
-    """A file as files.js reads it; numbers that a script would round are in a string.
-
-    The last four fields say why the file can be neither kept nor dropped, why it cannot be
-    dropped, where the path as shown differs from the real one, the bytes of the real one, and the
-    key of the file without its last part, the path.
-    """
-    document, source = file.document, file.document.source
-    shown, (folder, name) = printable(source.path), os.path.split(source.path)
-    numbers = source.device, source.inode, source.size, source.mtime_ns, source.ctime_ns
-    return [
-        folders.setdefault(printable(folder), len(folders)),
-        printable(name),
-        ", ".join(map(str, numbers)),
-        document.bytes_digest.hex(),
-        document.text_digest.hex(),
-        document.words_digest.hex(),
-        int(document.is_whole_text),
-        int(document.packing is not None),
-        " ".join(sorted(f"{each.digest} {each.kind}" for each in document.unread)),
-        source.links,
-        document.format,
-        file.root,
-        int(document.is_certain),
-        file.unfit,
-        AGAINST * source.is_reference,
-        None if shown == source.path else b64encode(os.fsencode(source.path)).decode(),
-        file.reasons[:-1],
-    ]

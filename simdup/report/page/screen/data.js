@@ -84,10 +84,28 @@ const related = every.filter(({ kind }) => kind === RELATED);
 const forms = data.patterns.map(groupOf);
 
 // The groups with identical files, those with the largest copies first; and the groups that want a look, the most alike first.
-const copies = every.filter(({ kind, identical }) => kind !== RELATED && identical.length).sort((a, b) => b.bytes - a.bytes);
+const copies = every.filter(({ identical }) => identical.length).sort((a, b) => b.bytes - a.bytes);
 const looks = every.filter(({ kind, look }) => kind !== RELATED && look.length).sort((a, b) => b.share - a.share);
 
 const parts = data.parts.map(([path, whole, share, start, end], place) => ({ id: `part-${place}`, title: path.split('/').pop(), path, whole, share, start, end }));
+
+/** How similar two members are: known if one is the first, else estimated by their fingerprints. */
+function alikeOf({ members }, one, two) {
+  const [a, b] = [members[one], members[two]];
+  if (a.text === b.text) return { alike: 1, exact: true };
+  const other = a.text === members[0].text ? b : b.text === members[0].text ? a : null;
+  if (other) return other;
+  return { alike: Math.max(0, Math.cos((Math.PI * distanceOf(atob(a.fingerprint), atob(b.fingerprint))) / data.settings.bits)), exact: false };
+}
+
+/** The bits that differ in two fingerprints, strings of a byte a character. */
+function distanceOf(a, b) {
+  let bits = 0;
+  for (let at = 0; at < a.length; at += 1) {
+    for (let left = a.charCodeAt(at) ^ b.charCodeAt(at); left; left &= left - 1) bits += 1;
+  }
+  return bits;
+}
 
 /** The figures behind the share that the reader sees. */
 function figuresOf(member) {

@@ -1,37 +1,45 @@
 // What the reader decided: which files are removed, and which groups are not duplicates.
 //
-// A file is removed only for one that is kept, so the last one of a group is always kept.
+// `clean` decided what may be removed for which file, under which terms: here it is looked up in
+// `data.plan`. A file is removed only for one that is kept, so the last one of a group is kept.
 
 // Decisions that can be taken back, one by one.
 const MOST_STEPS = 50;
+
+const BY_HAND = 'chosen by hand';
 
 const decisions = {
   // By group and place, as "7:1": null for a file that is kept, or {keep, hand} for one that is removed.
   of: new Map(),
   // The numbers of groups that are not duplicates.
   unrelated: new Set(),
+  // The place of the order by which files are suggested.
+  order: 0,
   steps: [],
 };
 
 const placeKey = (group, place) => `${group.id}:${place}`;
 const decisionOf = (group, place) => decisions.of.get(placeKey(group, place));
 const goes = (group, place) => Boolean(decisionOf(group, place));
+const orderNow = () => data.plan.orders[decisions.order];
 
-const TERMS = [{ kind: KINDS[0], needs: [] }, { kind: KINDS[1], needs: ['--text'] }, { kind: KINDS[2], needs: ['--formats-too'] }, { kind: KINDS[3], needs: ['--near'] }];
+const groupPlaces = new Map(every.map(({ id }, at) => [id, at]));
 
-/** How one file may be removed for another of its group: {kind, needs, refusal, at}. */
+function termsAt(at) {
+  const [kind, needs, refusal] = data.plan.terms[at];
+  return { at, kind, needs, refusal };
+}
+
+const DIFFERENT = data.plan?.terms.findIndex(([, , refusal]) => refusal === 'DIFFERENT');
+
+/** Under which terms one file may be removed for another one of its group: {kind, needs, refusal, at}. */
 function termsOf(group, place, other) {
   const [file, keep] = [group.members[place].file, group.members[other].file];
-  const term = (at) => ({ ...TERMS[at], refusal: '', at });
-  const refused = (refusal) => ({ kind: KINDS[3], needs: [], refusal, at: 9 });
-  if (file.bytes === keep.bytes) return term(0);
-  if (group.different.some((pair) => isOfTexts(group, pair, file, keep))) return refused('DIFFERENT');
-  if (!file.certain || !keep.certain) return refused('UNCERTAIN');
-  if (file.whole && keep.whole && file.text === keep.text) return term(1);
-  if (file.unread !== keep.unread) return refused('OTHER_CONTENT');
-  if (file.words && file.words === keep.words && !(file.whole && keep.whole)) return term(2);
-  if (file.isShort || keep.isShort) return refused('SHORT');
-  return data.settings.verified ? term(3) : refused('UNVERIFIED');
+  if (group.different.some((pair) => isOfTexts(group, pair, file, keep))) return termsAt(DIFFERENT);
+  const cells = data.plan.table[file.sort][keep.sort];
+  const same = file.contents.findIndex((content, level) => content === keep.contents[level]);
+  const level = same < 0 ? cells.length / 2 - 1 : same;
+  return termsAt(cells[2 * level + Number(file.unread !== keep.unread)]);
 }
 
 /** Whether two members at these places have the texts of these files. */
@@ -40,103 +48,101 @@ function isOfTexts({ members }, pair, one, two) {
   return one.text !== two.text && texts.includes(one.text) && texts.includes(two.text);
 }
 
-/** What is offered for a file: the kept file it stands against, and what its removal needs; null for a kept file. */
+/** What is offered for a file: {keep, kind, needs, refusal, at, why, depth}; null without another file. */
 function offerOf(group, place) {
-  if (!place) return null;
-  const copy = group.members.findIndex((other, at) => at < place && termsOf(group, place, at).at === 0);
-  const keep = copy >= 0 ? copy : 0;
-  return { keep, ...termsOf(group, place, keep), why: group.why, depth: 0 };
+  const at = groupPlaces.get(group.id);
+  // An order lists only groups in which it offers something else than the first one.
+  const offer = (orderNow().groups[at] ?? data.plan.orders[0].groups[at])?.[place];
+  if (!offer) return null;
+  const [keep, term, why, depth = 0] = offer;
+  return { keep, ...termsAt(term), why: data.plan.reasons[why], depth };
 }
 
-const isSuggested = (group, place) => !group.members[place].file.refused && offerOf(group, place)?.at === 0 && group.kind !== RELATED;
-const orderNow = () => ({ name: 'reasons', options: [] });
-
-/** Remove all suggested files of these groups. */
-function acceptSuggested(list) {
-  acceptWhere(list, (group, place) => isSuggested(group, place));
+/** Whether `clean` removes a file with these options, and no others. */
+function isOffered(group, place, ...options) {
+  const offer = offerOf(group, place);
+  return Boolean(offer) && !offer.refusal && !group.members[place].file.kept && String(offer.needs) === String(options);
 }
 
-function acceptNeeding(list, option) {
-  acceptWhere(list, (group, place) => { const offer = offerOf(group, place); return offer && !offer.refusal && offer.needs.join() === option; });
-}
+const isSuggested = (group, place) => isOffered(group, place);
 
-function acceptWhere(list, isWanted) {
-  remember();
-  for (const group of list) {
-    group.members.forEach((member, place) => {
-      if (!member.file.refused && decisionOf(group, place) === undefined && !decisions.unrelated.has(group.id) && isWanted(group, place)) decisions.of.set(placeKey(group, place), { keep: offerOf(group, place).keep, hand: false });
-    });
-  }
-  changed();
-}
+const canBeKept = ({ members }, place) => members[place].file.mayBeKept;
 
 /** The file that is kept for one that is removed: {place, kind, needs, at}, or {refusal}. */
 function keeperOf(group, place) {
-  const wanted = decisionOf(group, place)?.keep ?? null;
-  if (wanted !== null && !goes(group, wanted) && !termsOf(group, place, wanted).refusal) return { place: wanted, ...termsOf(group, place, wanted) };
-  const kept = group.members.map((_, at) => at).filter((at) => at !== place && !goes(group, at));
-  if (!kept.length) return { refusal: 'LAST_ONE' };
-  const found = kept.map((at) => ({ place: at, ...termsOf(group, place, at) }));
-  return found.filter(({ refusal }) => !refusal).sort((a, b) => a.at - b.at)[0] ?? { refusal: found[0].refusal };
+  const wanted = decisionOf(group, place)?.keep;
+  const kept = [...group.members.keys()].filter((other) => other !== place && !goes(group, other) && canBeKept(group, other));
+  if (!kept.length) return { refusal: 'LAST' };
+  const options = kept.map((other) => ({ place: other, ...termsOf(group, place, other) }));
+  const chosen = options.find((each) => each.place === wanted && !each.refusal);
+  // Of those that ask for the least, one that the reader keeps, or else the first.
+  const rank = ({ at, place: other }) => 2 * at + Number(decisionOf(group, other) !== null);
+  return chosen ?? options.sort((a, b) => rank(a) - rank(b))[0];
 }
 
 /** Remember how things are and where the reader is, so that a change can be taken back. */
 function remember() {
-  decisions.steps.push([new Map(decisions.of), new Set(decisions.unrelated), page.chosen, page.place]);
+  decisions.steps.push([new Map(decisions.of), new Set(decisions.unrelated), decisions.order, page.chosen, page.place]);
   if (decisions.steps.length > MOST_STEPS) decisions.steps.shift();
 }
 
 function undoStep() {
   const step = decisions.steps.pop();
   if (!step) return;
-  const [of, unrelated, row, place] = step;
-  Object.assign(decisions, { of, unrelated });
+  const [of, unrelated, order, row, place] = step;
+  Object.assign(decisions, { of, unrelated, order });
   changed();
   if (row && page.shown.includes(row)) go(row, place);
 }
 
+const remove = (group, place, keep) => decisions.of.set(placeKey(group, place), { keep, hand: true });
+const keep = (group, place) => decisions.of.set(placeKey(group, place), null);
+
 /** Keep a file, or remove it; the same again takes it back. Returns whether something was decided. */
 function decide(group, place, wish) {
+  const { file } = group.members[place];
   const now = decisionOf(group, place);
   const isSame = wish === 'drop' ? Boolean(now) : now === null;
-  const refused = group.members[place].file.refused;
-  const refusal = wish === 'drop' && !isSame ? refused?.name || keeperOf(group, place).refusal : '';
+  const refusal = isSame || (wish === 'keep' && file.mayBeKept) ? '' : file.kept?.[0] ?? keeperOf(group, place).refusal;
   if (refusal) {
-    say(t('refusals')[refusal] ?? refusal);
+    say(t('refusals')[refusal] ?? t('untouched', file.kept?.[1] ?? refusal));
     return false;
   }
   remember();
   decisions.unrelated.delete(group.id);
   if (isSame) decisions.of.delete(placeKey(group, place));
-  else decisions.of.set(placeKey(group, place), wish === 'keep' ? null : { keep: null, hand: true });
+  else if (wish === 'keep') keep(group, place);
+  else remove(group, place, null);
   changed(group);
   return !isSame;
 }
 
-/** Keep this file, and remove the other one. */
+/** Keep one file in place of another one, which is removed. Returns whether that was possible. */
 function exchange(group, place, other) {
-  if (group.members[other].file.refused || termsOf(group, other, place).refusal) {
-    say(t('refusals')[termsOf(group, other, place).refusal] ?? '');
+  const refusal = group.members[other].file.kept?.[0] ?? termsOf(group, other, place).refusal;
+  if (refusal || !canBeKept(group, place)) {
+    say(t('refusals')[refusal] ?? t('untouched', refusal));
     return false;
   }
   remember();
-  decisions.of.set(placeKey(group, place), null);
-  decisions.of.set(placeKey(group, other), { keep: place, hand: true });
+  keep(group, place);
+  remove(group, other, place);
   changed(group);
   return true;
 }
 
 /** Keep all copies of a group. */
-function keepAll(group) {
+function keepCopiesOf(group) {
   remember();
-  for (const place of group.identical) decisions.of.set(placeKey(group, place), null);
+  for (const place of group.identical) keep(group, place);
   changed(group);
 }
 
-/** Remove these files, each for the one that is kept. */
-function removeAll(list) {
+/** Remove the copies in a folder of a pair, {group, place, keep}; nothing else is decided about both folders. */
+function removeCopies(both, copies) {
   remember();
-  for (const { group, place, keep } of list) decisions.of.set(placeKey(group, place), { keep, hand: false });
+  for (const { group, place } of both) decisions.of.delete(placeKey(group, place));
+  for (const each of copies) remove(each.group, each.place, each.keep);
   changed();
 }
 
@@ -148,7 +154,7 @@ function hasTexts(group) {
 /** Say that the texts of a group are not duplicates of each other, or take that back. */
 function toggleUnrelated(group) {
   if (!hasTexts(group)) {
-    say(t('refusals').SAME_TEXT);
+    say(t('refusals').sameText);
     return;
   }
   remember();
@@ -166,14 +172,46 @@ function clearDecisions() {
   changed();
 }
 
-/** Every file that is removed, as {group, file, keep, kind, needs, why, hand, depth}. */
-function actionsOf() {
+/** Suggest files by another order. What was accepted is taken back, and what was chosen by hand is not. */
+function setOrder(at) {
+  remember();
+  for (const [key, decision] of decisions.of) if (decision && !decision.hand) decisions.of.delete(key);
+  decisions.order = at;
+  changed();
+}
+
+/** Remove the files of these groups that `clean` removes with these options, where nothing was decided. */
+function acceptNeeding(list, ...options) {
+  remember();
+  for (const group of list.filter(({ id }) => !decisions.unrelated.has(id))) {
+    for (const place of group.members.keys()) {
+      const offer = offerOf(group, place);
+      if (decisionOf(group, place) !== undefined || !isOffered(group, place, ...options)) continue;
+      decisions.of.set(placeKey(group, place), { keep: offer.keep, hand: false, why: offer.why, depth: offer.depth });
+    }
+  }
+  changed();
+}
+
+const acceptSuggested = (list) => acceptNeeding(list);
+
+/** The groups about which something was decided. */
+function touchedGroups() {
   const ids = new Set([...decisions.of.keys()].map((key) => Number(key.split(':')[0])));
-  return every.filter(({ id }) => ids.has(id)).flatMap((group) => group.members.flatMap((member, place) => {
+  return every.filter(({ id }) => ids.has(id) || decisions.unrelated.has(id));
+}
+
+/** Every file that is removed, as {group, place, file, keep, kind, similarity, needs, why, hand, depth}. */
+function actionsOf() {
+  return touchedGroups().flatMap((group) => group.members.flatMap((member, place) => {
     const decision = decisionOf(group, place);
     if (!decision) return [];
-    const { place: keep, kind, needs, refusal } = keeperOf(group, place);
-    return refusal ? [] : [{ group, file: member.file, keep: group.members[keep].file, kind, needs, why: decision.hand ? 'chosen by hand' : group.why, hand: decision.hand }];
+    const { place: kept, kind, needs, refusal } = keeperOf(group, place);
+    if (refusal) return [];
+    const similarity = kind === KINDS[3] ? alikeOf(group, place, kept).alike : null;
+    // A file that is no longer removed for its copy in the other folder is removed for itself.
+    const depth = kept === decision.keep ? decision.depth ?? 0 : 0;
+    return [{ group, place, file: member.file, keep: group.members[kept].file, kind, similarity, needs, why: decision.why ?? BY_HAND, hand: decision.hand, depth }];
   }));
 }
 
@@ -183,8 +221,8 @@ const storageKey = data.plan && `simdup ${data.plan.header.of_digest}`;
 
 function keepDecisions() {
   try {
-    const { of, unrelated } = decisions;
-    localStorage.setItem(storageKey, JSON.stringify({ of: [...of], unrelated: [...unrelated] }));
+    const { of, unrelated, order } = decisions;
+    localStorage.setItem(storageKey, JSON.stringify({ of: [...of], unrelated: [...unrelated], order }));
     page.isKept = true;
   } catch {
     // The browser keeps nothing for files, or is full: the page says so.
@@ -198,7 +236,7 @@ async function readDecisions() {
   await navigator.storage?.persisted().catch(() => {});
   try {
     const saved = JSON.parse(localStorage.getItem(storageKey) ?? 'null');
-    if (saved) Object.assign(decisions, { of: new Map(saved.of), unrelated: new Set(saved.unrelated) });
+    if (saved) Object.assign(decisions, { of: new Map(saved.of), unrelated: new Set(saved.unrelated), order: saved.order ?? 0 });
   } catch {
     page.isKept = false;
   }

@@ -4,13 +4,11 @@
 function planOf(actions) {
   const { options } = orderNow();
   const header = { ...data.plan.header, made: `${new Date().toISOString().slice(0, 19)}+00:00`, of: nameOfPage(), rules: options, actions: actions.length };
-  const lines = actions.map((action) => {
-    const { group, file, keep, kind, needs, why, hand, depth } = action;
-    return `{"group": ${group.id}, "keep": ${fileInPlan(keep)}, "act": "trash", "file": ${fileInPlan(file)}, `
-    + `"kind": "${kind}", "similarity": ${similarityOf(action)}, "why": ${JSON.stringify(why)}`
+  const lines = actions.map(({ group, file, keep, kind, similarity, needs, why, hand, depth }) =>
+    `{"group": ${group.id}, "keep": ${fileInPlan(keep)}, "act": "trash", "file": ${fileInPlan(file)}, `
+    + `"kind": "${kind}", "similarity": ${similarity}, "why": ${JSON.stringify(why)}`
     + `${kind === KINDS[3] ? `, "newest": ${needs.includes('--newest-too')}` : ''}`
-    + `${kind === KINDS[3] && hand ? ', "reviewed": true' : ''}${depth ? `, "depth": ${depth}` : ''}}`;
-  });
+    + `${hand ? ', "reviewed": true' : ''}${depth ? `, "depth": ${depth}` : ''}}`);
   return [JSON.stringify(header), ...lines, ''].join('\n');
 }
 
@@ -24,28 +22,10 @@ function nameOfPage() {
   }
 }
 
-/** The similarity of a near file and the kept one, estimated from fingerprints if neither is the first; null for others. */
-function similarityOf({ group: { members }, file, keep, kind }) {
-  if (kind !== KINDS[3]) return null;
-  const [one, two] = [file, keep].map((wanted) => members.find((member) => member.file === wanted));
-  const other = two.text === members[0].text ? one : one.text === members[0].text ? two : null;
-  if (other) return other.alike;
-  return Math.max(0, Math.cos((Math.PI * distanceOf(atob(one.fingerprint), atob(two.fingerprint))) / data.settings.bits));
-}
-
-/** The bits that differ in two fingerprints, strings of a byte a character. */
-function distanceOf(a, b) {
-  let bits = 0;
-  for (let at = 0; at < a.length; at += 1) {
-    for (let left = a.charCodeAt(at) ^ b.charCodeAt(at); left; left &= left - 1) bits += 1;
-  }
-  return bits;
-}
-
 /** The command that shows what the plan would do, with the options that allow it. */
 function commandOf(actions) {
   const needs = new Set(actions.flatMap((action) => action.needs));
-  const near = actions.filter(({ kind }) => kind === KINDS[3]).map(similarityOf);
+  const near = actions.map(({ similarity }) => similarity).filter((similarity) => similarity !== null);
   const options = ['--text', '--formats-too', '--near', '--newest-too'].filter((option) => needs.has(option));
   return ['simdup clean plan.jsonl', ...options.map((option) => (option === '--near' ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : option))].join(' ');
 }
@@ -116,10 +96,7 @@ function lastLook(actions) {
   const near = actions.filter(({ kind }) => kind === KINDS[3]);
   if (!near.length) return null;
   const list = make('ul', { class: 'looks' });
-  layOut(list, near, ({ group, file }) => {
-    const place = group.members.findIndex((member) => member.file === file);
-    return make('li', {}, make('button', { type: 'button', class: 'head', onclick: () => goTo('look', group, place) }, sign('near'), make('span', { class: 'title' }, nameOf(group.members[place].name)), make('span', { class: 'line' }, differenceInWords(group, place)), make('span', { class: 'figure link' }, t('compare'))));
-  }, (left, onclick) => make('li', {}, button(t('more', left), onclick, 'link')));
+  layOut(list, near, ({ group, place }) => make('li', {}, make('button', { type: 'button', class: 'head', onclick: () => goTo('look', group, place) }, sign('near'), make('span', { class: 'title' }, nameOf(group.members[place].name)), make('span', { class: 'line' }, differenceInWords(group, place)), make('span', { class: 'figure link' }, t('compare')))), (left, onclick) => make('li', {}, button(t('more', left), onclick, 'link')));
   return [make('p', { class: 'after' }, make('b', {}, t('lastLook')), make('span', { class: 'note' }, t('lastLookNote', near.length))), make('section', { class: 'card' }, list)];
 }
 

@@ -31,7 +31,7 @@ function removedSide(pair) {
 function copiesIn(pair, side) {
   if (!data.plan) return [];
   return pair.same.map(([at, ...places]) => ({ group: every[at], place: places[side], keep: places[1 - side] }))
-    .filter(({ group, place, keep }) => !group.members[place].file.refused && termsOf(group, place, keep).at === 0);
+    .filter(({ group, place, keep }) => !group.members[place].file.kept && canBeKept(group, keep) && termsOf(group, place, keep).at === 0);
 }
 
 function sheetOfPair(pair) {
@@ -90,7 +90,7 @@ function remainingIn({ remaining, remains }, name) {
 }
 
 function removePair(pair, open) {
-  removeAll(open);
+  removeCopies([0, 1].flatMap((side) => copiesIn(pair, side)), copiesIn(pair, removedSide(pair)));
   say(t('removed', open.length), true);
 }
 

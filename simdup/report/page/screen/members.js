@@ -127,10 +127,10 @@ function keptBecause(group, place) {
 /** What differs in a file, or why nothing is done with it. */
 function lineOfMember(group, place) {
   const member = group.members[place];
-  const refused = member.file?.refused ?? '';
-  const refusal = data.plan && !refused ? offerOf(group, place)?.refusal : '';
+  const kept = member.file?.kept;
+  const refusal = data.plan && !kept ? offerOf(group, place)?.refusal : '';
   return dotted([
-    refused ? t('untouched', t('refusals')[refused.name] ?? refused.words) : '', refusal ? t('refusals')[refusal] ?? refusal : '',
+    kept ? t('untouched', t('refusals')[kept[0]] ?? kept[1]) : '', refusal ? t('refusals')[refusal] ?? refusal : '',
     member.sort === 'identical' ? (keeperOfCopy(group, place) === keptOf(group) ? '' : t('copyOf', group.members[keeperOfCopy(group, place)].name)) : differenceInWords(group, place),
     member.damaged ? t('damaged', member.damaged) : '', member.doubt ? t('doubtful', inWords(member.doubt)) : '',
   ]);

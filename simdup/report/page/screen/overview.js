@@ -55,19 +55,13 @@ function acceptAll() {
 
 /** Files that plain text in another encoding repeats; one word adds them. */
 function textsToo() {
-  const list = undecided(every.flatMap((group) => group.members.map((_, place) => ({ group, place })))).filter(({ group, place }) => needsOf(group, place) === '--text');
+  const list = undecided(every.flatMap((group) => group.members.map((_, place) => ({ group, place })))).filter(({ group, place }) => isOffered(group, place, '--text'));
   return list.length ? make('p', {}, t('textsToo', list.length), ' ', button(t('addThem'), () => acceptNeeding(every, '--text'), 'link')) : null;
-}
-
-/** What a file's offer asks for, in one text; '' where nothing is asked or nothing is offered. */
-function needsOf(group, place) {
-  const offer = offerOf(group, place);
-  return offer && !offer.refusal && !group.members[place].file.refused ? offer.needs.join(' ') : '';
 }
 
 /** How many files are left alone because a whole belongs together: work trees, packages, saved pages. */
 function workTrees() {
-  const count = every.flatMap(({ members }) => members).filter(({ file }) => ['WORK_TREE', 'PACKAGE', 'SAVED_PAGE'].includes(file.refused?.name)).length;
+  const count = every.flatMap(({ members }) => members).filter(({ file }) => ['WORK_TREE', 'PACKAGE', 'SAVED_PAGE'].includes(file.kept?.[0])).length;
   return count ? make('p', {}, t('workTrees', count)) : null;
 }
 

@@ -14,9 +14,8 @@ function openIn(group, tab = page.tab) {
 
 /** Whether a file may be removed for the kept one, perhaps by hand. */
 function mayRemove(group, place) {
-  const { refused } = group.members[place].file;
   const offer = offerOf(group, place);
-  return !refused && Boolean(offer) && !offer.refusal;
+  return !group.members[place].file.kept && Boolean(offer) && !offer.refusal;
 }
 
 /** The rows of a tab in which something is left to decide. */
@@ -112,7 +111,7 @@ function removeCopies() {
 /** Keep all copies of a group, and move on. */
 function keepCopies() {
   const group = page.chosen;
-  keepAll(group);
+  keepCopiesOf(group);
   moveOn(group, t('allKept'));
 }
 

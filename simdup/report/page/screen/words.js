@@ -184,13 +184,13 @@ const WORDS = {
   removedOne: [(name) => `Removed: ${name}`, (name) => `删除：${name}`],
   keptOne: [(name) => `Kept: ${name}`, (name) => `保留：${name}`],
   refusals: [{
-    LAST_ONE: 'The last file of a group is kept.', DIFFERENT: 'You called the two different; see simdup ignore list.', SHORT: 'Near, and too short to tell.',
+    LAST: 'The last file of a group is kept.', DIFFERENT: 'You called the two different; see simdup ignore list.', SHORT: 'Near, and too short to tell.',
     UNCERTAIN: 'Its text is damaged, doubtful or came from a converter.', OTHER_CONTENT: 'Besides its text it holds other content than the kept file.', RELATED: 'Only related: perhaps of one series.',
-    SAME_FILE: 'Another name of the kept file: frees nothing.', UNVERIFIED: 'Near, and the scan verified nothing.', SAME_TEXT: 'These files have the very same text: they are duplicates.',
+    SAME_FILE: 'Another name of the kept file: frees nothing.', NEAR_OTHER_CONTENT: 'Besides its text it holds other content than the kept file.', PARTED: 'Its folder is removed whole or not at all.', sameText: 'These files have the very same text: they are duplicates.',
   }, {
-    LAST_ONE: '每组至少保留一个文件。', DIFFERENT: '您标明二者不重复；见 simdup ignore list。', SHORT: '仅为近似，且过短，难以判断。', UNCERTAIN: '正文有损坏、存疑或由转换程序得出。',
-    OTHER_CONTENT: '除正文外，其内容与保留的文件不同。', RELATED: '仅为相关，可能属同一系列。', SAME_FILE: '与保留的文件是同一文件，删除不会腾出空间。', UNVERIFIED: '仅为近似，且扫描时未经核实。',
-    SAME_TEXT: '这些文件的文字完全相同，确为重复文件。', WORK_TREE: '位于代码工作区内', PACKAGE: '位于软件包内', SAVED_PAGE: '属于保存的网页', AGAINST: '受 --against 保护', MEMBER: '位于压缩包内',
+    LAST: '每组至少保留一个文件。', DIFFERENT: '您标明二者不重复；见 simdup ignore list。', SHORT: '仅为近似，且过短，难以判断。', UNCERTAIN: '正文有损坏、存疑或由转换程序得出。',
+    OTHER_CONTENT: '除正文外，其内容与保留的文件不同。', RELATED: '仅为相关，可能属同一系列。', SAME_FILE: '与保留的文件是同一文件，删除不会腾出空间。', NEAR_OTHER_CONTENT: '除正文外，其内容与保留的文件不同。', PARTED: '其所在文件夹要么整个删除，要么全部保留。',
+    sameText: '这些文件的文字完全相同，确为重复文件。', WORK_TREE: '位于代码工作区内', PACKAGE: '位于软件包内', SAVED_PAGE: '属于保存的网页', AGAINST: '受 --against 保护', MEMBER: '位于压缩包内',
     DOUBTFUL: '正文存疑', NOISE: '位于回收站或版本管理文件夹内', OUTSIDE: '不在扫描范围内',
   }],
   holds: [(name, what) => `${name} also holds what was not compared: ${what}.`, (name, what) => `${name} 另有未比较的内容：${what}。`],
