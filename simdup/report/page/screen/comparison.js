@@ -51,7 +51,7 @@ function decisionOfPair(group, place, isAlone) {
   const state = stateOf(group, place, isAlone);
   return make('div', { class: 'decision', role: 'group', 'aria-label': t('decisionLabel') },
     canDecide ? make('div', { class: 'acts' }, isOfCopies
-      ? [openIn(group).length ? button(t('removeCopies', openIn(group).length), removeCopies, 'main', 'a') : null, button(t('keepAll'), keepCopies, '', 'b')]
+      ? [openIn(group).length ? button(t('removeCopies', openIn(group).length), removeSuggested, 'main', 'a') : null, button(t('keepAll'), keepCopies, '', 'b')]
       : [button(t(state === 'removed' ? 'isRemoved' : 'remove'), removeHere, 'remove', 'r', { 'aria-pressed': String(state === 'removed') }),
         button(t('keepBoth'), keepHere, '', 'b', { 'aria-pressed': String(state === 'kept too') }), button(t('keepInstead'), keepInstead, 'quiet instead', 'o')]) : null,
     make('div', { class: 'only' }, only.length ? make('p', {}, t('onlyHere'), make('b', {}, only.join(page.language === 'zh' ? '、' : ', '))) : null,

@@ -145,7 +145,9 @@ function differenceInWords(group, place) {
 
 /** What the row of a group says: its versions, or what differs in the file that is most alike. */
 function lineOf(group) {
-  if (group.chain) return t('chain', ...group.chain);
+  const [difference] = differencesOf(group, group.best);
+  // Two versions with other numbers are shown by these.
+  if (group.chain && (group.chain[0].length > 2 || !Array.isArray(difference))) return t('chain', ...group.chain);
   const words = differenceInWords(group, group.best);
   const best = group.members[group.best];
   return best?.sort === 'words' && best.same !== KINDS[1] ? t('sameWordsBut', words) : words || t('sorts').near;

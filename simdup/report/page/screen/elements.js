@@ -79,7 +79,7 @@ function bar(parts, whole) {
 /** A name whose middle is left out where there is no room: its last ten characters are always seen. */
 function nameOf(name, words = []) {
   const places = placesOf(name, words);
-  const cut = name.length > 24 ? name.length - 10 : name.length;
+  const cut = name.length > 30 ? name.length - 10 : name.length;
   return make('bdi', { class: 'name', title: name }, make('span', {}, lit(name.slice(0, cut), 0, places)),
     cut < name.length ? make('span', {}, lit(name.slice(cut), cut, places)) : null);
 }

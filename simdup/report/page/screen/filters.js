@@ -50,7 +50,7 @@ function applyFilters() {
   const rows = listed().filter(fits);
   const order = ORDERS[byId('order').value];
   page.shown = order && rows[0]?.members ? rows.toSorted(order) : rows;
-  byId('filters').hidden = !(isNarrow || document.activeElement?.id === 'search' || byId('filters').contains(document.activeElement));
+  byId('filters').hidden = !(isNarrow || byId('filters').contains(document.activeElement));
   byId('count').closest('p').hidden = !isNarrow;
   byId('count').textContent = t('counted', page.shown.length, listed().length);
   byId('seeking').hidden = !every.length && !forms.length;
@@ -77,6 +77,10 @@ function resetFilters() {
   applyFilters();
 }
 
+function openFilters() {
+  byId('filters').hidden = page.tab === 'overview';
+}
+
 /** Search: from the overview in the first list that has rows. */
 function search() {
   const { value } = byId('search');
@@ -91,7 +95,8 @@ function search() {
 
 function listenToFilters() {
   byId('search').addEventListener('input', search);
-  byId('search').addEventListener('focus', () => { byId('filters').hidden = page.tab === 'overview'; });
+  // A click or the arrow down opens the filters; a reader who passes by with Tab does not meet them.
+  byId('search').addEventListener('pointerdown', openFilters);
   for (const id of CHOICES) byId(id).addEventListener('change', applyFilters);
   byId('reset').addEventListener('click', resetFilters);
 }

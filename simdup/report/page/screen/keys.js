@@ -45,6 +45,10 @@ function onKey(event) {
   const { target, key } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
   if (target.matches('input') && ['Enter', 'Escape'].includes(key)) return leaveSearch();
+  if (target.id === 'search' && key === 'ArrowDown') {
+    openFilters();
+    byId('filters').querySelector('label:not([hidden]) select').focus();
+  }
   if (key === 'Escape') return goBack();
   if (target.matches('input') || (target.matches('select') && (key.startsWith('Arrow') || key === ' '))) return;
   // A button that Space presses does so; the row of a file has its circle instead.

@@ -149,7 +149,7 @@ function looksCard(isNext) {
 
 /** What a row says, with the numbers that differ in bold. */
 function richLine(group) {
-  const [first] = group.chain ? [] : differencesOf(group, group.best);
+  const [first] = group.chain?.[0].length > 2 ? [] : differencesOf(group, group.best);
   return Array.isArray(first) && !group.isSameWords ? [t('otherNumbersAre'), make('b', {}, first[0] || t('none')), ' / ', make('b', {}, first[1] || t('none'))] : lineOf(group);
 }
 

@@ -101,7 +101,7 @@ function keepInstead() {
 }
 
 /** Remove the copies of a group that are suggested, and move on. */
-function removeCopies() {
+function removeSuggested() {
   const group = page.chosen;
   const count = openIn(group).length;
   acceptSuggested([group]);

@@ -5,7 +5,7 @@ function aboutScan() {
   return make('section', { id: 'about' },
     make('h2', {}, t('summary')), make('dl', { id: 'figures' }, figures()),
     make('h2', {}, t('settings')), make('p', { id: 'settings' }, settingsInWords().join(page.language === 'zh' ? '' : ' ')),
-    doubts(), make('h2', {}, t('skippedTitle')), skips(), histogram());
+    doubts(), make('h2', {}, t('skippedTitle')), skips());
 }
 
 function warnings() {

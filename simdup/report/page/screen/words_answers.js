@@ -30,5 +30,4 @@ sayOtherwise({
   unread: [(count) => `${plural(count, 'more document')} may share enough too: too many to be read`,
     (count) => `另有 ${number(count)} 个文档可能也有足够的相同部分，因过多而未读取`],
   atMost: [(count) => `Of each question only the ${number(count)} most similar are shown.`, (count) => `每项查询只列出最相似的 ${number(count)} 个。`],
-  histogram: [(lowest) => `Similarity of documents to their question, from ${lowest}`, (lowest) => `各文档与查询的相似度（自 ${lowest} 起）`],
 });

@@ -14,7 +14,6 @@ sayOtherwise({
   onlyKept: [(count) => `${plural(count, 'sentence')} only in the first row`, (count) => `${number(count)} 句仅见于首行`],
   legend: [{ inKept: 'only in the first row', inOther: 'only in this row' }, { inKept: '仅见于首行', inOther: '仅见于此行' }],
   folder: ['File', '文件'],
-  bar: [(count, from) => `${plural(count, 'row')} from ${from}`, (count, from) => `${from} 起：${number(count)} 行`],
   figures: [{ rows: 'rows compared', members: 'rows in groups', dropped: 'rows that repeat another', skipped: 'rows not compared' },
     { rows: '已比较的行', members: '分组中的行', dropped: '与他行重复的行', skipped: '未比较的行' }],
   characters: [(count) => plural(count, 'character'), (count) => `${number(count)} 字`],
@@ -31,7 +30,6 @@ sayOtherwise({
     (k, bits, share) => `两行的指纹在 ${bits} 位中相差不超过 ${k} 位即归为一组，约相当于相似度 ${share}；未根据正文核实。`],
   skippedTitle: ['Not compared', '未比较的行'],
   nothingSkipped: ['Every row was compared.', '所有行均已比较。'],
-  histogram: [(lowest) => `Similarity of rows to the representative of their group, from ${lowest}`, (lowest) => `各行与所在组代表行的相似度（自 ${lowest} 起）`],
   parts: ['Parts of larger rows', '较大行的一部分'],
   partsAsked: [(share) => `Rows of which at least ${share} stands in a larger one are listed as parts.`, (share) => `有至少 ${share} 见于较大行的，列为其一部分。`],
   reasons: [{}, {
