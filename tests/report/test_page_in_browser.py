@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -20,13 +19,16 @@ import pytest
 from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
 from patience import patient
 
+from simdup.clean.decide import terms_of
 from simdup.clean.plan import read_plan
+from simdup.clean.suggestion import suggested
 from simdup.findings.identical import with_sets
 from simdup.records import FolderPair, Group, Kind, Part, Reason, Skipped, Stats, Unread
+from simdup.report.load import load
 from simdup.report.page import groups
+from simdup.report.page.decisions import _term
 from simdup.report.wording import percent, printable
 from simdup.settings import SIMILARITY, Settings
-from tests.clean.test_rules import reasons
 from tests.report.test_accuracy import KINDS, row
 from tests.report.test_page import (
     FOLDERS,
@@ -898,7 +900,7 @@ STATES = {
     "folders": (lambda _: page_of(result(folders=FOLDERS)), "471 identical"),
     "undecided": (None, "0 of 6 decided; 0 B go"),
     "everything decided": (None, "Everything is decided"),
-    "rules": (None, "6 of 6 groups ticked"),
+    "rules": (None, "2 of 2 groups ticked"),
     "rows": (lambda folder: corpus_page(folder, *similar(1, "grey seal", "brown otter")), "2 rows"),
     "answers": (lambda _: answers_page(("first", "lib/a", "lib/b"), ("second",)), "2 documents"),
     "evaluation": (lambda _: accuracy_page(row(16), row(64)), "64 bits"),
@@ -933,7 +935,6 @@ def enter(page, state):
         press(page, *"dddddd")
     elif state == "rules":
         page.click("#rules")
-        page.select_option("#scope", "near")
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -1025,37 +1026,22 @@ def test_long_texts_with_little_in_common_are_compared_quickly(page):
     assert monotonic() - began < patient(60)
 
 
-VECTORS = json.loads((Path(__file__).parents[1] / "clean/rules.json").read_text("utf-8"))
+def test_the_page_looks_up_the_terms_that_clean_decides(pairs):
+    page, saved = pairs(20), load(Path("result.json").read_bytes(), "result.json")
+    files, names = suggested(saved).files, list[str]()
+    for offered in saved.groups:
+        one, other = (files[os.path.abspath(each.document.path)] for each in offered.members)
+        names += [str(_term(terms_of(*both))) for both in ((one, other), (other, one))]
 
-
-def test_the_page_has_the_rules_of_clean(page):
-    """Every example of `simdup clean --prefer`, asked of the scripts of the page."""
-    cases = [
-        {
-            "rules": case["rules"],
-            "files": [
-                {key: str(value) if key == "mtime_ns" else value for key, value in each.items()}
-                for each in (VECTORS["defaults"] | each for each in case["files"])
-            ],
-            "reasons": [reasons(each) for each in case["files"]],
-        }
-        for case in VECTORS["cases"]
-    ]
     found = page.evaluate(
-        """cases => cases.map(({rules: texts, files, reasons}) => {
-            const rules = rulesOf(texts);
-            const ranked = files.map((each, at) => ({
-                ...each, reasons: reasons[at],
-                mtime: BigInt(each.mtime_ns), isFirst: each.representative,
-            })).reverse().sort((a, b) => preference(a, b, rules).order);
-            const why = ranked.slice(1).map((each) => preference(ranked[0], each, rules).why);
-            return [ranked.map((each) => each.path), why];
-        })""",
-        cases,
+        """groups.flatMap((group) => [[0, 1], [1, 0]].map((both) => {
+            const { kind, needs, refusal } = termsOf(group, ...both);
+            return JSON.stringify([kind, needs, refusal]);
+        }))"""
     )
 
-    assert found == [[case["order"], case["why"]] for case in VECTORS["cases"]]
-    assert len(found) > 20
+    assert sorted(found) == sorted(each.replace("'", '"').replace(", ", ",") for each in names)
+    assert len({*found}) > 2
 
 
 def saved(page, name):
@@ -1218,69 +1204,49 @@ def test_where_every_file_stays_there_is_nothing_to_export(pairs):
     assert page.locator("#export").is_disabled()
 
 
-def propose(page, rule, scope):
+def propose(page, order):
     page.click("#rules")
-    page.select_option("#rule", rule)
-    page.select_option("#scope", scope)
+    page.select_option("#rule", label=order)
     return page.locator("#proposals li")
 
 
-def test_a_rule_decides_as_clean_does(printed, pairs, tmp_path):
+@pytest.mark.parametrize(
+    ("order", "options"),
+    [("by the reasons of simdup", ""), ("the newest", "--prefer newest")],
+)
+def test_what_the_page_suggests_is_what_clean_does(printed, pairs, tmp_path, order, options):
     page = pairs(20)
-    for rule, scope, options in (
-        ("newest", "identical bytes", ""),
-        ("oldest", "identical text", "--text"),
-        ("newest", "same words", "--text --formats-too"),
-        ("original-name", "near", "--text --near 0.8"),
-    ):
-        propose(page, rule, scope)
-        page.click("#apply")
-        page.click("#export")
-        (tmp_path / "page.jsonl").write_bytes(saved(page, "plan.jsonl"))
-        printed(f"clean result.json --prefer {rule} {options} -o {scope[:4]}.jsonl")
 
-        plans = (tmp_path / "page.jsonl", tmp_path / f"{scope[:4]}.jsonl")
-        ours, theirs = (read_plan(os.fspath(each)) for each in plans)
-        assert len(ours.actions) > 5
-        wanted = [replace(each, line=0, similarity=None) for each in theirs.actions]
-        found = [replace(each, line=0, similarity=None) for each in ours.actions]
-        assert sorted(found, key=str) == sorted(wanted, key=str)
-        alike = {each.file.path: each.similarity for each in theirs.actions}
-        for each in ours.actions:
-            assert each.similarity == pytest.approx(alike[each.file.path], abs=1e-5)
-        assert ours.header.rules == theirs.header.rules == ("--prefer", rule)
-        assert ours.header.roots == theirs.header.roots
-        page.evaluate("localStorage.clear()")
-        page.reload()
-
-
-def test_a_rule_shows_what_it_would_do_and_only_ticked_groups_are_decided(pairs):
-    page = pairs(6)
-    press(page, "x", "x")
-    proposals = propose(page, "newest", "near")
-
-    assert proposals.count() == 5
-    assert re.match(
-        r"stays: 0\d-two.txt \(the newest\)\ngoes: 0\d-one.txt", proposals.last.inner_text()
-    )
-    assert page.locator("#going").inner_text() == "1 of 6 decided; 0 B go"
-    left = proposals.last.locator(".goes .name").inner_text()
-    dialog = page.get_by_role("dialog", name="Decide by a rule")
-    dialog.get_by_role("button", name="Cancel").click()
-    page.click("#language")
-    proposals = propose(page, "newest", "near")
-    assert "（最新的）\n删除：" in proposals.last.inner_text()
-    press(page, "Escape")
-    page.click("#language")
-    proposals = propose(page, "newest", "near")
-    proposals.last.locator("input").uncheck()
-    assert page.locator("#apply").inner_text().startswith("Let 4 files go, ")
-    press(page, "Escape")
-    assert page.locator("#going").inner_text() == "1 of 6 decided; 0 B go"
-    propose(page, "under", "near").last.locator("input").uncheck()
+    propose(page, order)
     page.click("#apply")
-    assert page.locator("#going").inner_text().startswith("5 of 6 decided; ")
-    assert "can go" not in "".join(page.locator(".head", has_text="✓").all_inner_texts())
+    page.click("#export")
+    (tmp_path / "page.jsonl").write_bytes(saved(page, "plan.jsonl"))
+    printed(f"clean result.json {options} -o clean.jsonl")
+
+    plans = (tmp_path / "page.jsonl", tmp_path / "clean.jsonl")
+    ours, theirs = (read_plan(os.fspath(each)) for each in plans)
+    wanted = [replace(each, line=0) for each in theirs.actions]
+    found = [replace(each, line=0) for each in ours.actions]
+    assert sorted(found, key=str) == sorted(wanted, key=str)
+    assert len(found) > 5
+    assert ours.header.rules == theirs.header.rules == tuple(options.split())
+    assert ours.header.roots == theirs.header.roots
+
+
+def test_an_order_shows_what_it_suggests_and_only_ticked_groups_are_decided(pairs):
+    page = pairs(12)
+    proposals = propose(page, "the newest")
+
+    assert proposals.count() > 2
+    assert re.match(
+        r"stays: \d\d-two.txt \(the newest\)\ngoes: \d\d-one.txt", proposals.last.inner_text()
+    )
+    count = proposals.count()
+    assert page.locator("#going").inner_text() == "0 of 12 decided; 0 B go"
+    left = proposals.last.locator(".goes .name").inner_text()
+    proposals.last.locator("input").uncheck()
+    page.click("#apply")
+    assert page.locator("#going").inner_text().startswith(f"{count - 1} of 12 decided; ")
     page.fill("#search", left)
     assert page.locator(".head .state").inner_text() == ""
 
@@ -1374,22 +1340,9 @@ def test_files_that_nobody_acts_on_cannot_be_dropped(scanned, tmp_path):
     page.locator(".member", has_text="old").click()
     press(page, "d")
     assert page.locator("#said").inner_text() == "It stays: protected: --against."
-    propose(page, "newest", "identical bytes")
+    propose(page, "the newest")
     page.click("#apply")
     assert page.locator(".member.goes .path").inner_text() == "a.txt new"
-
-
-def test_texts_that_were_called_different_do_not_go_for_each_other(rendered):
-    found = group(1, "a", "b", "c")._replace(not_duplicates=(("a", "c"),))
-    page = rendered(result(found))
-    refusals = page.evaluate(
-        """groups[0].members.map((member, place, all) => {
-            for (const each of all) each.file = {bytes: each.name, text: each.name, certain: true};
-            return sameness(groups[0], place, (place + 2) % 3).refusal;
-        })"""
-    )
-
-    assert [each == "different" for each in refusals] == [True, False, False]
 
 
 def test_a_file_opens_and_its_path_is_copied(pairs, tmp_path):
