@@ -105,7 +105,8 @@ def test_terms_that_ask_for_less_come_first_and_refusals_last():
         Terms(Kind.NEAR, refusal=Refusal.SHORT),
     ]
 
-    assert sorted(in_order[::-1], key=lambda each: each.order) == in_order
+    in_reverse = in_order[::-1]
+    assert sorted(in_reverse, key=lambda each: each.order) == in_order
 
 
 @pytest.mark.parametrize(
