@@ -63,12 +63,20 @@ _PLACES = {
     r"|tmp|temp|temporary(?: files| items)?|cache|lost\+found|temporär|temporaire|temporal"
     r"|临时(?:文件)?|缓存|臨時|暫存|一時(?:ファイル)?)[\W\d_]*",
     "downloads": r"[\W\d_]*(?:(?:my |meine |mes |mis )?(?:downloads?|downloaded"
-    r"|heruntergeladen(?:es)?|téléchargements?|descargas?)|(?:我的)?下[载載]|ダウンロード)[\W\d_]*",
+    r"|heruntergeladen(?:es)?|téléchargements?|descargas?)|(?:我的)?下[载載]|ダウンロード"
+    r"|whatsapp(?: documents| images)?|telegram(?: desktop)?|wechat files|bluetooth|airdrop)"
+    r"[\W\d_]*",
     "backup": _at_an_end(
         "backups?|back-ups?|bak|sicherung(?:en)?|sicherungskopien?|datensicherung(?:en)?"
         "|sauvegardes?|respaldos?|copias? de seguridad|copies? de sauvegarde",
         "(?:备份|備份|バックアップ)",
     ),
+    "device": r"[\W\d_]*(?:(?:from |my |mein |mon |mi |old |altes |ancien )?(?:i?phones?|android"
+    r"|smartphones?|handys?|mobile(?: phone)?|t[eé]l[eé]phone|m[oó]vil"
+    r"|usb(?:[ -]?(?:sticks?|drives?|disks?))?|sd(?:[ -]?cards?)?|memory[ -]?sticks?"
+    r"|speicherkarten?|clés?[ -]usb|pendrives?)"
+    r"(?: (?:documents?|files?|copy))?|(?:我的|旧|舊)?(?:手机|手機|携帯|スマホ|[u优]盘|隨身碟))"
+    r"[\W\d_]*",
     "copied": r"(?:copy|copies|kopie|copie|copia)(?: \(\d+\))? (?:of|von|de|du) .*"
     r"|(?:.*[\W_])?(?:copy|copies|kopien?|copies?|copias?)[\W\d_]*"
     r"|.*(?:副本|复件|拷贝|拷貝|複製|コピー|转码|轉碼)[\W\d_]*|converted|konvertiert",
@@ -98,6 +106,7 @@ class Reason(Enum):
     TRASH = "not in a trash or temporary folder"
     DOWNLOADS = "not in a downloads folder"
     BACKUP = "not in a backup folder"
+    DEVICE = "not in a folder of a phone or a removable disk"
     COPIED = "not in a copied folder"
     OLD = "not in a folder of old files"
     DESKTOP = "not on the desktop"
@@ -135,6 +144,7 @@ class Key(NamedTuple):
     trash: int
     downloads: int
     backup: int
+    device: int
     copied: int
     old: int
     desktop: int

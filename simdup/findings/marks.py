@@ -45,19 +45,21 @@ _OF_A_COPY = re.compile(
 )
 
 # A number of a copy, as it stands behind a name.
-_NUMBER = r"(?:[ _-]\d{1,2}|[ ._-]?(?:\(\d{1,3}\)|\[\d{1,3}\]|\{\d{1,3}\})|~\d*)"
+_NUMBER = r"(?:[ ._-]\d{1,2}|[ ._-]?(?:\(\d{1,3}\)|\[\d{1,3}\]|\{\d{1,3}\})|~\d*)"
 # The name of a computer, which some programs add.
 _MACHINE = (
     r"-(?:(?=[A-Z\d-]*[A-Z])(?=[A-Z\d-]*(?:\d|-|PC))[A-Z\d][A-Z\d-]*"
     r"|[\w' -]*\b(?i:desktop|laptop|notebook|macbook|imac|mac|pc|thinkpad|surface|iphone|ipad"
-    r"|phone|server|nas|workstation)\b[\w-]*)"
+    r"|phone|server|nas|workstation)\b[\w' -]*)"
 )
 _ENDING = r"\.[A-Za-z]\w{0,4}"
 _WEAK = re.compile(
-    rf"(?P<stem>.+?)(?:{_NUMBER}|{_MACHINE})(?:{_ENDING})?"
-    rf"|(?P<named>.+?){_ENDING}(?:\.\d{{1,2}}|{_NUMBER})"
-    rf"|(?:~\$?|\.~|#)(?P<hidden>.+?)(?:{_ENDING})?[#~]?"
+    rf"(.+?)(?:{_NUMBER}|{_MACHINE})(?:{_ENDING})?|(?:~\$?|\.~|#)(.+?)(?:{_ENDING})?[#~]?",
+    re.DOTALL,
 )
+# Longer names, which only archives have, would take long.
+_LONGEST = 255
+
 _AT_END = re.compile(rf"(?<=.){_ENDING}\Z")
 
 
@@ -76,15 +78,16 @@ def are_copies(names: Sequence[str]) -> list[bool]:
     >>> are_copies(["plan.txt", "plan 2.txt", "part 2.txt", "plan-DESKTOP-AB12.txt", "plan.txt.1"])
     [False, True, False, True, True]
     """
-    stems = {_folded(_AT_END.sub("", name)) for name in names}
+    stems = {_folded(name) for name in names}
     return [is_name_of_copy(name) or bool(_plain(name) & stems) for name in names]
 
 
 def _plain(name: str) -> set[str]:
     """The name of a file without its ending and a weak mark, if it has one."""
-    found = _WEAK.fullmatch(name.replace("\n", " "))
+    found = _WEAK.fullmatch(name) if len(name) <= _LONGEST else None
     return {_folded(stem) for stem in found.groups() if stem} if found else set()
 
 
 def _folded(name: str) -> str:
-    return normalize("NFKC", name).casefold().strip()
+    """A name without its ending, equal for names that differ in case or width of characters."""
+    return normalize("NFKC", _AT_END.sub("", name)).casefold().strip()

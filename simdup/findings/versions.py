@@ -465,7 +465,8 @@ def _ordered(named: Sequence[_Named]) -> list[_Named] | None:
 
     None if neither tells. Times tell nothing of names that differ, such as those of a text and of
     its copy. The one name without any mark is the oldest, unless it was clearly written last:
-    people give a number to the second version, or to what they put aside.
+    people give a number to the second version, or to what they put aside. A word such as "final"
+    is of a newer version whatever the times are.
     """
     if not _are_comparable([each.mark for each in named]):
         return None
@@ -477,7 +478,9 @@ def _ordered(named: Sequence[_Named]) -> list[_Named] | None:
         return None
     unmarked = [each for each in found if each.mark == _Mark()]
     others = [each for each in found if each.mark != _Mark()]
-    if len(unmarked) == 1 and all(_is_later(each, unmarked[0]) for each in others):
+    if len(unmarked) == 1 and all(
+        each.mark.worth <= 0 and _is_later(each, unmarked[0]) for each in others
+    ):
         return others + unmarked
     return found
 
