@@ -43,15 +43,16 @@ def files():
     """The content of each file by its path; the first is the oldest."""
     made = {}
     for at, (make, ending) in enumerate(((docx, "docx"), (odt, "odt"), (str.encode, "txt"))):
-        text = "\n".join(prose(f"essay{at}"))
-        made[f"Documents/essay{at}.{ending}"] = make(text)
-        made[f"Documents/essay{at}.pdf"] = printed(text)
-        made[f"Downloads/essay{at}.{ending}"] = make(text)
-        lines = prose(f"letter{at}")
-        made[f"Backup/letter{at}_draft.{ending}"] = make("\n".join(lines))
-        made[f"Documents/letter{at}_draft.{ending}"] = make("\n".join(lines))
-        made[f"Documents/letter{at}_final.{ending}"] = make(edited(lines))
-        made[f"Phone/letter{at}_final.{ending}"] = make(edited(lines))
+        lines, letter = prose(f"essay{at}"), prose(f"letter{at}")
+        texts = "\n".join(lines), "\n".join(letter), edited(letter)
+        essay, draft, final = map(make, texts)
+        made[f"Documents/essay{at}.{ending}"] = made[f"Downloads/essay{at}.{ending}"] = essay
+        made[f"Documents/essay{at}.pdf"] = printed(texts[0])
+        for place, name, content in (
+            *(("Backup", "draft", draft), ("Documents", "draft", draft)),
+            *(("Documents", "final", final), ("Phone", "final", final)),
+        ):
+            made[f"{place}/letter{at}_{name}.{ending}"] = content
     for at, name in enumerate(("diary.sync-conflict-20250926-224656-C5H6PTH", "diary 2", "diary")):
         made[f"Sync/{name}.txt"] = "\n".join(prose("diary")).encode()
         made[f"{PLACES[at]}/note{at}.txt"] = "\n".join(prose(f"note{at}")).encode("utf-16")
