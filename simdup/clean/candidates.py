@@ -13,7 +13,7 @@ from simdup.clean.refusals import Refusal, Why
 from simdup.clean.rules import Placed, RuleKey, Rules
 from simdup.clean.terms import Sort, sort_of
 from simdup.errors import InputError
-from simdup.findings.keeper import is_newest, is_under, keys_of
+from simdup.findings.keeper import is_under, keys_of, newest_of
 from simdup.match.tiers import RELATED
 from simdup.records import Document, Group, ScanResult
 
@@ -156,7 +156,8 @@ def candidates(
     """
     for group, files in zip(result.groups, placed(result, roots_of(result)), strict=True):
         found, different = [], _different(group)
-        for each, member in zip(files, group.members, strict=True):
+        newest = newest_of(group, [each.reasons for each in files])
+        for each, member, is_newest in zip(files, group.members, newest, strict=True):
             document, file = each.document, _id(each.document)
             if each.unfit:
                 left.append(Left(0, group.id, file, each.unfit))
@@ -165,7 +166,7 @@ def candidates(
             file = file if is_changed or as_scanned else as_it_is(file)
             is_reference = document.source.is_reference
             stay = Refusal.AGAINST if is_reference else stays(document.path)
-            how = is_changed, is_newest(group, each.reasons), member.tier == RELATED
+            how = is_changed, is_newest, member.tier == RELATED
             others, why = different[document.text_digest], Why(stay) if stay else None
             found.append(
                 Candidate(document, file, rules.key(each), why, each.scanned, *how, others)

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from simdup.clean.refusals import Why
 from simdup.errors import BadValueError
-from simdup.findings.keeper import Key, is_name_of_copy, is_under, reason
+from simdup.findings.keeper import Key, is_under, reason
+from simdup.findings.marks import is_name_of_copy
 from simdup.records import Document
 from simdup.settings import FORMATS
 

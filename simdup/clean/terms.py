@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from simdup.clean.plan import Act, Action, Consents
 from simdup.clean.refusals import Consent, Refusal, Why
-from simdup.findings.keeper import is_for_print
+from simdup.findings.exports import is_for_print
 from simdup.records import DIFFERENCES, Document, Kind
 
 # Of what texts with the same words differ in, this may change what they say.

@@ -197,3 +197,24 @@ def test_the_plan_in_the_manual_is_one():
 
     assert [json.loads(line) for line in plan_lines(plan)] == [json.loads(line) for line in lines]
     assert (len(plan.actions), len(plan.left)) == (1, 1)
+
+
+def test_a_plan_of_before_says_that_a_folder_is_removed_whole_in_words():
+    files = {side: replace(seen("x"), path=f"/{side}/deep/a.txt") for side in ("old", "new")}
+    made = replace(action(2, "a"), file=files["old"], keep=files["new"])
+    lines = written(Plan((replace(made, depth=2, why="all of /old is in /new too"),), (), HEADER))
+    before = [line.replace(b', "depth": 2', b"") for line in lines]
+
+    for each in (lines, before):
+        (read,) = parsed_plan(each, "p").actions
+        assert (read.depth, read.folders) == (2, ("/old", "/new"))
+    (other,) = parsed_plan([lines[0], lines[1].replace(b"/old/deep", b"/old/else")], "p").actions
+    assert other.folders is None
+
+
+def test_a_plan_of_before_says_by_a_word_that_a_copy_was_reviewed():
+    lines = [line.replace(b'"why": "newest"', b'"why": "reviewed"') for line in written()]
+
+    reviewed = [each.is_reviewed for each in parsed_plan(lines, "p").actions]
+
+    assert reviewed == [True, False]

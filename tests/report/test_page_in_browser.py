@@ -19,10 +19,14 @@ import pytest
 from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
 from patience import patient
 
+from simdup.clean.decide import terms_of
 from simdup.clean.plan import read_plan
+from simdup.clean.suggestion import suggested
 from simdup.findings.identical import with_sets
 from simdup.records import Group, Kind, Part, Reason, Skipped, Stats, Unread
+from simdup.report.load import load
 from simdup.report.page import groups
+from simdup.report.page.decisions import _term
 from simdup.report.page.render import render
 from simdup.report.wording import percent, printable
 from simdup.settings import SIMILARITY, Settings
@@ -1105,6 +1109,24 @@ def test_every_state_fits_every_screen_and_axe_finds_no_fault(shown, office, tmp
         resize(page, width, height)
         page.wait_for_timeout(50)
         assert flaws(page) == [], width
+
+
+def test_the_page_looks_up_the_terms_that_clean_decides(pairs):
+    page, known = pairs(20), load(Path("result.json").read_bytes(), "result.json")
+    files, names = suggested(known).files, list[str]()
+    for offered in known.groups:
+        one, other = (files[os.path.abspath(each.document.path)] for each in offered.members)
+        names += [str(_term(terms_of(*both))) for both in ((one, other), (other, one))]
+
+    found = page.evaluate(
+        """every.flatMap((group) => [[0, 1], [1, 0]].map((both) => {
+            const { kind, needs, refusal } = termsOf(group, ...both);
+            return JSON.stringify([kind, needs, refusal]);
+        }))"""
+    )
+
+    assert sorted(found) == sorted(each.replace("'", '"').replace(", ", ",") for each in names)
+    assert len({*found}) > 2
 
 
 def saved(page, name):

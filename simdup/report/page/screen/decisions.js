@@ -95,7 +95,12 @@ function undoStep() {
   if (row && page.shown.includes(row)) go(row, place);
 }
 
-const remove = (group, place, keep) => decisions.of.set(placeKey(group, place), { keep, hand: true });
+/** Remove a file by hand, for this one if it can be; `clean` may remove its whole folder too. */
+function remove(group, place, keep) {
+  const offer = offerOf(group, place);
+  decisions.of.set(placeKey(group, place), { keep, hand: true, depth: offer?.keep === keep ? offer.depth : 0 });
+}
+
 const keep = (group, place) => decisions.of.set(placeKey(group, place), null);
 
 /** Keep a file, or remove it; the same again takes it back. Returns whether something was decided. */

@@ -120,7 +120,7 @@ function circleOf(group, place, state) {
 function keptBecause(group, place) {
   const naming = data.plan && group.members.map((_, other) => offerOf(group, other)).find((offer) => offer?.keep === place);
   const why = place ? naming?.why : group.why || naming?.why;
-  const words = decisionOf(group, place) === null ? t('byHand') : t('keepers')[why] ?? why;
+  const words = decisionOf(group, place) === null ? t('byHand') : t('orders')[why] ?? t('keepers')[why] ?? why;
   return make('b', {}, data.plan || words ? dotted([t('keep'), words]).join('').replace(' · ', page.language === 'zh' ? '：' : ': ') : t('firstOne'));
 }
 

@@ -283,6 +283,7 @@ const WORDS = {
     'not in a backup folder': '不在备份文件夹内', 'not in a copied folder': '不在复制的文件夹内',
     'not in a folder of old files': '不在旧文件的文件夹内', 'not on the desktop': '不在桌面上',
     'its name has no mark of a copy': '名称不像副本', 'not in a folder that is a copy of another': '不在另一文件夹的副本内',
+    'not in a folder of a phone or a removable disk': '不在手机或移动存储的文件夹内', 'it can be edited, and is not made for print': '可以编辑，不是为打印生成的', 'the kept file is protected': '保留的文件受保护',
     'no damaged characters': '没有损坏的字符', 'the longer text': '正文较长', 'a format that holds more': '格式更完整',
     'in UTF-8': 'UTF-8 编码', 'the older file': '较旧的文件', 'shorter path': '路径较短', 'order of names': '名称顺序',
   }],
