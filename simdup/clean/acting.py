@@ -19,8 +19,9 @@ from functools import partial
 from simdup.clean.checks import Held
 from simdup.clean.copying import attributes, copy_to, digest_of_open, owner_of, share_blocks
 from simdup.clean.journal import Done, Intent
-from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.outcome import RefusedError
 from simdup.clean.plan import Act, Action
+from simdup.clean.refusals import Refusal
 from simdup.clean.system import SWAP, Place, make_folder, rename_at_once, rename_new, sync_folder
 from simdup.clean.trash import Trashes, is_bin_used, throw_away
 from simdup.storage.opening import identity_of

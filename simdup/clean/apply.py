@@ -19,12 +19,13 @@ from typing import TypeAlias, TypeVar
 
 from simdup.clean.acting import Acting
 from simdup.clean.checks import Held, Reading, check_paths, check_same, held
-from simdup.clean.decide import consent_refusal
 from simdup.clean.journal import Intent, Journal, JournalFailedError, begun, locked
-from simdup.clean.outcome import Outcome, Refusal, RefusedError, refused_by
+from simdup.clean.outcome import Outcome, RefusedError, refused_by
 from simdup.clean.plan import Act, Action, Consents, FileId, Plan
 from simdup.clean.protection import as_it_is
+from simdup.clean.refusals import Refusal
 from simdup.clean.system import HAS_FOLDERS
+from simdup.clean.terms import consent_refusal
 from simdup.clean.trash import check_installed
 from simdup.errors import InputError
 from simdup.progress import Progress, silent
@@ -182,7 +183,7 @@ class Run:
         try:
             check_paths(action, self.roots)
             if why := consent_refusal(action, self.consents):
-                raise RefusedError(Refusal.NOT_ALLOWED, why)  # noqa: TRY301
+                raise RefusedError(Refusal.NOT_ALLOWED, str(why))  # noqa: TRY301
             self._check_union(action)
             intent = self.acting.intent(action)
         except (RefusedError, OSError, ValueError) as error:

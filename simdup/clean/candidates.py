@@ -7,29 +7,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from simdup.clean.outcome import Refusal
 from simdup.clean.plan import FileId, Left
 from simdup.clean.protection import as_it_is, changed_since, is_noise
-from simdup.clean.rules import Placed, Rules
+from simdup.clean.refusals import Refusal, Why
+from simdup.clean.rules import Placed, RuleKey, Rules
+from simdup.clean.terms import Sort, sort_of
 from simdup.errors import InputError
-from simdup.findings.keeper import Key, is_newest, is_under, keys_of
+from simdup.findings.keeper import is_under, keys_of, newest_of
 from simdup.match.tiers import RELATED
 from simdup.records import Document, Group, ScanResult
-
-#: Why a file stays that was only compared with.
-AGAINST = "protected: --against"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A file of a group. It may be kept, and it may go unless it `stays`.
+    """A file of a group. It may be kept, and it may be removed unless it `stays`.
 
-    One that changed since the scan is kept only if all others of its group changed too. It may
-    be planned to go, so that whoever acts refuses it by name.
+    One that changed since the scan is kept only if all others of its group changed too. A plan may
+    remove it, so that whoever acts refuses it by name.
 
     document: With an absolute path.
     key: The file with the smallest key is kept.
-    stays: Why it must stay; "" if it may go.
+    stays: Why it must be kept; None if it may be removed.
     scanned: The path in the result.
     is_newest: Whether it has the newest version of a chain.
     is_related: Whether the scan found it only related to the first of its group.
@@ -38,13 +36,19 @@ class Candidate:
 
     document: Document
     id: FileId
-    key: Key
-    stays: str
+    key: RuleKey
+    stays: Why | None
     scanned: str
     is_changed: bool = False
     is_newest: bool = False
     is_related: bool = False
     different: frozenset[bytes] = frozenset()
+
+    @property
+    def sort(self) -> Sort:
+        """What terms ask of the file."""
+        about = {"is_newest": self.is_newest, "is_related": self.is_related}
+        return sort_of(self.document, **about)
 
 
 def check_result(result: ScanResult, name: str) -> None:
@@ -110,10 +114,20 @@ def placed(result: ScanResult, roots: Sequence[str]) -> Iterator[list[Placed]]:
             root = next(inside, len(roots))
             source = member.document.source._replace(path=path)
             document = member.document._replace(source=source)
-            unfit = document.untouchable or Refusal.NOISE.value * is_noisy(real(folder))
-            unfit = unfit or Refusal.OUTSIDE.value * (root == len(roots))
+            unfit = _unfit(document)
+            if unfit is None and is_noisy(real(folder)):
+                unfit = Why(Refusal.NOISE)
+            elif unfit is None and root == len(roots):
+                unfit = Why(Refusal.OUTSIDE)
             found.append(Placed(scanned, document, not found, reasons, root, unfit))
         yield found
+
+
+def _unfit(document: Document) -> Why | None:
+    """Why no command may remove, move or replace a file; None if one may."""
+    if document.is_member:
+        return Why(Refusal.MEMBER)
+    return Why(Refusal.DOUBTFUL, document.doubt) if document.doubt else None
 
 
 def _different(group: Group) -> Mapping[bytes, frozenset[bytes]]:
@@ -127,27 +141,36 @@ def _different(group: Group) -> Mapping[bytes, frozenset[bytes]]:
 
 
 def candidates(
-    result: ScanResult, rules: Rules, stays: Callable[[str], str], left: list[Left]
+    result: ScanResult,
+    rules: Rules,
+    stays: Callable[[str], Refusal | None],
+    left: list[Left],
+    *,
+    as_scanned: bool = False,
 ) -> Iterator[list[Candidate]]:
     """Yield the files of each group, the one that the rules prefer first, changed ones last.
 
-    `stays` says why the file at a path must stay, "" if it need not. Files that must never be
-    cleaned are put into `left` instead.
+    `stays` says why the file at a path must be kept, None if it need not be. Files that must never
+    be cleaned are put into `left` instead. `as_scanned` takes all files to be as the scan saw them,
+    without a look at them.
     """
     for group, files in zip(result.groups, placed(result, roots_of(result)), strict=True):
         found, different = [], _different(group)
-        for each, member in zip(files, group.members, strict=True):
+        newest = newest_of(group, [each.reasons for each in files])
+        for each, member, is_newest in zip(files, group.members, newest, strict=True):
             document, file = each.document, _id(each.document)
             if each.unfit:
                 left.append(Left(0, group.id, file, each.unfit))
                 continue
-            is_changed = bool(changed_since(file))
-            file = file if is_changed else as_it_is(file)
-            key = rules.key(each)
-            stay = AGAINST * document.source.is_reference or stays(document.path)
-            how = is_changed, is_newest(group, each.reasons), member.tier == RELATED
-            others = different[document.text_digest]
-            found.append(Candidate(document, file, key, stay, each.scanned, *how, others))
+            is_changed = not as_scanned and changed_since(file) is not None
+            file = file if is_changed or as_scanned else as_it_is(file)
+            is_reference = document.source.is_reference
+            stay = Refusal.AGAINST if is_reference else stays(document.path)
+            how = is_changed, is_newest, member.tier == RELATED
+            others, why = different[document.text_digest], Why(stay) if stay else None
+            found.append(
+                Candidate(document, file, rules.key(each), why, each.scanned, *how, others)
+            )
         yield sorted(found, key=lambda each: (each.is_changed, each.key))
 
 

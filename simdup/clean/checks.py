@@ -14,7 +14,7 @@ import os
 import stat
 from collections.abc import Iterable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from errno import ELOOP, ENOENT, ENOTDIR
 from functools import partial
 from hashlib import blake2b
@@ -22,11 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simdup.clean.decide import SHORT, UNCERTAIN, near_refusal, text_refusal
-from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.outcome import RefusedError
 from simdup.clean.plan import Action, Consents, FileId
 from simdup.clean.protection import is_noise
+from simdup.clean.refusals import Refusal
 from simdup.clean.system import Place
+from simdup.clean.terms import document_refusal
 from simdup.extract.readers import Readers
 from simdup.files.read import ReadChunks, SkipError, StreamedText, is_streamed, read_open, read_text
 from simdup.findings.keeper import is_under
@@ -151,14 +152,6 @@ class Held:
         self.place.close()
 
 
-_OF_KEPT = {
-    Refusal.GONE: Refusal.KEPT_GONE,
-    Refusal.NOT_A_FILE: Refusal.KEPT_GONE,
-    Refusal.CHANGED: Refusal.KEPT_CHANGED,
-    Refusal.CHANGING: Refusal.KEPT_CHANGED,
-}
-
-
 def held(file: FileId, *, is_kept: bool = False) -> Held:
     """Open a file of a plan, if it is what the plan says. Raises RefusedError and OSError.
 
@@ -199,7 +192,7 @@ def place_at(path: str, refusal: Refusal, detail: str) -> Place:
 
 
 def _about(refusal: Refusal, *, is_kept: bool) -> Refusal:
-    return _OF_KEPT.get(refusal, refusal) if is_kept else refusal
+    return refusal.of_kept if is_kept else refusal
 
 
 def _check_state(found: Held) -> None:
@@ -237,23 +230,22 @@ def check_same(
         return
     reads = (_read(each, reading) for each in files)
     (one, *_), (other, *_) = file, kept = next(reads), next(reads)
-    refusal = near_refusal if kind is Kind.NEAR else text_refusal
-    why = refusal(one, other, consents, action.act)
-    if why in {UNCERTAIN, SHORT}:
-        raise RefusedError(Refusal.UNFIT, why)
+    why = document_refusal(action, one, other, replace(consents, hand=action.is_reviewed))
+    if why and why.refusal in {Refusal.UNCERTAIN, Refusal.SHORT}:
+        raise RefusedError(Refusal.UNFIT, str(why))
     if kind is Kind.IDENTICAL_TEXT and one.text_digest != other.text_digest:
         raise RefusedError(Refusal.NOT_THE_SAME, "their texts differ")
     if kind is Kind.SAME_WORDS and one.kind_with(other) is Kind.NEAR:
         differ = ", ".join(one.other_signs(other)) or "words"
         raise RefusedError(Refusal.NOT_THE_SAME, f"their {differ} differ")
     if why:
-        raise RefusedError(Refusal.NOT_ALLOWED, why)
+        raise RefusedError(Refusal.NOT_ALLOWED, str(why))
     if kind is Kind.NEAR:
         alike = similarity(file, kept)
         if consents.near is None or alike < consents.near:
             raise RefusedError(Refusal.NOT_ALIKE, f"{alike:.3f} alike")
-        if not action.is_reviewed and (why := facts_refusal(file, kept)):
-            raise RefusedError(Refusal.NOT_ALIKE, why)
+        if not action.is_reviewed and (facts := facts_refusal(file, kept)):
+            raise RefusedError(Refusal.NOT_ALIKE, facts)
 
 
 def _check_bytes(file: Held, kept: Held) -> None:

@@ -9,7 +9,8 @@ import struct
 from functools import partial
 from hashlib import blake2b
 
-from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.outcome import RefusedError
+from simdup.clean.refusals import Refusal
 from simdup.clean.system import Place, write_all
 
 _CHUNK = 1 << 20

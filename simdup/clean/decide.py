@@ -1,14 +1,13 @@
-"""Decides which files of a group go, for which other file each goes, and which folders go whole.
+"""Decides which files of a group are removed, for which other file, and which folders go whole.
 
-Copies are decided first: a file goes for one with the same bytes or, with consent, the same text
-or the same words.
-Files that must stay are kept first, since they stay anyway. Then a file that is merely similar
-goes, with consent, for the one file that the rules prefer to all others of its group: never for
-a file that only happens to be protected.
+Copies are decided first: a file is removed for one with the same bytes or, with consent, the same
+text or the same words. Files that must be kept are kept first, since they are kept anyway. Then a
+file that is merely similar is removed, with consent, for the one file that the rules prefer to all
+others of its group: never for a file that only happens to be protected. `terms` has the consents.
 
-If all files of a folder have their copy in another one, then either all of them go or none does,
-even where the rules prefer some files of the one folder and some of the other. Of two folders with
-the same files the one stays that the rules prefer more often.
+If all files of a folder have their copy in another one, then either all of them are removed or
+none is, even where the rules prefer some files of the one folder and some of the other. Of two
+folders with the same files the one is kept that the rules prefer more often.
 """
 
 from __future__ import annotations
@@ -16,45 +15,53 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePath
 from typing import NamedTuple
 
 from simdup.clean.candidates import Candidate
-from simdup.clean.plan import Act, Action, Consents, FileId
-from simdup.fields import printable
+from simdup.clean.plan import Act, Consents, FileId
+from simdup.clean.refusals import Refusal, Why
+from simdup.clean.terms import Alike, Terms, alike_of, detail, terms
 from simdup.findings.keeper import copies_in
-from simdup.records import DIFFERENCES, Document, Kind, ScanResult
-
-#: Why the file that the rules prefer to all others of its group stays, if none goes for it.
-PREFERRED = "it is the one to keep"
-NEAR_ASKS = "near: needs --near FLOOR such as 0.95, or --review"
-TEXT_ASKS = "identical text, other bytes: needs --text"
-FORMATS_ASKS = "identical text, packed: needs --formats-too"
-WORDS_ASKS = "same words, another layout or format: needs --formats-too"
-OTHER_CONTENT = "same words; other "
-BYTES_ONLY = "not identical in bytes"
-UNCERTAIN = "its text is damaged, doubtful or came from --convert"
-NEAR_OTHER_CONTENT = "similar; other "
-# Of what texts with the same words differ in, this may change what they say.
-_OF_MEANING = DIFFERENCES[0], DIFFERENCES[3]
-NEAR_FORMATS_ASKS = "near, a document or packed: needs --near FLOOR and --formats-too"
-NEWEST_ASKS = "the newest version: needs --newest-too"
-SAME_FILE = "another name of the kept file: frees nothing"
-SHORT = "near, and too short to tell"
-DIFFERENT = "you called the two different: see `simdup ignore list`"
-PARTED = "its folder is removed whole or not at all, and has a file that is kept"
-RELATED = "only related: perhaps two texts of one series, and not versions of one text"
+from simdup.records import Kind, ScanResult
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gone:
-    """A file that goes, the one that is kept for it, and their similarity if it was computed."""
+class Removal:
+    """A file that is removed, the one that is kept for it, and their similarity if it is known."""
 
     file: Candidate
     keep: Candidate
+    terms: Terms
     similarity: float | None = None
+
+
+class Keeping(NamedTuple):
+    """A file that is kept, why, and the file for which it could be removed, if there is one."""
+
+    file: Candidate
+    why: Why
+    keep: Candidate | None = None
+    terms: Terms | None = None
+
+
+class Decision(NamedTuple):
+    """What is decided about the files of a group.
+
+    kept: The file that the rules prefer, unless it is removed, and all files that are kept although
+        there is another one for which they could be removed. Others may be removed for them.
+    """
+
+    removals: list[Removal]
+    kept: list[Keeping]
+
+    @property
+    def left(self) -> list[Keeping]:
+        """The kept files for which no other one is removed."""
+        keeps = {each.keep.id.path for each in self.removals}
+        return [each for each in self.kept if each.file.id.path not in keeps]
 
 
 class Likeness(NamedTuple):
@@ -64,93 +71,32 @@ class Likeness(NamedTuple):
     facts: str = ""
 
 
-# Why a file stays for lack of --formats-too, by how it is the same as the kept file.
-_OF_FORMATS = {
-    Kind.IDENTICAL_TEXT: FORMATS_ASKS,
-    Kind.SAME_WORDS: WORDS_ASKS,
-    Kind.NEAR: NEAR_FORMATS_ASKS,
-}
+def terms_of(file: Candidate, keep: Candidate) -> Terms:
+    """The terms under which a file of a group may be removed for another one."""
+    alike = alike_of(file.document, keep.document)
+    asked = terms(
+        file.sort, keep.sort, alike, has_other_content=_has_other_content(file, keep, alike)
+    )
+    is_different = keep.document.text_digest in file.different
+    return asked._replace(needs=(), refusal=Refusal.DIFFERENT) if is_different else asked
 
 
-def needed(action: Action) -> dict[str, str]:
-    """The names of the consents that an action needs, each with why the file stays without it.
-
-    The act and the digests of the plan tell; the texts decide when the file goes.
-    """
-    act, kind = action.act, action.kind
-    found = {act.option: f"{act.value}: needs --{act.option}"} if act.option else {}
-    if kind is Kind.IDENTICAL_BYTES or act.is_of_bytes:
-        return found
-    if kind is Kind.NEAR:
-        found["near"] = NEAR_ASKS
-        if action.is_newest:
-            found["newest"] = NEWEST_ASKS
-    if not (action.file.is_plain and action.keep.is_plain):
-        found["formats"] = _OF_FORMATS[kind]
-    elif kind is Kind.IDENTICAL_TEXT:
-        found["text"] = TEXT_ASKS
-    return found
-
-
-def consent_refusal(action: Action, consents: Consents) -> str:
-    """Why the user did not allow an action, by its act and its digests; "" if it may be allowed.
-
-    The texts decide the rest: see `text_refusal` and `near_refusal`.
-    """
-    if whys := [why for name, why in needed(action).items() if consents.lack(name)]:
-        return whys[0]
-    is_same = action.kind is Kind.IDENTICAL_BYTES
-    return BYTES_ONLY if action.act.is_of_bytes and not is_same else ""
-
-
-def text_refusal(one: Document, other: Document, consents: Consents, act: Act) -> str:
-    """Why a file does not go for another one with the same text or words; "" if it does."""
-    if act.is_of_bytes:
-        return BYTES_ONLY
-    if not (one.is_certain and other.is_certain):
-        return UNCERTAIN
-    kind = one.kind_with(other)
-    if kind is not Kind.IDENTICAL_TEXT and (others := one.other_unread(other)):
-        return OTHER_CONTENT + ", ".join(others)
-    asks, is_allowed = FORMATS_ASKS, consents.formats
-    if kind is Kind.SAME_WORDS and one.format == other.format == "text":
-        asks, is_allowed = NEAR_ASKS, False  # the layout of code has a meaning
-    elif kind is not Kind.IDENTICAL_TEXT:
-        asks = WORDS_ASKS
-    elif one.is_plain and other.is_plain:
-        asks, is_allowed = TEXT_ASKS, consents.text
-    return "" if is_allowed else asks
-
-
-def near_refusal(one: Document, other: Document, consents: Consents, act: Act) -> str:
-    """Why a file may not go for another one, however similar they are; "" if it may."""
-    if act.is_of_bytes:
-        return BYTES_ONLY
-    if consents.near is None:
-        return NEAR_ASKS
-    if not ((one.is_plain and other.is_plain) or consents.formats):
-        return NEAR_FORMATS_ASKS
-    if not (one.is_certain and other.is_certain):
-        return UNCERTAIN
-    signs = filter(_OF_MEANING.__contains__, one.other_signs(other))
-    if others := [*signs, *one.other_unread(other)]:
-        return NEAR_OTHER_CONTENT + ", ".join(others)
-    return SHORT if one.is_short or other.is_short else ""
+def _has_other_content(file: Candidate, keep: Candidate, alike: Alike) -> bool:
+    return alike > Alike.TEXT and bool(file.document.other_unread(keep.document))
 
 
 def copies_of(known: FileId, files: Iterable[Candidate]) -> list[Candidate]:
-    """The first copy of a known file, or that file, of each sort that refusals tell apart."""
-    found: dict[object, Candidate] = {}
-    for each in files:
-        if each.id.kind_with(known) is not Kind.NEAR:
-            found.setdefault(_sort(each), each)
-    return list(found.values())
+    """The first copy of a known file, or that file, of each sort that terms tell apart."""
+    copies: dict[object, Candidate] = {}
+    for file in files:
+        if file.id.kind_with(known) is not Kind.NEAR:
+            copies.setdefault(_sort(file), file)
+    return list(copies.values())
 
 
 def _sort(file: Candidate) -> object:
-    """Equal for files with the same words that the refusals above do not tell apart."""
-    document = file.document
-    return document.is_certain, document.is_plain, document.identity.text, document.unread
+    """Equal for files with the same words that terms do not tell apart."""
+    return file.sort, file.document.identity.text, file.document.unread
 
 
 def decide_group(
@@ -159,32 +105,32 @@ def decide_group(
     copy_of: Mapping[str, str],
     consents: Consents,
     act: Act = Act.TRASH,
-) -> tuple[list[Gone], list[tuple[Candidate, str]]]:
-    """Return the files of a group that go, and the files that are left, each with why it stays.
+) -> Decision:
+    """Decide about the files of a group, of which the rules prefer the first one.
 
-    The first file of `pool` is the one that the rules prefer: files that go for it come first, and
-    it comes first if it is left. Files for which others go are in neither list.
+    Files that are removed for the first one come first, and it comes first if it is kept.
 
-    `copy_of` has the files whose whole folder goes, each with its copy in the folder that stays.
-    `alike` has, for the words of all files that are no copies of the first one and that no
-    `near_refusal` rules out, their similarity to it, unless one of them changed: then the file is
-    to go, and will be refused by name.
+    `copy_of` has the files whose whole folder is removed, each with its copy in the folder that is
+    kept. `alike` has, for the words of all files that are no copies of the first one and that no
+    terms rule out, their similarity to it, unless one of them changed: then the file is to be
+    removed, and will be refused by name.
     """
     if len(pool) < 2:
-        return [], []
+        return Decision([], [])
     first, group = pool[0], _Group(consents, act)
     for file in sorted(
-        pool, key=lambda each: (each.is_changed, not each.stays, each.id.path in copy_of)
+        pool,
+        key=lambda file: (file.is_changed, file.stays is None, file.id.path in copy_of),
     ):
         group.decide_copy(file, copy_of.get(file.id.path, ""))
     group.decide_near(first, alike)
-    gone, left = group.gone, group.left
-    if first.id.path not in gone:
-        left = {first.id.path: (first, PREFERRED), **left}
-    keeps = {each.keep.id.path for each in gone.values()}
-    place = {each.id.path: place for place, each in enumerate(pool)}
-    in_order = sorted(gone.values(), key=lambda each: place[each.keep.id.path])
-    return in_order, [each for path, each in left.items() if path not in keeps]
+    kept = group.left
+    if first.id.path not in group.removed:
+        preferred = Keeping(first, Why(Refusal.PREFERRED))
+        kept = {first.id.path: preferred, **kept}
+    place = {file.id.path: place for place, file in enumerate(pool)}
+    removals = sorted(group.removed.values(), key=lambda removal: place[removal.keep.id.path])
+    return Decision(removals, list(kept.values()))
 
 
 class _Group:
@@ -192,119 +138,122 @@ class _Group:
 
     def __init__(self, consents: Consents, act: Act) -> None:
         self.consents, self.act = consents, act
-        self.gone: dict[str, Gone] = {}
-        self.left: dict[str, tuple[Candidate, str]] = {}
-        """Files that stay although there is another one for which they could go, and why."""
+        self.removed: dict[str, Removal] = {}
+        self.left: dict[str, Keeping] = {}
+        """Files that are kept although there is another one for which they could be removed."""
         self.kept: dict[str, Candidate] = {}
-        """All files that stay so far, with or without such a reason."""
+        """All files that are kept so far, with or without such a reason."""
         self.different = defaultdict[str, frozenset[bytes]](frozenset)
-        """For files that stay so far, the texts that what goes for them is different from."""
+        """For kept files, the texts from which the files removed for them are different."""
         self._by_bytes: dict[bytes, Candidate] = {}
         # With the same words, the first file of each sort.
         self._by_words: dict[object, dict[object, Candidate]] = {}
 
     def decide_copy(self, file: Candidate, preferred: str) -> None:
-        """Let a file go for one that is kept and has the same bytes, text or words, or keep it.
+        """Remove a file for one that is kept and has the same bytes, text or words, or keep it.
 
-        It goes for the kept file at the path `preferred` rather than for another one.
+        It is removed for the kept file at the path `preferred` rather than for another one.
         """
-        other, refusal = self._copy_of(file, preferred)
-        if other is not None and file.id.identity == other.id.identity:
-            refusal = SAME_FILE
-        why = file.stays or refusal
-        if other is not None and not why:
-            self.gone[file.id.path] = Gone(file, other)
-            self.different[other.id.path] |= file.different
-            return
-        if other is not None:
-            self.left[file.id.path] = file, why
+        copies = [(keep, terms_of(file, keep)) for keep in self._copies_of(file, preferred)]
+        keep, asked = min(copies, key=lambda copy: copy[1].order, default=(None, None))
+        if keep is not None and asked is not None:
+            if file.id.identity == keep.id.identity:
+                asked = asked._replace(needs=(), refusal=Refusal.SAME_FILE)
+            why = file.stays or self._lacking(asked, file, keep)
+            if why is None:
+                self.removed[file.id.path] = Removal(file, keep, asked)
+                self.different[keep.id.path] |= file.different
+                return
+            self.left[file.id.path] = Keeping(file, why, keep, asked)
         self.kept[file.id.path] = file
         self._by_bytes.setdefault(file.id.byte_digest, file)
         self._by_words.setdefault(file.id.content.words, {}).setdefault(_sort(file), file)
 
-    def _copy_of(self, file: Candidate, preferred: str) -> tuple[Candidate | None, str]:
-        """The kept file with the same bytes or else words, and why a file does not go for it."""
+    def _copies_of(self, file: Candidate, preferred: str) -> Iterable[Candidate]:
+        """Yield the kept files with the same bytes or words: first those with the same bytes."""
         digest = file.id.byte_digest
-        found = self._by_words.get(file.id.content.words, {}).values()
-        refusal, other = "", None
-        for each in (self.kept.get(preferred), self._by_bytes.get(digest), *found):
-            if each is None or each.id.kind_with(file.id) is Kind.NEAR:
-                continue
-            if each.id.byte_digest == digest:
-                return each, ""
-            why = text_refusal(file.document, each.document, self.consents, self.act)
-            if each.document.text_digest in file.different:
-                why = DIFFERENT
-            if not why:
-                return each, ""
-            if other is None or why == TEXT_ASKS:
-                other, refusal = each, why
-        return other, refusal
+        words = self._by_words.get(file.id.content.words, {}).values()
+        for keep in (self.kept.get(preferred), self._by_bytes.get(digest), *words):
+            if keep is not None and keep.id.kind_with(file.id) is not Kind.NEAR:
+                yield keep
+
+    def _lacking(self, asked: Terms, file: Candidate, keep: Candidate) -> Why | None:
+        refusal = asked.lacking(self.consents, self.act)
+        return detail(refusal, file.document, keep.document) if refusal else None
 
     def decide_near(self, first: Candidate, alike: Mapping[object, Likeness]) -> None:
-        """Let the kept files go that are similar enough to the one that the rules prefer."""
-        # All copies of the preferred file that stay; that one itself may go for one of them.
-        by_rules = sorted(self.kept.values(), key=lambda each: (each.is_changed, each.key))
+        """Remove the kept files that are similar enough to the one that the rules prefer."""
+        # All copies of the preferred file that are kept; it may itself be removed for one of them.
+        by_rules = sorted(self.kept.values(), key=lambda file: (file.is_changed, file.key))
         tops = copies_of(first.id, by_rules)
-        texts = {each.document.text_digest for each in (first, *tops)}
         for file in list(self.kept.values()):
             if file.id.kind_with(first.id) is not Kind.NEAR:
                 continue
-            refusals = [
-                near_refusal(file.document, each.document, self.consents, self.act) for each in tops
-            ]
-            if first.is_related or file.is_related:
-                refusals = [RELATED]
-            if texts & (file.different | self.different[file.id.path]):
-                refusals = [DIFFERENT]
-            why = file.stays or NEWEST_ASKS * (file.is_newest and not self.consents.newest)
-            why = why or ("" if "" in refusals else refusals[0])
+            asked = [self._near_terms(file, first, top, tops) for top in tops]
+            able = (
+                at for at, each in enumerate(asked) if not each.lacking(self.consents, self.act)
+            )
+            at = next(able, 0)
+            top, of_top = tops[at], asked[at]
             unknown = Likeness(None if file.is_changed else 0.0)
-            similarity, facts = alike.get(file.id.content.words, unknown)
-            if not why and similarity is not None and similarity < (self.consents.near or 0):
-                why = f"near: only {similarity:.3f} alike"
-            why = why or (facts and f"near: {facts}")
+            likeness = alike.get(file.id.content.words, unknown)
+            why = file.stays or self._lacking(of_top, file, top) or self._too_unlike(likeness)
             if why:
-                self.left.setdefault(file.id.path, (file, why))
+                self.left.setdefault(file.id.path, Keeping(file, why, top, of_top))
                 continue
-            top = tops[refusals.index("")]
             self.left.pop(file.id.path, None)
-            going = file, *(each.file for each in self.gone.values() if each.keep is file)
-            self.gone |= {each.id.path: Gone(each, top, similarity) for each in going}
+            copies = (each.file for each in self.removed.values() if each.keep is file)
+            for removed in (file, *copies):
+                removal = Removal(removed, top, terms_of(removed, top), likeness.similarity)
+                self.removed[removed.id.path] = removal
+
+    def _near_terms(
+        self, file: Candidate, first: Candidate, top: Candidate, tops: Sequence[Candidate]
+    ) -> Terms:
+        """The terms for a copy of the preferred file; a refusal if one is called different."""
+        texts = {each.document.text_digest for each in (first, *tops)}
+        if texts & (file.different | self.different[file.id.path]):
+            return Terms(Kind.NEAR, refusal=Refusal.DIFFERENT)
+        is_related = first.is_related or file.is_related
+        return Terms(Kind.NEAR, refusal=Refusal.RELATED) if is_related else terms_of(file, top)
+
+    def _too_unlike(self, likeness: Likeness) -> Why | None:
+        """Why the similarity or the facts of a text keep its file."""
+        similarity, facts = likeness
+        if similarity is not None and similarity < (self.consents.near or 0):
+            return Why(Refusal.BELOW, f"{similarity:.3f}")
+        return Why(Refusal.FACTS, facts) if facts else None
 
 
 Copies = list[tuple[Candidate, Candidate]]
 
 
-def _why(going: str, staying: str) -> str:
-    return f"all of {printable(going)} is in {printable(staying)} too"
+class Whole(NamedTuple):
+    """That a file is removed with its whole folder.
 
-
-def whole_folder(action: Action) -> tuple[str, str] | None:
-    """The folder that goes whole and the one that stays, if that is why a file goes; else None.
-
-    The words of a plan prove nothing: both files must be at the same place in these folders.
+    copy: The path of its copy.
+    removed: The folder that is removed.
+    kept: The folder that is kept.
     """
-    file, keep = PurePath(action.file.path), PurePath(action.keep.path)
-    for going, staying in zip(file.parents, keep.parents, strict=False):
-        if file.name != keep.name:
-            return None
-        if action.why == _why(str(going), str(staying)):
-            return str(going), str(staying)
-        file, keep = going, staying
-    return None
+
+    copy: str
+    removed: str
+    kept: str
+
+    def depth(self, path: str) -> int:
+        """How many parts of the path of a file lie in the folder that is removed."""
+        return len(PurePath(path).parts) - len(PurePath(self.removed).parts)
 
 
 def whole_folders(
     result: ScanResult, pools: Iterable[Sequence[Candidate]], consents: Consents, act: Act
-) -> tuple[dict[str, tuple[str, str]], set[str]]:
+) -> tuple[dict[str, Whole], set[str]]:
     """Return which files are removed with their whole folder, and which are kept for its sake.
 
-    The first have their copy in the folder that is kept, and the reason. The folder that the rules
-    prefer less often is removed, or the other one if that has a file that is protected or changed.
-    If both have one, all their files are kept.
+    The folder that the rules prefer less often is removed, or the other one if that has a file that
+    is protected or changed. If both have one, all their files are kept.
     """
-    found, kept = dict[str, tuple[str, str]](), set[str]()
+    removed, kept = dict[str, Whole](), set[str]()
     real = cache(lambda folder: os.path.realpath(os.path.join(result.base or os.curdir, folder)))
     for pair, copies in zip(result.folders, _copies(result, pools), strict=True):
         if pair.not_compared or not 0 < pair.files == pair.identical:
@@ -315,13 +264,18 @@ def whole_folders(
         if sum((one.key < two.key) - (two.key < one.key) for one, two in copies) > 0:
             ways = ways[1:] + ways[:1] if len(ways) > 1 else []
         free = [way for way in ways if len(copies) == pair.files and not _has_kept(way[0])]
-        for files, removed, other in free[:1]:
-            if all(_may_go(file, copy, consents, act) for file, copy in files):
-                why = _why(real(removed), real(other))
-                found |= {file.id.path: (copy.id.path, why) for file, copy in files}
+        for files, path, other in free[:1]:
+            if all(_may_be_removed(*both, consents, act) for both in files):
+                whole = real(path), real(other)
+                removed |= {file.id.path: Whole(copy.id.path, *whole) for file, copy in files}
         if ways and not free:
-            kept |= {each.id.path for both in copies for each in both}
-    return found, kept
+            kept |= {file.id.path for both in copies for file in both}
+    return removed, kept
+
+
+def _may_be_removed(file: Candidate, copy: Candidate, consents: Consents, act: Act) -> bool:
+    asked = terms_of(file, copy)
+    return asked.kind is not Kind.NEAR and asked.lacking(consents, act) is None
 
 
 def _has_kept(copies: Copies) -> bool:
@@ -329,30 +283,20 @@ def _has_kept(copies: Copies) -> bool:
     return any(file.stays for file, _ in copies)
 
 
-def explained(actions: Sequence[Action], whole: Mapping[str, tuple[str, str]]) -> Iterable[Action]:
-    """Yield the actions; if all copies of a whole folder stay, those on its files say so."""
-    keeps = {each.file.path: each.keep.path for each in actions}
-    parted = {why for path, (copy, why) in whole.items() if keeps.get(path) != copy}
-    for each in actions:
-        _, why = whole.get(each.file.path, ("", each.why))
-        yield each if why in parted else replace(each, why=why)
+def unparted(removals: Iterable[Removal], whole: Mapping[str, Whole]) -> dict[str, Whole]:
+    """The files that are removed with their whole folder, if all their copies are kept."""
+    keeps = {removal.file.id.path: removal.keep.id.path for removal in removals}
+    parted = {each[1:] for path, each in whole.items() if keeps.get(path) != each.copy}
+    return {path: each for path, each in whole.items() if each[1:] not in parted}
 
 
 def _copies(result: ScanResult, pools: Iterable[Sequence[Candidate]]) -> list[Copies]:
     """For each pair of folders the unchanged files of the first one, each with its copy."""
-    files = {each.scanned: each for pool in pools for each in pool if not each.is_changed}
-    found: list[Copies] = [[] for _ in result.folders]
+    files = {file.scanned: file for pool in pools for file in pool if not file.is_changed}
+    copies: list[Copies] = [[] for _ in result.folders]
     for each in copies_in(result.folders, result.groups):
         members = result.groups[each.group].members
         file, copy = (files.get(members[at].document.path) for at in (each.file, each.other))
         if file is not None and copy is not None:
-            found[each.pair].append((file, copy))
-    return found
-
-
-def _may_go(file: Candidate, copy: Candidate, consents: Consents, act: Act) -> bool:
-    kind = file.id.kind_with(copy.id)
-    if kind is Kind.NEAR:
-        return False
-    is_same = kind is Kind.IDENTICAL_BYTES
-    return is_same or not text_refusal(file.document, copy.document, consents, act)
+            copies[each.pair].append((file, copy))
+    return copies

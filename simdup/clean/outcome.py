@@ -4,50 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
 from simdup.clean.plan import Action
+from simdup.clean.refusals import Refusal
 from simdup.interrupt import INTERRUPTED
 from simdup.storage.opening import reason_of
-
-
-class Refusal(Enum):
-    """Why a file was left as it is; the value is what people read."""
-
-    GONE = "gone already"
-    LINK_IN_PATH = "reached through a symbolic link, or a folder of its path is gone"
-    BAD_PATH = "its path is none that a plan can name"
-    OUTSIDE = "outside the folders of the scan"
-    NOISE = "in a folder of a trash, a cache, snapshots or version control"
-    NOT_A_FILE = "no longer a regular file"
-    CHANGED = "changed since the scan"
-    CHANGING = "changed while it was looked at"
-    SAME_FILE = "the kept file itself, under another name"
-    KEPT_GONE = "the kept file is gone"
-    KEPT_CHANGED = "the kept file changed since the scan"
-    KEPT_GOES = "the kept file is itself acted on"
-    KEPT_LOCKED = "another program has locked the kept file"
-    NOT_THE_SAME = "not what the plan says of it and the kept file"
-    NOT_ALIKE = "not similar enough to the kept file"
-    NOT_ALLOWED = "not allowed on the command line"
-    UNFIT = "one of the texts proves nothing"
-    NO_TEXT = "its text could not be read again"
-    NO_TRASH = "no trash on its file system"
-    OTHER_DEVICE = "on another file system than the kept file"
-    OTHER_OWNER = "owner, mode or attributes differ from the kept file's"
-    LOSES = "a copy there would lose what it has"
-    OTHER_NAMES = "it has other hard links"
-    REPLACED = "another program replaced it at the last moment"
-    CANNOT_SHARE = "the file system cannot share blocks"
-    ASIDE = "another version of it is beside it"
-    COPY_STAYS = "it has its name again; its copy stays"
-    NAME_TAKEN = "its name has been taken"
-    LOST = "neither under its name nor where it was put; was the trash emptied?"
-    NOT_AS_LEFT = "not as simdup left it"
-    FOLDER_GONE = "its folder is gone"
-    NO_WAY_BACK = "deleted for good"
-    IN_BIN = "in the bin of the system: take it out there"
-    FAILED = "the system refused it"
 
 
 class RefusedError(Exception):

@@ -2,7 +2,7 @@
 
     {"simdup": "plan", "version": 1, "made": ..., "actions": 2}
     {"group": 7, "keep": {"path": ...}, "act": "trash", "file": {"path": ...}, "kind": ...}
-    {"group": 9, "leave": {"path": ...}, "why": "near: 0.91 alike"}
+    {"group": 9, "leave": {"path": ...}, "why": "near, and less alike than --near: 0.912"}
 
 Every line stands alone, so any line but the first may be deleted. A plan is not trusted: if
 anything is unknown or contradicts another line, the whole plan is refused. A plan names no program.
@@ -19,6 +19,7 @@ from enum import Enum
 from heapq import merge
 from typing import Any
 
+from simdup.clean.refusals import Consent, Why
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
 from simdup.records import MOST_TIME_NS, Identity, Kind
@@ -122,6 +123,8 @@ class Action:
     is_newest: Whether the newest version of a chain goes for an older one. A plan that does not say
         it of a near file may hide it, so it counts as said.
     is_reviewed: Whether a person saw both files and decided; then other facts do not keep the file.
+    depth: How many parts at the end of its path lie in a folder that is removed whole; 0 if it is
+        removed for itself.
     """
 
     line: int
@@ -133,11 +136,24 @@ class Action:
     why: str
     is_newest: bool = False
     is_reviewed: bool = False
+    depth: int = 0
 
     @property
     def kind(self) -> Kind:
         """How the file is the same as the kept one, by their digests."""
         return self.file.kind_with(self.keep)
+
+    @property
+    def folders(self) -> tuple[str, str] | None:
+        """The folder that is removed whole and the one that is kept, if there are such folders.
+
+        Both files are at the same place in them, whatever a plan says.
+        """
+        if not self.depth:
+            return None
+        one, other = (each.path.rsplit(os.sep, self.depth) for each in (self.file, self.keep))
+        is_same_place = len(one) == len(other) == self.depth + 1 and one[1:] == other[1:]
+        return (one[0] or os.sep, other[0] or os.sep) if is_same_place else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +166,7 @@ class Left:
     line: int
     group: int
     file: FileId
-    why: str
+    why: Why
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +219,7 @@ class Consents:
     link: Act.LINK is allowed.
     reflink: Act.REFLINK is allowed.
     permanently: Act.DELETE is allowed.
+    hand: A person saw both files and decided.
     """
 
     text: bool = False
@@ -214,15 +231,19 @@ class Consents:
     link: bool = False
     reflink: bool = False
     permanently: bool = False
+    hand: bool = False
 
-    def lack(self, name: str) -> bool:
-        """Whether the consent with this name was not given."""
-        value: object = getattr(self, name)
+    def lack(self, consent: Consent) -> bool:
+        """Whether a consent was not given."""
+        value: object = getattr(self, consent.value)
         return value is None or value is False
 
 
 #: Increased when the meaning of a line changes.
 VERSION = 1
+
+# By this word earlier plans say that a person decided.
+_REVIEWED = "reviewed"
 
 # No line of a plan is longer. Only a header with very many roots is long.
 _LONGEST_LINE = 1 << 24
@@ -272,13 +293,19 @@ def action_fields(action: Action) -> dict[str, Any]:
         "kind": action.kind.value,
         "similarity": action.similarity,
         "why": printable(action.why),
-        **({"newest": action.is_newest} if action.kind is Kind.NEAR else {}),
+        **({"newest": action.is_newest} if action.kind is Kind.NEAR or action.is_newest else {}),
         **({"reviewed": True} if action.is_reviewed else {}),
+        **({"depth": action.depth} if action.depth else {}),
     }
 
 
+def whole_words(removed: str, kept: str) -> str:
+    """Why a file is removed with its whole folder."""
+    return f"all of {printable(removed)} is in {printable(kept)} too"
+
+
 def _left_fields(left: Left) -> dict[str, Any]:
-    return {"group": left.group, "leave": _file_fields(left.file), "why": printable(left.why)}
+    return {"group": left.group, "leave": _file_fields(left.file), "why": printable(str(left.why))}
 
 
 def _file_fields(file: FileId) -> dict[str, Any]:
@@ -376,7 +403,10 @@ def header_of(fields: Fields) -> Header:
 
 def action_of(fields: Fields, line: int) -> Action:
     """The action in one line of a plan. Raises WrongFieldError."""
-    fields.only("group", "keep", "act", "file", "kind", "similarity", "why", "newest", "reviewed")
+    fields.only(
+        *("group", "keep", "act", "file", "kind", "similarity", "why"),
+        *("newest", "reviewed", "depth"),
+    )
     if fields.choice("kind", Kind) is Kind.SAME_PATTERN:
         raise fields.wrong("kind", "is none that may be acted on")
     file, keep = _file(fields.inner("file")), _file(fields.inner("keep"))
@@ -384,13 +414,26 @@ def action_of(fields: Fields, line: int) -> Action:
     group, why = fields.count("group"), printable(fields.text("why"))
     made = Action(line, group, keep, act, file, similarity, why)
     newest = fields.truth("newest") if fields.has("newest") else made.kind is Kind.NEAR
-    reviewed = fields.has("reviewed") and fields.truth("reviewed")
-    return replace(made, is_newest=newest, is_reviewed=reviewed)
+    is_copy = made.kind is not Kind.NEAR
+    reviewed = fields.truth("reviewed") if fields.has("reviewed") else is_copy and why == _REVIEWED
+    depth = fields.count("depth") if fields.has("depth") else _depth(made, why)
+    return replace(made, is_newest=newest, is_reviewed=reviewed, depth=depth)
+
+
+def _depth(action: Action, why: str) -> int:
+    """The depth of an action of an earlier plan, whose words alone say which folder is removed."""
+    for depth in range(1, action.file.path.count(os.sep) + 1):
+        folders = replace(action, depth=depth).folders
+        if folders is None:
+            break
+        if why == whole_words(*folders):
+            return depth
+    return 0
 
 
 def _left(fields: Fields, line: int) -> Left:
     fields.only("group", "leave", "why")
-    file, why = _file(fields.inner("leave")), printable(fields.text("why"))
+    file, why = _file(fields.inner("leave")), Why.read(printable(fields.text("why")))
     return Left(line, fields.count("group"), file, why)
 
 

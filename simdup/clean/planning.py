@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -21,9 +21,11 @@ from simdup.clean import decide
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
 from simdup.clean.checks import Reading, check_paths, facts_refusal, similarity
 from simdup.clean.outcome import RefusedError
-from simdup.clean.plan import Act, Action, Consents, Header, Left, Plan
+from simdup.clean.plan import Act, Action, Consents, Header, Left, Plan, whole_words
 from simdup.clean.protection import Protection, changed_since
+from simdup.clean.refusals import Refusal, Why
 from simdup.clean.rules import Rules
+from simdup.clean.terms import consent_refusal
 from simdup.errors import InputError
 from simdup.records import Kind, ScanResult
 
@@ -55,23 +57,37 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
     header, left, actions = _header(result, wishes, of, of_digest), list[Left](), list[Action]()
     stays = reason_with(wishes.protection, header)
     pools = list(candidates(result, wishes.rules, stays, left))
-    consents, act = wishes.consents, wishes.act
-    whole, kept = decide.whole_folders(result, pools, consents, act)
-    pools = [[_kept(each) if each.id.path in kept else each for each in pool] for pool in pools]
-    copy_of = {path: copy for path, (copy, _) in whole.items()}
+    decisions, whole = decided(result, pools, wishes.consents, wishes.act)
+    for group, decision in zip(result.groups, decisions, strict=True):
+        actions += (_action(removal, group.id, wishes, whole) for removal in decision.removals)
+        left += (Left(0, group.id, kept.file.id, kept.why) for kept in decision.left)
+    return numbered(actions, left, header)
+
+
+def decided(
+    result: ScanResult, pools: Iterable[Sequence[Candidate]], consents: Consents, act: Act
+) -> tuple[list[decide.Decision], dict[str, decide.Whole]]:
+    """What is decided about each group, and which files are removed with their whole folder.
+
+    Files are read only if near ones may be removed.
+    """
+    pools = list(pools)
+    whole, parted = decide.whole_folders(result, pools, consents, act)
+    copy_of, decisions = {path: each.copy for path, each in whole.items()}, list[decide.Decision]()
     with closing(Reading(consents.encoding)) as reading:
         for group, pool in zip(result.groups, pools, strict=True):
-            asked = _asked(pool, consents, act)
-            files, alike = _compared(pool, asked, reading, is_chain=bool(group.versions))
-            gone, stay = decide.decide_group(files, alike, copy_of, consents, act)
-            actions += (_action(each, group.id, wishes) for each in gone)
-            left += (Left(0, group.id, file.id, why) for file, why in stay)
-    return numbered(decide.explained(actions, whole), left, header)
+            files = [_kept_if(file, file.id.path in parted) for file in pool]
+            asked = _asked(files, consents, act)
+            files, alike = _compared(files, asked, reading, is_chain=bool(group.versions))
+            decisions.append(decide.decide_group(files, alike, copy_of, consents, act))
+    removals = (removal for decision in decisions for removal in decision.removals)
+    return decisions, decide.unparted(removals, whole)
 
 
-def _kept(file: Candidate) -> Candidate:
-    """The file, which is kept because its folder is."""
-    return file if file.stays else replace(file, stays=decide.PARTED)
+def _kept_if(file: Candidate, is_parted: bool) -> Candidate:  # noqa: FBT001
+    """The file, which is kept if its folder cannot be removed whole."""
+    is_free = is_parted and not file.stays
+    return replace(file, stays=Why(Refusal.PARTED)) if is_free else file
 
 
 def _header(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Header:
@@ -131,21 +147,32 @@ def _asked(pool: Sequence[Candidate], consents: Consents, act: Act) -> Iterable[
         is_copy = file.id.kind_with(pool[0].id) is not Kind.NEAR
         if is_copy or file.is_related or pool[0].is_related or file.is_changed:
             continue
-        if any(not decide.near_refusal(file.document, t.document, consents, act) for t in tops):
+        if any(decide.terms_of(file, top).lacking(consents, act) is None for top in tops):
             found.setdefault(file.id.content.words, file)
     return found.values()
 
 
-def _action(gone: decide.Gone, group: int, wishes: Wishes) -> Action:
-    file, keep = gone.file, gone.keep
-    why = wishes.rules.deciding(keep.key, file.key)
+def _action(
+    removal: decide.Removal, group: int, wishes: Wishes, whole: Mapping[str, decide.Whole]
+) -> Action:
+    file, keep = removal.file, removal.keep
+    of_whole = whole.get(file.id.path)
+    why = whole_words(*of_whole[1:]) if of_whole else why_kept(removal, wishes.rules)
+    depth = of_whole.depth(file.id.path) if of_whole else 0
+    made = Action(0, group, keep.id, wishes.act, file.id, removal.similarity, why, depth=depth)
+    is_version = file.is_newest and not keep.is_newest
+    is_copy = made.kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT}
+    return replace(made, is_newest=is_version and not is_copy)
+
+
+def why_kept(removal: decide.Removal | decide.Keeping, rules: Rules) -> str:
+    """Why the one file is kept for which the other one is or could be removed."""
+    file, keep = removal.file, removal.keep
+    if keep is None:
+        return ""
     if keep.stays and file.key < keep.key:
-        why = f"the kept file is {keep.stays}"
-    made = Action(0, group, keep.id, wishes.act, file.id, gone.similarity, why)
-    return replace(made, is_newest=file.is_newest and made.kind is Kind.NEAR)
-
-
-LINKED = "reached through a symbolic link"
+        return f"the kept file is {keep.stays}"
+    return rules.deciding(keep.key, file.key)
 
 
 def narrowed(
@@ -165,13 +192,14 @@ def narrowed(
     actions, left = list[Action](), list(plan.left)
     stays = reason_with(protection, plan.header)
     acts = [each if act is None else replace(each, act=act) for each in plan.actions]
-    reasons = [_consent(a, consents) or _place(a, plan) or stays(a.file.path) for a in acts]
-    folders = [decide.whole_folder(each) for each in acts]
-    changed = [_changed(a) if is_dry or f else "" for a, f in zip(acts, folders, strict=True)]
-    parted = {f for f, *why in zip(folders, reasons, changed, strict=True) if any(why)} - {None}
-    for each, reason, folder, change in zip(acts, reasons, folders, changed, strict=True):
-        is_parted = folder in parted and not change
-        if why := reason or change * is_dry or decide.PARTED * is_parted:
+    reasons = [_consent(a, consents) or _place(a, plan) or _kept(a, stays) for a in acts]
+    changed = [_changed(each) if is_dry or each.folders else None for each in acts]
+    both = list(zip(acts, reasons, changed, strict=True))
+    parted = {each.folders for each, reason, change in both if reason or change} - {None}
+    for each, reason, change in both:
+        is_parted = each.folders in parted and change is None
+        why = reason or (change if is_dry else None)
+        if why := why or (Why(Refusal.PARTED) if is_parted else None):
             left.append(Left(each.line, each.group, each.file, why))
         else:
             actions.append(each)
@@ -198,7 +226,7 @@ def excess(plan: Plan, most: int = 20, most_files: int = 1000) -> str:
     return ""
 
 
-def reason_with(protection: Protection, header: Header) -> Callable[[str], str]:
+def reason_with(protection: Protection, header: Header) -> Callable[[str], Refusal | None]:
     """Like `Protection.reason`, for what is protected now or was when the plan was made.
 
     Paths that were protected then and no longer exist are left out.
@@ -210,29 +238,35 @@ def reason_with(protection: Protection, header: Header) -> Callable[[str], str]:
     return lambda path: now(path) or before(path)
 
 
-def _consent(action: Action, consents: Consents) -> str:
-    """Why an action is not allowed; "" if it is, or if `apply` has to compute that."""
-    if why := decide.consent_refusal(action, consents):
+def _consent(action: Action, consents: Consents) -> Why | None:
+    """Why an action is not allowed; None if it is, or if `apply` has to compute that."""
+    if why := consent_refusal(action, consents):
         return why
     alike = action.similarity
     is_less = alike is not None and consents.near is not None and alike < consents.near
-    return f"near: only {alike:.3f} alike" if is_less else ""
+    return Why(Refusal.BELOW, f"{alike:.3f}") if is_less else None
 
 
-def _changed(action: Action) -> str:
-    """Why a file or the one that is kept is not as it was seen; "" if both are."""
-    for file, which in ((action.file, ""), (action.keep, "the kept file: ")):
+def _changed(action: Action) -> Why | None:
+    """Why a file or the one that is kept is not as it was seen; None if both are."""
+    for file in (action.file, action.keep):
         folder = os.path.dirname(file.path)
-        why = LINKED if os.path.realpath(folder) != folder else changed_since(file)
-        if why:
-            return which + why
-    return ""
+        is_linked = os.path.realpath(folder) != folder
+        if refusal := Refusal.LINK_IN_PATH if is_linked else changed_since(file):
+            return Why(refusal if file is action.file else refusal.of_kept)
+    return None
 
 
-def _place(action: Action, plan: Plan) -> str:
-    """Why the place of the file or of the kept one rules the action out; "" if neither does."""
+def _kept(action: Action, stays: Callable[[str], Refusal | None]) -> Why | None:
+    """Why the file of an action is protected; None if it is not."""
+    refusal = stays(action.file.path)
+    return Why(refusal) if refusal else None
+
+
+def _place(action: Action, plan: Plan) -> Why | None:
+    """Why the place of the file or of the kept one rules the action out; None if neither does."""
     try:
         check_paths(action, plan.header.roots)
     except RefusedError as refused:
-        return refused.refusal.value
-    return ""
+        return Why(refused.refusal)
+    return None

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import PurePath
 
 from simdup.clean.plan import FileId
+from simdup.clean.refusals import Refusal
 from simdup.errors import InputError
 from simdup.files.read import SkipError, digest_of
 from simdup.files.walk import NOISE_FOLDERS, TRASH_OF_A_USER
@@ -19,10 +20,6 @@ from simdup.records import Source
 from simdup.storage.opening import identity_at, identity_of
 
 Identity = tuple[int, int]
-
-IN_WORK_TREE = "in a work tree: needs --work-trees-too"
-IN_PACKAGE = "part of an installed package: needs --work-trees-too"
-IN_PAGE = "part of a saved web page: needs --work-trees-too"
 
 # What lies in the first folder of a work tree, and the folders of installed packages.
 _OF_WORK_TREES = (".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".fslckout", "CVS")
@@ -54,8 +51,8 @@ class Protection:
     names: tuple[str, ...] = ()
     work_trees_too: bool = False
 
-    def reason(self) -> Callable[[str], str]:
-        """A function that says why the file at an absolute path must stay; "" if it need not.
+    def reason(self) -> Callable[[str], Refusal | None]:
+        """A function that says why the file at an absolute path is kept; None if it need not be.
 
         Folders are known by device and inode, so that neither another spelling nor a bind mount
         leads around a protection. Raises InputError for one that does not exist.
@@ -63,15 +60,15 @@ class Protection:
         protected, only = _identities(self.protected), _identities(self.only_under)
         above, whole = cache(_above), _Wholes()
 
-        def why(path: str) -> str:
+        def why(path: str) -> Refusal | None:
             folder, name = os.path.split(path)
             if any(fnmatchcase(name, glob) for glob in self.names):
-                return "protected by its name"
+                return Refusal.PROTECTED_NAME
             if protected and not protected.isdisjoint({*above(folder), identity_at(path)}):
-                return "protected"
+                return Refusal.PROTECTED
             if not self.work_trees_too and (reason := whole.reason(folder)):
                 return reason
-            return "outside --only-under" if only and only.isdisjoint(above(folder)) else ""
+            return Refusal.NOT_UNDER if only and only.isdisjoint(above(folder)) else None
 
         return why
 
@@ -80,22 +77,22 @@ class _Wholes:
     """Says of which larger whole the files of a folder are a part, and remembers it."""
 
     def __init__(self) -> None:
-        self._known: dict[str, str] = {}
+        self._known: dict[str, Refusal | None] = {}
 
-    def reason(self, folder: str) -> str:
-        """Why files in a folder are kept; "" if they are no part of a larger whole."""
+    def reason(self, folder: str) -> Refusal | None:
+        """Why files in a folder are kept; None if they are no part of a larger whole."""
         if folder not in self._known:
             above, name = os.path.split(folder)
             if any(os.path.lexists(os.path.join(folder, each)) for each in _OF_WORK_TREES):
-                self._known[folder] = IN_WORK_TREE
+                self._known[folder] = Refusal.WORK_TREE
             elif name in _OF_PACKAGES:
-                self._known[folder] = IN_PACKAGE
+                self._known[folder] = Refusal.PACKAGE
             elif (page := _OF_PAGES.fullmatch(name)) and any(
                 os.path.lexists(os.path.join(above, page[1] + ending)) for ending in _PAGES
             ):
-                self._known[folder] = IN_PAGE
+                self._known[folder] = Refusal.SAVED_PAGE
             else:
-                self._known[folder] = self.reason(above) if name else ""
+                self._known[folder] = self.reason(above) if name else None
         return self._known[folder]
 
 
@@ -128,8 +125,8 @@ def _above(folder: str) -> frozenset[Identity | None]:
     return frozenset(map(identity_at, (folder, *map(str, PurePath(folder).parents))))
 
 
-def changed_since(file: FileId) -> str:
-    """Why a file is not the one that a scan saw; "" if it is.
+def changed_since(file: FileId) -> Refusal | None:
+    """Why a file is not the one that a scan saw; None if it is.
 
     Size and mtime must be the noted ones. Inode and ctime change when a file is put back, or gets
     another mode: if they differ, the bytes are read and must have the noted digest.
@@ -137,11 +134,11 @@ def changed_since(file: FileId) -> str:
     try:
         status = os.lstat(file.path)
     except (OSError, ValueError):
-        return "gone since the scan"
+        return Refusal.GONE
     if not stat.S_ISREG(status.st_mode):
-        return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no regular file any more"
+        return Refusal.NOT_A_FILE
     now = *identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    return "" if now == file.state or _has_bytes(file) else "changed since the scan"
+    return None if now == file.state or _has_bytes(file) else Refusal.CHANGED
 
 
 def _has_bytes(file: FileId) -> bool:

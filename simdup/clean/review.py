@@ -13,28 +13,10 @@ from enum import Enum
 from itertools import groupby
 from typing import NamedTuple
 
-from simdup.clean import decide
 from simdup.clean.plan import Act, Action, FileId, Left, Plan
 from simdup.clean.planning import numbered
+from simdup.clean.refusals import Refusal, Why
 from simdup.records import Kind
-
-#: Why a file stays after a review.
-KEPT, NO_DUPLICATE, NOT_REVIEWED = "reviewed: stays", "reviewed: no duplicate", "not reviewed"
-
-UNREADABLE = "it cannot be compared with the kept file"
-
-#: Why a file goes after a review.
-DROPPED = "reviewed"
-
-_OPEN = {
-    decide.NEAR_ASKS,
-    decide.NEAR_FORMATS_ASKS,
-    decide.TEXT_ASKS,
-    decide.FORMATS_ASKS,
-    decide.WORDS_ASKS,
-    decide.BYTES_ONLY,
-    NOT_REVIEWED,
-}
 
 
 class Answer(Enum):
@@ -48,11 +30,16 @@ class Answer(Enum):
     SKIP = "s"
 
 
-_ANSWERED = {KEPT: Answer.KEEP, NO_DUPLICATE: Answer.IGNORE, DROPPED: Answer.DROP}
+_ANSWERED = {Refusal.REVIEWED: Answer.KEEP, Refusal.NO_DUPLICATE: Answer.IGNORE}
 
 
-# Why a file stays after an answer; None: nothing was answered.
-_WHY = {Answer.KEEP: KEPT, Answer.IGNORE: NO_DUPLICATE, Answer.DROP: UNREADABLE, None: NOT_REVIEWED}
+# Why a file is kept after an answer; None: nothing was answered.
+_WHY = {
+    Answer.KEEP: Refusal.REVIEWED,
+    Answer.IGNORE: Refusal.NO_DUPLICATE,
+    Answer.DROP: Refusal.NOT_COMPARED,
+    None: Refusal.NOT_REVIEWED,
+}
 
 
 class Question(NamedTuple):
@@ -102,13 +89,13 @@ class Review:
         self,
         plan: Plan,
         alike: Callable[[FileId, FileId], float | None],
-        stays: Callable[[str], str] = lambda _: "",
+        stays: Callable[[str], Refusal | None] = lambda _: None,
         act: Act = Act.TRASH,
     ) -> None:
         """`alike` returns the similarity of two files, None if they cannot be compared now.
 
-        `stays` says why the file with a path must stay, "" if it need not. `act` is what happens
-        with the files that go.
+        `stays` says why the file with a path must be kept, None if it need not be. `act` is what
+        happens with the files that are removed.
         """
         self._header, self._alike, self._stays, self._act = plan.header, alike, stays, act
         rows: list[Action | Left] = sorted(
@@ -139,7 +126,7 @@ class Review:
         """Take the answer to the next question; return why it is impossible, or "" if it is not."""
         place, group = next((n, each) for n, each in enumerate(self._groups) if each.waiting)
         if answer is Answer.REVERSE and (why := self._stays(group.files[0].path)):
-            return f"the kept file cannot go: {why}"
+            return f"the kept file cannot be removed: {why.value}"
         self._before.append((place, group))
         self._groups[place] = _answered(group, answer)
         return ""
@@ -172,8 +159,8 @@ class Review:
         actions += going
         for place, file in enumerate(group.files):
             if file.path not in in_actions:
-                why = _WHY[group.answers.get(file.path)] if place else decide.PREFERRED
-                left.append(Left(0, group.id, file, why))
+                refusal = _WHY[group.answers.get(file.path)] if place else Refusal.PREFERRED
+                left.append(Left(0, group.id, file, Why(refusal)))
         left += group.fixed
 
     def _action(self, group: int, keep: FileId, file: FileId) -> Action | None:
@@ -182,25 +169,29 @@ class Review:
         A person who was shown both files consents to removing the newest version, and a file with
         other facts.
         """
-        made = Action(0, group, keep, self._act, file, None, DROPPED)
+        made = Action(0, group, keep, self._act, file, None, "reviewed", is_reviewed=True)
         if made.kind is not Kind.NEAR:
             return made
         similarity = self._alike(keep, file)
         if similarity is None:
             return None
-        return replace(made, similarity=similarity, is_reviewed=True)
+        return replace(made, similarity=similarity)
 
 
-def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], str]) -> _Group:
+def _group(
+    number: int, rows: Sequence[Action | Left], stays: Callable[[str], Refusal | None]
+) -> _Group:
     """The group in these lines of a plan: files to ask about, their copies, and fixed files."""
     copies, others, asked, fixed = list[Action](), list[Action](), list[Left](), list[Left]()
     preferred = list[FileId]()
     for each in rows:
         if isinstance(each, Action):
             (copies if each.kind is Kind.IDENTICAL_BYTES else others).append(each)
-        elif each.why == decide.PREFERRED:
+            continue
+        refusal = each.why.refusal
+        if refusal is Refusal.PREFERRED:
             preferred.append(each.file)
-        elif each.why.startswith("near: ") or each.why in {*_OPEN, *_ANSWERED}:
+        elif refusal.is_open or refusal in _ANSWERED:
             (fixed if stays(each.file.path) else asked).append(each)
         else:
             fixed.append(each)
@@ -209,9 +200,16 @@ def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], st
     keeps = [each for place, each in enumerate(keeps) if place == 0 or not stays(each.path)]
     open_: list[Action | Left] = [*others, *asked]
     files = {each.path: each for each in (*keeps, *(each.file for each in open_))}
-    answers = {each.file.path: _ANSWERED[each.why] for each in open_ if each.why in _ANSWERED}
+    answers = {each.file.path: answer for each in open_ if (answer := _answer(each))}
     proposed = frozenset(each.file.path for each in others)
     return _Group(number, tuple(files.values()), proposed, answers, tuple(copies), tuple(fixed))
+
+
+def _answer(row: Action | Left) -> Answer | None:
+    """What a person has already said about the file of a line."""
+    if isinstance(row, Action):
+        return Answer.DROP if row.is_reviewed else None
+    return _ANSWERED.get(row.why.refusal)
 
 
 def _answered(group: _Group, answer: Answer) -> _Group:

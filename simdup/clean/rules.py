@@ -4,7 +4,6 @@
 
 Rules apply in the order given, and the first one by which two files differ decides. Where none
 does, the reasons of `findings.keeper` decide, by which a scan orders its groups too.
-`tests/clean/rules.json` has the answers that any other program with these rules has to give.
 """
 
 from __future__ import annotations
@@ -15,8 +14,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from simdup.clean.refusals import Why
 from simdup.errors import BadValueError
-from simdup.findings.keeper import Key, is_name_of_copy, is_under, reason
+from simdup.findings.keeper import Key, is_under, reason
+from simdup.findings.marks import is_name_of_copy
 from simdup.records import Document
 from simdup.settings import FORMATS
 
@@ -29,7 +30,7 @@ class Placed(NamedTuple):
     is_representative: Whether its group has it as the representative.
     reasons: Its key among the files of its group: see `findings.keeper`.
     root: The place of the root that the file lies under; the number of roots if under none.
-    unfit: Why the file can be neither kept nor dropped; "" if it can.
+    unfit: Why the file can be neither kept nor removed; None if it can.
     """
 
     scanned: str
@@ -37,7 +38,7 @@ class Placed(NamedTuple):
     is_representative: bool
     reasons: Key
     root: int
-    unfit: str
+    unfit: Why | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +112,32 @@ def rule_of(text: str) -> Rule:
     return Rule(name, values)
 
 
+class RuleKey(NamedTuple):
+    """The key of a file: of several files the one with the smallest key is kept.
+
+    places: Its place by each of the given rules.
+    """
+
+    places: tuple[int, ...]
+    reasons: Key
+
+
 class Rules:
     """The given rules in their order; then the reasons."""
 
     def __init__(self, rules: Sequence[Rule] = ()) -> None:
         self.rules = tuple(rules)
 
-    def key(self, file: Placed) -> Key:
-        """The key of a file: of several files the one with the smallest key is kept."""
-        return (*(rule.place(file) for rule in self.rules), *file.reasons)
+    def key(self, file: Placed) -> RuleKey:
+        """The key of a file of a group."""
+        return RuleKey(tuple(rule.place(file) for rule in self.rules), file.reasons)
 
-    def deciding(self, kept: Key, other: Key) -> str:
+    def deciding(self, kept: RuleKey, other: RuleKey) -> str:
         """The rule or reason that prefers one key to another, in words."""
-        for rule, one, two in zip(self.rules, kept, other, strict=False):
+        for rule, one, two in zip(self.rules, kept.places, other.places, strict=True):
             if one != two:
                 return str(rule)
-        return reason(kept[len(self.rules) :], other[len(self.rules) :])
+        return reason(kept.reasons, other.reasons).value
 
 
 def _among(name: str, names: Sequence[str]) -> int:

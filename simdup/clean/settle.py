@@ -16,8 +16,9 @@ from simdup.clean.acting import PART, moved, moved_by_copy, part_of, remove, swa
 from simdup.clean.checks import Held, place_at
 from simdup.clean.copying import copy_to, digest_of_open
 from simdup.clean.journal import Done, History, Intent, Story
-from simdup.clean.outcome import Refusal, RefusedError, refused_by
+from simdup.clean.outcome import RefusedError, refused_by
 from simdup.clean.plan import Act, Action, FileId
+from simdup.clean.refusals import Refusal
 from simdup.clean.system import Place, rename_new, sync_folder
 from simdup.clean.trash import Trashes, folders_of, is_trash
 from simdup.findings.keeper import is_under

@@ -19,7 +19,8 @@ from functools import cache
 from urllib.parse import quote_from_bytes
 
 from simdup.clean.checks import Held
-from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.outcome import RefusedError
+from simdup.clean.refusals import Refusal
 from simdup.clean.system import Place, make_folder, mount_of, open_folder, write_all
 from simdup.errors import ExtraMissingError
 from simdup.storage.home import NoHomeError, home

@@ -15,12 +15,12 @@ from typing import Any
 import click
 
 from simdup.clean.apply import apply
-from simdup.clean.decide import needed
 from simdup.clean.journal import last_runs
 from simdup.clean.plan import Act, Action, Consents, Plan, parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, excess, make_plan, narrowed, reason_with
 from simdup.clean.protection import Protection
 from simdup.clean.rules import Rule, Rules
+from simdup.clean.terms import needed
 from simdup.clean.undo import remaining, resume, undo
 from simdup.cli import options
 from simdup.cli.clean import LEAST_FLOOR, WIDER, Clean, Undo
@@ -107,7 +107,7 @@ def _options(plan: Plan, asked: Clean) -> list[str]:
 
 def _lacking(actions: Iterable[Action], consents: Consents) -> Counter[str]:
     """Return the names of the consents that actions lack, each with the number of files."""
-    return Counter(name for each in actions for name in needed(each) if consents.lack(name))
+    return Counter(name.value for each in actions for name in needed(each) if consents.lack(name))
 
 
 def _consenting(

@@ -16,6 +16,7 @@ import click
 
 from simdup.clean.plan import Act, FileId, Plan, plan_lines, read_plan
 from simdup.clean.protection import changed_since
+from simdup.clean.refusals import Refusal
 from simdup.clean.review import Answer, Question, Review
 from simdup.cli.clean import Clean
 from simdup.cli.ignore import remember
@@ -50,11 +51,11 @@ q   stop without a plan; the answers are kept for the next review
 
 
 def review(
-    plan: Plan, target: str, asked: Clean, stays: Callable[[str], str], act: Act
+    plan: Plan, target: str, asked: Clean, stays: Callable[[str], Refusal | None], act: Act
 ) -> Plan | None:
     """Ask about the files of a plan, and write the plan to `target`; None if it was not written.
 
-    `stays` says why a file must stay, and `act` what is done with the others. Raises InputError
+    `stays` says why a file must be kept, and `act` what is done with the others. Raises InputError
     without a terminal.
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -98,8 +99,8 @@ class _Session:
     def _comparison(self, keep: FileId, file: FileId) -> Comparison | InputError:
         """The comparison of both files as they are now, or why they cannot be compared."""
         for each in (keep, file):
-            if why := changed_since(each):
-                return InputError(f"{each.path!r}: {why}")
+            if refusal := changed_since(each):
+                return InputError(f"{each.path!r}: {refusal.value}")
         try:
             return compare(keep.path, file.path, self.settings)
         except InputError as trouble:

@@ -108,6 +108,8 @@ def scan_command(asked: Scan) -> int:
         if store is not None:
             store.close()
     texts = asked.html_texts or ("groups" if asked.of_index is None else "none")
+    if texts == "none" and asked.of_index is None:
+        texts = "differences"
     write(render(result), page_lines(result, asked.page.lang, texts, show, time.time()))
     if not asked.quiet:
         warn_of(result.skipped)

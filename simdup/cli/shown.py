@@ -164,8 +164,8 @@ def page_lines(
 ) -> Iterator[str]:
     """Yield the lines of the page of a result.
 
-    `texts` is a value of `--html-texts`, `day` is when the scan was, in seconds since 1970, or
-    None.
+    `texts` is a value of `--html-texts`; with "differences" the page has no texts, but says what
+    differs. `day` is when the scan was, in seconds since 1970, or None.
     """
     from simdup.extract.readers import Readers
     from simdup.report.page.render import render
@@ -177,7 +177,8 @@ def page_lines(
             (each.id, [partial(text_again, readers, member.document) for member in each.members])
             for each in groups
         )
-        yield from render(result, language, None if texts == "none" else reads, day)
+        read = None if texts == "none" else reads
+        yield from render(result, language, read, day, has_texts=texts == "groups")
 
 
 def _open(path: str) -> None:

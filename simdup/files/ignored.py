@@ -176,7 +176,7 @@ def _reasoned(result: ScanResult, before: Iterable[Group]) -> Iterator[Group]:
     for group, (first, *others) in zip(result.groups, keys_of(result), strict=True):
         is_smaller = bool(group.why) and len(group.members) < sizes[group.id]
         best = min(others)
-        why = reason(first, best) if first <= best else ""
+        why = reason(first, best).value if first <= best else ""
         yield group._replace(why=why) if is_smaller else group
 
 

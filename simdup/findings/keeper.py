@@ -1,8 +1,8 @@
 """Groups of files in, the same groups out: the file that a person would keep leads each of them.
 
-`WORDS` lists the reasons in their order; the first one by which two files differ decides. Each
-file of a group has a key with one part for each reason, and the file with the smallest key is
-kept. `simdup clean` and the page of a result use the same keys.
+`Reason` lists the reasons in their order; the first one by which two files differ decides. Each
+file of a group has a `Key` with a field for each reason, and the file with the smallest key is
+kept. `simdup clean` uses the same keys, and tells the page of a result what it decides.
 
 Groups are formed by content alone, and no name or time changes them. Only the leader of a group,
 and with it the similarities shown, depend on names and times.
@@ -14,20 +14,23 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from functools import cache, lru_cache
 from itertools import islice
 from operator import xor
-from typing import NamedTuple, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeAlias
 from unicodedata import normalize
 
 import numpy as np
 
 from simdup.arrays import Indices
+from simdup.findings.exports import Known, for_print, pair_key, pairs_to_compare
+from simdup.findings.marks import are_copies, is_name_of_copy
 from simdup.match.tiers import NEAR, RELATED, scores
 from simdup.recipe import Recipe
 from simdup.records import Document, FolderPair, Group, Kind, Member, ScanResult
 
-Key: TypeAlias = tuple[int | bytes, ...]
 Pairs: TypeAlias = Sequence[tuple[Document, Document]]
 # The similarity and the own share of a pair.
 Figures: TypeAlias = tuple[float | None, float | None]
@@ -52,24 +55,32 @@ _MACHINES = (
     r"|disques?(?: durs?)?|ordenador(?:es)?|portátil(?:es)?|discos?(?: duros?)?|backups?|home)"
 )
 
-# Places for copies, the worst first: why a file elsewhere is kept, and the names of such folders.
+# The names of folders for copies, the worst first: as the fields of `Key` from trash to desktop.
 _PLACES = {
-    "not in a trash or temporary folder": r"[\W\d_]*(?:trash(?:es)?|recycled?|recycler|recycle.?bin"
+    "trash": r"[\W\d_]*(?:trash(?:es)?|recycled?|recycler|recycle.?bin"
     r"|wastebasket|rubbish|deleted(?: items| files)?|papierkorb|corbeille|papelera"
     r"(?: de reciclaje)?|回收站|废纸篓|垃圾箱|垃圾桶|資源回收筒|ごみ箱|ゴミ箱"
     r"|tmp|temp|temporary(?: files| items)?|cache|lost\+found|temporär|temporaire|temporal"
     r"|临时(?:文件)?|缓存|臨時|暫存|一時(?:ファイル)?)[\W\d_]*",
-    "not in a downloads folder": r"[\W\d_]*(?:(?:my |meine |mes |mis )?(?:downloads?|downloaded"
-    r"|heruntergeladen(?:es)?|téléchargements?|descargas?)|(?:我的)?下[载載]|ダウンロード)[\W\d_]*",
-    "not in a backup folder": _at_an_end(
+    "downloads": r"[\W\d_]*(?:(?:my |meine |mes |mis )?(?:downloads?|downloaded"
+    r"|heruntergeladen(?:es)?|téléchargements?|descargas?)|(?:我的)?下[载載]|ダウンロード"
+    r"|whatsapp(?: documents| images)?|telegram(?: desktop)?|wechat files|bluetooth|airdrop)"
+    r"[\W\d_]*",
+    "backup": _at_an_end(
         "backups?|back-ups?|bak|sicherung(?:en)?|sicherungskopien?|datensicherung(?:en)?"
         "|sauvegardes?|respaldos?|copias? de seguridad|copies? de sauvegarde",
         "(?:备份|備份|バックアップ)",
     ),
-    "not in a copied folder": r"(?:copy|copies|kopie|copie|copia)(?: \(\d+\))? (?:of|von|de|du) .*"
+    "device": r"[\W\d_]*(?:(?:from |my |mein |mon |mi |old |altes |ancien )?(?:i?phones?|android"
+    r"|smartphones?|handys?|mobile(?: phone)?|t[eé]l[eé]phone|m[oó]vil"
+    r"|usb(?:[ -]?(?:sticks?|drives?|disks?))?|sd(?:[ -]?cards?)?|memory[ -]?sticks?"
+    r"|speicherkarten?|clés?[ -]usb|pendrives?)"
+    r"(?: (?:documents?|files?|copy))?|(?:我的|旧|舊)?(?:手机|手機|携帯|スマホ|[u优]盘|隨身碟))"
+    r"[\W\d_]*",
+    "copied": r"(?:copy|copies|kopie|copie|copia)(?: \(\d+\))? (?:of|von|de|du) .*"
     r"|(?:.*[\W_])?(?:copy|copies|kopien?|copies?|copias?)[\W\d_]*"
     r"|.*(?:副本|复件|拷贝|拷貝|複製|コピー|转码|轉碼)[\W\d_]*|converted|konvertiert",
-    "not in a folder of old files": r"[\W\d_]*(?:old|previous)(?: files| stuff"
+    "old": r"[\W\d_]*(?:old|previous)(?: files| stuff"
     r"| versions?| docs)?[\W\d_]*|.*[\W_]old[\W\d_]*|[\W\d_]*(?:archived?|archives|archiv|altes?"
     r"|alte dateien|vieux|ancien(?:ne)?s?|antigu[oa]s?|viej[oa]s?|archivad[oa]s?|[旧舊]的?"
     r"|[旧老]文件|旧版|舊檔案?"
@@ -77,41 +88,83 @@ _PLACES = {
     r"(?:的)?(?:电脑|電腦|笔记本|筆電|手机|手機|硬盘|硬碟|机器|パソコン|pc|mac))[\W\d_]*"
     rf"|(?:my |mein |mon |mi )?(?:old|previous|alte[rs]?|anciens?|vieux|viej[oa]s?|antigu[oa]s?)"
     rf"[\W_]+{_MACHINES}[\W\d_]*|{_MACHINES}[\W_]+(?:vieux|anciens?|viej[oa]s?|antigu[oa]s?)[\W\d_]*",
-    "not on the desktop": r"[\W\d_]*(?:desktop|schreibtisch|bureau|escritorio|桌面|デスクトップ)"
+    "desktop": r"[\W\d_]*(?:desktop|schreibtisch|bureau|escritorio|桌面|デスクトップ)"
     r"[\W\d_]*",
 }
 _PLACE = [re.compile(pattern) for pattern in _PLACES.values()]
 
-# What programs and people add to the names of copies, in lower case: "letter (1).txt",
-# "Copy of letter.txt", "letter - Kopie.txt", "letter副本.txt", "letter.txt.bak", "letter.txt~",
-# "letter-gbk.txt".
-_COPY = "copy copie copia cópia kopie копия backup bak old orig"
-_ENCODING = (
-    r"utf-?8(?:-?sig|-?bom)? utf-?16(?:-?[lb]e)? gbk gb2312 gb18030 big5(?:-?hkscs)? shift-?jis"
-    r" s-?jis euc-?(?:jp|kr|cn) cp\d{3,4} windows-125\d latin-?1"
-)
-# What stands before a word is looked at after its first letter, so that the search goes from one
-# such letter to the next.
-_OF_A_COPY = re.compile(
-    "|".join(
-        (
-            *(rf"{each[0]}(?<![^\W\d_].){each[1:]}(?![^\W\d_])" for each in _COPY.split()),
-            *(rf"{each[0]}(?<=[\W_].){each[1:]}(?=\.[^.]*\Z|\Z)" for each in _ENCODING.split()),
-            r"\(\d{1,2}\)|副本|复件|复制|複製|拷贝|拷貝|备份|備份|コピー|バックアップ|사본|복사본|~\Z",
-        )
-    )
-)
 
-#: Why one file is kept and not another, a phrase for each part of a key; see the module.
-WORDS = (
-    *("like all others", "not inside an archive", "in a folder of --against"),
-    *("under a folder to keep", "not under a folder to let go", "the newest version"),
-    *(*_PLACES, "its name has no mark of a copy", "not in a folder that is a copy of another"),
-    *("no damaged characters", "the longer text", "a format that holds more", "in UTF-8"),
-    *("the older file", "shorter path", "order of names"),
-)
-_VERSION = WORDS.index("the newest version")
-_FOLDER = WORDS.index("not in a folder that is a copy of another")
+class Reason(Enum):
+    """Why one file is kept and not another, in the order in which reasons are asked."""
+
+    UNLIKE = "like all others"
+    ARCHIVE = "not inside an archive"
+    REFERENCE = "in a folder of --against"
+    KEEP_UNDER = "under a folder to keep"
+    LET_GO_UNDER = "not under a folder to let go"
+    VERSION = "the newest version"
+    TRASH = "not in a trash or temporary folder"
+    DOWNLOADS = "not in a downloads folder"
+    BACKUP = "not in a backup folder"
+    DEVICE = "not in a folder of a phone or a removable disk"
+    COPIED = "not in a copied folder"
+    OLD = "not in a folder of old files"
+    DESKTOP = "not on the desktop"
+    MARK = "its name has no mark of a copy"
+    FOLDER = "not in a folder that is a copy of another"
+    DAMAGE = "no damaged characters"
+    FOR_PRINT = "it can be edited, and is not made for print"
+    LENGTH = "the longer text"
+    FORMAT = "a format that holds more"
+    ENCODING = "in UTF-8"
+    AGE = "the older file"
+    PATH = "shorter path"
+    NAME = "order of names"
+
+
+class Key(NamedTuple):
+    """What the reasons ask of one file; of several files the one with the smallest key is kept.
+
+    keep_under: The place of the first folder to keep that it lies under.
+    version: How many versions are newer.
+    trash: How many folders of its path are called like a trash; so for the next ones.
+    mark: Whether its name is that of a copy of another file with the same words.
+    folder: In how many folders it lies that are copies of others.
+    for_print: Whether it was made from another file of its group.
+    length: The number of its features, below 0.
+    age: When it was changed, in minutes.
+    """
+
+    unlike: int
+    archive: int
+    reference: int
+    keep_under: int
+    let_go_under: int
+    version: int
+    trash: int
+    downloads: int
+    backup: int
+    device: int
+    copied: int
+    old: int
+    desktop: int
+    mark: int
+    folder: int
+    damage: int
+    for_print: int
+    length: int
+    format: int
+    encoding: int
+    age: int
+    path: int
+    name: bytes
+
+
+#: The first half of a key, which few files have for themselves, and the second half.
+_Half: TypeAlias = tuple[int, ...]
+
+# Ages of texts with the same words are below this number, so that those of chains come before them.
+_MOST_TEXTS = 1 << 20
 
 _STRENGTH = {kind: position for position, kind in enumerate(Kind)}
 
@@ -139,24 +192,20 @@ def is_under(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def is_name_of_copy(name: str) -> bool:
-    """Whether the name of a file says that it is a copy of another.
-
-    >>> [is_name_of_copy(name) for name in ("a (1).txt", "信-副本.txt", "copyright.txt")]
-    [True, True, False]
-    """
-    return _OF_A_COPY.search(name.lower()) is not None
-
-
-def reason(kept: Key, other: Key) -> str:
+def reason(kept: Key, other: Key) -> Reason:
     """Why a file with one key is kept and not a file with another key."""
-    pairs = zip(WORDS, kept, other, strict=True)
-    return next((words for words, one, two in pairs if one != two), WORDS[-1])
+    pairs = zip(Reason, kept, other, strict=True)
+    return next((reason for reason, one, two in pairs if one != two), Reason.NAME)
 
 
-def is_newest(group: Group, key: Key) -> bool:
-    """Whether a member with this key has the newest version of a chain."""
-    return bool(group.versions) and key[_VERSION] == 0
+def newest_of(group: Group, keys: Sequence[Key]) -> list[bool]:
+    """Which members have the newest version of a chain, or of several with the same words."""
+    words = [member.document.bare_words for member in group.members]
+    older = {own for own, key in zip(words, keys, strict=True) if key.version}
+    return [
+        not key.version and (bool(group.versions) or own in older)
+        for own, key in zip(words, keys, strict=True)
+    ]
 
 
 def ranks(documents: Sequence[Document]) -> Indices:
@@ -167,18 +216,26 @@ def ranks(documents: Sequence[Document]) -> Indices:
     return rank
 
 
-def keys_of(result: ScanResult) -> list[list[Key]]:
-    """The key of each member of each group: of a group, the file with the smallest one is kept."""
+def keys_of(result: ScanResult, known: Known = MappingProxyType({})) -> list[list[Key]]:
+    """The key of each member of each group: of a group, the file with the smallest one is kept.
+
+    `known` has similarities besides those to the first members.
+    """
     groups = result.groups
     own = _own_keys(each.document for group in groups for each in group.members)
-    keys = [[(*first, *second) for first, second in islice(own, len(g.members))] for g in groups]
+    joined = (Key._make((*first, *last)) for first, last in own)
+    keys = [[*islice(joined, len(group.members))] for group in groups]
     if result.keep_under or result.let_go_under:
         _add_wishes(result, keys)
     for group, of_group in zip(groups, keys, strict=True):
-        if group.versions:
-            _put(of_group, _VERSION, _ages(group))
+        _put(of_group, "mark", _marks(group))
+        are_made, are_older = for_print(group, known, result.settings.recipe)
+        if any(are_made):
+            _put(of_group, "for_print", are_made)
+        if any(ages := _ages(group, are_older)):
+            _put(of_group, "version", ages)
         if any(unlike := _unlike_others(group)):
-            _put(of_group, 0, unlike)
+            _put(of_group, "unlike", unlike)
     _add_folders(result.folders, groups, keys)
     return keys
 
@@ -198,26 +255,24 @@ def _unlike_others(group: Group) -> list[bool]:
     ]
 
 
-def _put(keys: list[Key], part: int, values: Iterable[int]) -> None:
-    """Set one part of the keys."""
-    keys[:] = [
-        (*key[:part], value, *key[part + 1 :]) for key, value in zip(keys, values, strict=True)
-    ]
+def _put(keys: list[Key], field: str, values: Iterable[Any]) -> None:
+    """Set one field of the keys."""
+    keys[:] = [key._replace(**{field: value}) for key, value in zip(keys, values, strict=True)]
 
 
-def _own_keys(documents: Iterable[Document]) -> Iterator[tuple[Key, Key]]:
+def _own_keys(documents: Iterable[Document]) -> Iterator[tuple[_Half, tuple[int | bytes, ...]]]:
     """The keys of documents in two halves, as far as each document by itself tells them.
 
     Equal first halves are one tuple, since few differ, and one tuple is soon compared with itself.
     """
-    of_folder, halves = cache(places), dict[Key, Key]()
+    of_folder, halves = cache(places), dict[_Half, _Half]()
     for each in documents:
         source = each.source
         folder, _, name = source.path.rpartition(os.sep)
         first = (
             *(0, source.archive is not None, not source.is_reference, 0, 0, 0),
             *(*of_folder(folder), is_name_of_copy(name), 0),
-            bool(each.damaged or each.doubt),
+            *(bool(each.damaged or each.doubt), 0),
         )
         age, path = source.mtime_ns // NS_OF_A_MINUTE, os.fsencode(source.path)
         unusual = _UNICODE.get(each.encoding, 3) if each.format == "text" else 0
@@ -251,8 +306,8 @@ def _add_wishes(result: ScanResult, keys: list[list[Key]]) -> None:
             real(os.path.join(base, os.path.dirname(each.document.path))) for each in group.members
         ]
         kept, let_go = ([_first_above(f, wish) for f in folders] for wish in wishes)
-        _put(of_group, _VERSION - 2, kept)
-        _put(of_group, _VERSION - 1, [place < len(wishes[1]) for place in let_go])
+        _put(of_group, "keep_under", kept)
+        _put(of_group, "let_go_under", [place < len(wishes[1]) for place in let_go])
 
 
 def _first_above(folder: str, folders: Sequence[str]) -> int:
@@ -261,22 +316,50 @@ def _first_above(folder: str, folders: Sequence[str]) -> int:
     return next(inside, len(folders))
 
 
-def _ages(group: Group) -> list[int]:
+def _ages(group: Group, are_older: Sequence[bool]) -> list[int]:
     """How many versions are newer than the version that each member is a copy of.
 
-    A copy in another format may have slightly other words, but its name tells the version.
+    A copy in another format may have slightly other words, but its name tells the version. Among
+    files with the same words, their names and times tell it. `are_older` are those that were made
+    for print, or from which such a file was made, before the other one was changed.
     """
-    from simdup.findings.versions import names_of  # noqa: PLC0415  slow to import
+    from simdup.findings.versions import ages_of, names_of  # noqa: PLC0415  slow to import
 
-    chain = [each.path for each in group.versions[::-1]]
-    documents = {each.document.path: each.document for each in group.members}
-    age = {documents[path].identity.words: place for place, path in enumerate(chain)}
+    documents = [member.document for member in group.members]
+    ages = [int(is_older) for is_older in are_older]
+    for same in _same_words(documents):
+        for place, age in zip(same, ages_of([documents[at] for at in same]), strict=True):
+            ages[place] += age
+    if not group.versions:
+        return ages
+    chain = [version.path for version in group.versions[::-1]]
+    words = {document.path: document.bare_words for document in documents}
+    of_chain = {words[path]: place for place, path in enumerate(chain)}
     by_name = dict(zip(names_of(chain), range(len(chain)), strict=True))
-    names = names_of(documents)
+    names = names_of(words)
     return [
-        age.get(each.identity.words, by_name.get(name, len(chain)))
-        for each, name in zip(documents.values(), names, strict=True)
+        own + _MOST_TEXTS * of_chain.get(document.bare_words, by_name.get(name, len(chain)))
+        for own, document, name in zip(ages, documents, names, strict=True)
     ]
+
+
+def _same_words(documents: Sequence[Document]) -> list[list[int]]:
+    """The places of documents with the same words, where there are several."""
+    same: dict[bytes, list[int]] = {}
+    for place, document in enumerate(documents):
+        same.setdefault(document.bare_words, []).append(place)
+    return [places for places in same.values() if len(places) > 1]
+
+
+def _marks(group: Group) -> list[bool]:
+    """Which members have the name of a copy, beside one with the same words."""
+    documents = [member.document for member in group.members]
+    marks = [False] * len(documents)
+    for same in _same_words(documents):
+        names = [os.path.basename(documents[place].path) for place in same]
+        for place, is_copy in zip(same, are_copies(names), strict=True):
+            marks[place] = is_copy
+    return marks
 
 
 class Copy(NamedTuple):
@@ -307,7 +390,7 @@ def _add_folders(
         parts[each.group][each.other if stays else each.file] += 1
     for of_group, of_files in zip(keys, parts, strict=True):
         if any(of_files):
-            _put(of_group, _FOLDER, of_files)
+            _put(of_group, "folder", of_files)
 
 
 def copies_in(pairs: Sequence[FolderPair], groups: Sequence[Group]) -> Iterator[Copy]:
@@ -349,7 +432,7 @@ def closest_first(members: Sequence[Member], recipe: Recipe) -> tuple[Member, ..
 
 def with_keepers(result: ScanResult, matching: Matching) -> tuple[Group, ...]:
     """The groups of a result, each led by the file that is kept, and seen from there."""
-    keys = keys_of(result)
+    keys = keys_of(result, _similarities(result, matching))
     chosen = [min(range(len(each)), key=each.__getitem__) for each in keys]
     pairs = [
         pair
@@ -370,11 +453,18 @@ def with_keepers(result: ScanResult, matching: Matching) -> tuple[Group, ...]:
 def _why(first: int, keys: Sequence[Key]) -> str:
     """Why the first member is kept and not the best one of the others."""
     others = (key for place, key in enumerate(keys) if place != first)
-    return reason(keys[first], min(others))
+    return reason(keys[first], min(others)).value
 
 
 def _key(one: Document, other: Document) -> frozenset[bytes]:
     return frozenset((one.features_digest, other.features_digest))
+
+
+def _similarities(result: ScanResult, matching: Matching) -> dict[frozenset[bytes], float]:
+    """The similarities of files made for print to those that they may be made from."""
+    pairs = [pair for group in result.groups for pair in pairs_to_compare(group)]
+    values = matching.similarities(pairs) if pairs and result.settings.verified else ()
+    return {pair_key(*pair): value for pair, value in zip(pairs, values, strict=False)}
 
 
 def _unknown(group: Group, first: int) -> Iterator[tuple[Document, Document]]:

@@ -258,6 +258,39 @@ def stems_of(names: Iterable[str]) -> list[str]:
     return _stems_on(_MARK.sub(" ", _as_lines(names)))[: len(names)]
 
 
+def ages_of(same: Sequence[Document]) -> list[int]:
+    """How many of these files with the same words are newer than each, as names and times tell.
+
+    Commas, capitals or paragraphs differ. A number that only some names have is that of a copy,
+    unless the file was clearly changed later. Times alone tell nothing of files that differ in
+    nothing but layout, which are copies.
+    """
+    if len({document.text_digest for document in same}) < 2:
+        return [0] * len(same)
+    texts: dict[bytes, list[_Named]] = {}
+    for document, name in zip(same, names_of(each.path for each in same), strict=True):
+        texts.setdefault(document.text_digest, []).append(_Named(document, *name))
+    chain = _in_order(list(texts.values()))
+    if chain is None or not _tells_more_than_copies(chain):
+        return [0] * len(same)
+    age = {each.document.text_digest: place for place, each in enumerate(chain[::-1])}
+    by_mark = {each.mark: place for place, each in enumerate(chain[::-1])}
+    marks = {each.document.path: each.mark for named in texts.values() for each in named}
+    return [age.get(each.text_digest, by_mark.get(marks[each.path], len(chain))) for each in same]
+
+
+def _tells_more_than_copies(chain: Sequence[_Named]) -> bool:
+    """Whether texts with the same words, from the oldest to the newest, are versions."""
+    if len({each.mark for each in chain}) == 1:
+        return len({each.document.identity.words for each in chain}) > 1
+    return all(
+        one.mark.numbers == other.mark.numbers
+        or bool(one.mark.numbers and other.mark.numbers)
+        or _is_later(one, other)
+        for one, other in pairwise(chain)
+    )
+
+
 def folder_and_name(path: str) -> tuple[str, str]:
     """The path of a file's folder, with the separator at its end, and the file's name."""
     begin = path.rfind(os.sep) + 1
@@ -430,7 +463,8 @@ def _ordered(named: Sequence[_Named]) -> list[_Named] | None:
 
     None if neither tells. Times tell nothing of names that differ, such as those of a text and of
     its copy. The one name without any mark is the oldest, unless it was clearly written last:
-    people give a number to the second version, or to what they put aside.
+    people give a number to the second version, or to what they put aside. A word such as "final"
+    is of a newer version whatever the times are.
     """
     if not _are_comparable([each.mark for each in named]):
         return None
@@ -442,7 +476,9 @@ def _ordered(named: Sequence[_Named]) -> list[_Named] | None:
         return None
     unmarked = [each for each in found if each.mark == _Mark()]
     others = [each for each in found if each.mark != _Mark()]
-    if len(unmarked) == 1 and all(_is_later(each, unmarked[0]) for each in others):
+    if len(unmarked) == 1 and all(
+        each.mark.worth <= 0 and _is_later(each, unmarked[0]) for each in others
+    ):
         return others + unmarked
     return found
 

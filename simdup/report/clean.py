@@ -11,10 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from simdup.clean.decide import PREFERRED, whole_folder
 from simdup.clean.journal import History
 from simdup.clean.outcome import Outcome
 from simdup.clean.plan import Act, Action, FileId, Left, Plan, action_line, plan_lines
+from simdup.clean.refusals import Refusal
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
 from simdup.report.wording import as_typed, count, date, percent, printable, size
@@ -50,7 +50,7 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
     """
     top = common_folder(plan.header.roots)
     neither = "", ""
-    whole = _grouped(plan.actions, lambda each: whole_folder(each) or neither)
+    whole = _grouped(plan.actions, lambda each: each.folders or neither)
     actions_of = _grouped(whole.pop(neither, []), lambda each: each.group)
     left_of = _grouped(plan.left, lambda each: each.group)
     shown = sorted({*actions_of, *(left_of if look.is_verbose else ())})
@@ -119,7 +119,7 @@ def _group(
             yield f"  {'':{_WIDEST_ACT}}    {_size(each.file)}, {about}"
     for one in left:
         yield f"  {'leave':{_WIDEST_ACT}}  {_name(one.file.path, top)}"
-        yield f"  {'':{_WIDEST_ACT}}    {look.painted(printable(one.why), ASIDE)}"
+        yield f"  {'':{_WIDEST_ACT}}    {look.painted(printable(str(one.why)), ASIDE)}"
 
 
 def alike(action: Action) -> str:
@@ -142,8 +142,12 @@ def closing(plan: Plan) -> list[str]:
 
 def left_lines(plan: Plan, words: str = "left") -> list[str]:
     """How many files of a plan are left as they are, for each reason; `words` say so."""
-    reasons = Counter(_reason(each.why) for each in plan.left if each.why != PREFERRED)
-    return [f"{words}: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
+    reasons = Counter(each.why.refusal for each in plan.left)
+    del reasons[Refusal.PREFERRED]
+    return [
+        f"{words}: {count(number, 'file')}: {refusal.value}"
+        for refusal, number in reasons.most_common()
+    ]
 
 
 def outcome_lines(outcome: Outcome) -> Iterator[str]:
@@ -210,13 +214,6 @@ def _summary(act: Act, actions: Sequence[Action]) -> str:
     files = f"{count(len(actions), 'file')} of {size(sum(each.file.size for each in actions))}"
     stay = f"{count(stays, 'file')} {'stays' if stays == 1 else 'stay'} for them"
     return f"{files} would {_WORDS[act][0]} ({said}); {stay}"
-
-
-def _reason(why: str) -> str:
-    """A reason without its figure, so that equal ones are counted together."""
-    if why.startswith("near: other numbers: "):
-        return "near, with other numbers: needs --review"
-    return "near, and less alike than --near" if why.startswith("near: only ") else why
 
 
 def common_folder(roots: Sequence[str]) -> str:

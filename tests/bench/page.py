@@ -5,8 +5,8 @@
 Every group is a text of so many bytes, Chinese and English mixed, and edited copies of it. A
 browser is started anew for each run; seconds are medians, from asking for the page until its
 first groups are laid out, and until each of some things that a reader does is done. Says so
-and ends where there is no Chromium or no playwright. With --picture it only draws the page of
-fixtures/demo, as it is in the README.
+and ends where there is no Chromium or no playwright. With --pictures it only draws the overview and
+a near group of the office of the tests, as they are in the README.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+sys.path.append(str(Path(__file__).parents[1]))
+
 from corpus import Corpus
+from office import make_office
 from report import options, reported
 
 if TYPE_CHECKING:
@@ -32,15 +35,14 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 STEPS = {
-    "opened": lambda page: page.wait_for_selector(".member"),
+    "opened": lambda page: page.wait_for_selector("#overview h2"),
+    "list shown": lambda page: seen(page, lambda: page.keyboard.press("2"), ".member"),
     "compared": lambda page: page.wait_for_selector(".diff"),
     "next group": lambda page: seen(page, lambda: page.keyboard.press("j"), ".member"),
-    "decided": lambda page: seen(page, lambda: page.keyboard.press("d"), ".state:not(:empty)"),
-    "rules opened": lambda page: seen(page, lambda: page.click("#rules"), "#proposed"),
-    "rule shown": lambda page: seen(page, lambda: page.select_option("#scope", "near"), ".stays"),
-    "rule applied": lambda page: seen(page, lambda: page.click("#apply"), "#ruling:not([open])"),
+    "decided": lambda page: seen(page, lambda: page.keyboard.press("r"), ".sign.done"),
     "searched": lambda page: seen(page, lambda: page.fill("#search", "copy-1 "), ".head mark"),
-    "sorted": lambda page: page.evaluate("byId('order').value = 'copies'; applyFilters()"),
+    "sorted": lambda page: page.evaluate("byId('order').value = 'path'; applyFilters()"),
+    "back": lambda page: seen(page, lambda: page.evaluate("showTab('overview')"), "#overview h2"),
 }
 COLUMNS = {"groups": ",", "files": ",", "runs": "", "page, MB": ".1f", "seconds": ".2f"}
 
@@ -82,18 +84,19 @@ def opened(path: str, **options: Any) -> Iterator[Page]:
         browser.close()
 
 
-def draw(browser: str, folder: Path, picture: Path) -> None:
-    """A PNG of the first screen of the page of the demo, with a group that has differences."""
-    os.chdir(Path(__file__).parents[2])
-    scan(Path("fixtures/demo"), folder / "page.html")
-    with opened(browser, viewport={"width": 1100, "height": 760}) as page:
+def draw(browser: str, folder: Path, pictures: Path) -> None:
+    """Two PNGs of the page of an office: its overview, and a group of near files."""
+    make_office(folder / "office")
+    os.chdir(folder)
+    scan(Path("office"), folder / "page.html")
+    with opened(browser, viewport={"width": 1440, "height": 900}) as page:
         page.goto((folder / "page.html").as_uri())
-        for _ in range(3):
-            page.keyboard.press("d")
-        page.click(".head:has-text('kiln')")
+        page.screenshot(path=pictures / "overview.png")
+        page.keyboard.press("a")
+        page.evaluate("goTo('look', looks.find(({title}) => title.startsWith('Heating')))")
         page.wait_for_selector(".diff")
-        page.evaluate("document.activeElement.blur()")
-        page.screenshot(path=picture)
+        page.evaluate("document.activeElement.blur(); say('')")
+        page.screenshot(path=pictures / "near.png")
 
 
 def timed(browser: str, target: Path) -> list[float]:
@@ -113,15 +116,15 @@ def main() -> None:
     parser = options(__doc__)
     for name, default in (("groups", 2000), ("members", 5), ("size", 4000)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the demo, no more")
+    parser.add_argument("--pictures", type=Path, metavar="FOLDER", help="draw these, no more")
     given = parser.parse_args()
     browser = which("chromium") or which("chromium-browser")
     if browser is None or find_spec("playwright") is None:
         print("page.py: left out, for there is no chromium or no playwright here")
         return
-    if given.picture:
+    if given.pictures:
         with TemporaryDirectory() as folder:
-            draw(browser, Path(folder), given.picture.absolute())
+            draw(browser, Path(folder), given.pictures.absolute())
         return
     with reported(given, ["playwright"]) as report, TemporaryDirectory() as folder:
         files, target = Path(folder, "files"), Path(folder, "page.html")

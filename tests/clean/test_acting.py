@@ -15,8 +15,9 @@ from simdup.clean.acting import Acting, check_linkable
 from simdup.clean.apply import apply
 from simdup.clean.checks import held
 from simdup.clean.journal import Done, begun, read_journal
-from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.outcome import RefusedError
 from simdup.clean.plan import Act, Consents, Plan
+from simdup.clean.refusals import Refusal
 from simdup.clean.system import Place, make_folder
 from simdup.clean.undo import resume
 from simdup.errors import InputError

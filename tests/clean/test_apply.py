@@ -16,19 +16,11 @@ from plans import ACTS, TEXT, action, part, plan, reasons, seen, tree, write
 
 from simdup.clean.acting import Acting
 from simdup.clean.apply import apply
-from simdup.clean.decide import (
-    FORMATS_ASKS,
-    NEAR_ASKS,
-    NEAR_FORMATS_ASKS,
-    SHORT,
-    TEXT_ASKS,
-    UNCERTAIN,
-    WORDS_ASKS,
-)
 from simdup.clean.journal import Journal, begun, read_journal
 from simdup.clean.plan import Act, Consents, Plan
 from simdup.clean.planning import narrowed
 from simdup.clean.protection import Protection
+from simdup.clean.refusals import Refusal
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
@@ -254,10 +246,14 @@ def test_consents_come_from_the_command_line_alone():
     made = plan(("a", "b"), ("d", "e"), ("i", "h"))
 
     lacking = "not allowed on the command line ({})".format
-    assert reasons(apply(made, Consents())) == [*map(lacking, (TEXT_ASKS, NEAR_ASKS, WORDS_ASKS))]
-    assert reasons(apply(made, Consents(text=True)))[1:] == [lacking(WORDS_ASKS)]
+    assert reasons(apply(made, Consents())) == [
+        *map(lacking, (Refusal.TEXT.value, Refusal.NEAR.value, Refusal.WORDS.value))
+    ]
+    assert reasons(apply(made, Consents(text=True)))[1:] == [lacking(Refusal.WORDS.value)]
     assert not os.path.lexists("b")
-    assert reasons(apply(made, Consents(formats=True))) == [*map(lacking, (TEXT_ASKS, NEAR_ASKS))]
+    assert reasons(apply(made, Consents(formats=True))) == [
+        *map(lacking, (Refusal.TEXT.value, Refusal.NEAR.value))
+    ]
     assert not os.path.lexists("h")
 
 
@@ -276,7 +272,7 @@ def test_a_compressed_text_is_a_document_whatever_a_plan_says_of_it():
     plain = replace(seen("b"), is_packed=False)
     (why,) = reasons(apply(forged(plain), Consents(text=True)))
 
-    assert why.endswith(f"({FORMATS_ASKS})")
+    assert why.endswith(f"({Refusal.PACKED.value})")
 
 
 def test_plain_texts_with_the_same_words_do_not_go_as_documents_whatever_a_plan_says_of_them():
@@ -285,7 +281,7 @@ def test_plain_texts_with_the_same_words_do_not_go_as_documents_whatever_a_plan_
 
     (why,) = reasons(apply(forged(*files), Consents(text=True, formats=True)))
 
-    assert why == f"not allowed on the command line ({NEAR_ASKS})"
+    assert why == f"not allowed on the command line ({Refusal.NEAR.value})"
     assert os.path.exists("b")
 
 
@@ -306,7 +302,7 @@ def test_a_similar_document_goes_with_both_consents():
     (why,) = reasons(apply(made, Consents(near=0.5)))
     outcome = apply(made, Consents(near=0.5, formats=True))
 
-    assert why.endswith(f"({NEAR_FORMATS_ASKS})")
+    assert why.endswith(f"({Refusal.NEAR_DOCUMENT.value})")
     assert outcome.done == 1
 
 
@@ -354,7 +350,7 @@ def test_a_near_file_with_other_facts_goes_if_a_person_decided():
     (why,) = reasons(apply(made, Consents()))
     outcome = apply(made, Consents(near=0.5))
 
-    assert why == f"not allowed on the command line ({NEAR_ASKS})"
+    assert why == f"not allowed on the command line ({Refusal.NEAR.value})"
     assert outcome.done == 1
 
 
@@ -391,7 +387,7 @@ def test_texts_of_which_one_has_a_damaged_character_prove_nothing(monkeypatch, w
 
     outcome = apply(plan(("a", "b")), Consents(text=True, formats=True, near=0.5))
 
-    assert reasons(outcome) == [f"one of the texts proves nothing ({UNCERTAIN})"]
+    assert reasons(outcome) == [f"one of the texts proves nothing ({Refusal.UNCERTAIN.value})"]
 
 
 def test_short_texts_are_never_merely_similar_whatever_a_plan_says():
@@ -399,19 +395,19 @@ def test_short_texts_are_never_merely_similar_whatever_a_plan_says():
 
     outcome = apply(plan(("a", "b")), Consents(near=0.1))
 
-    assert reasons(outcome) == [f"one of the texts proves nothing ({SHORT})"]
+    assert reasons(outcome) == [f"one of the texts proves nothing ({Refusal.SHORT.value})"]
 
 
 @pytest.mark.parametrize("act", [Act.MOVE, Act.LINK, Act.REFLINK, Act.DELETE])
 def test_each_act_but_the_trash_needs_its_own_word(act):
     write(a=TEXT, b=TEXT)
-    made, wish = plan(("a", "b"), act=act), f"{act.value}: needs --{act.option}"
+    made, wish = plan(("a", "b"), act=act), f"not consented: {act.value} needs --{act.option}"
     others = replace(ACTS, text=True, formats=True, near=0.5, **{act.option: False})
     before = tree(".")
 
     (left,) = narrowed(made, others, Protection()).left
 
-    assert left.why == wish
+    assert str(left.why) == wish
     begun("journal", made.header, made.actions, to=os.path.abspath("to")).close()
     if act is Act.MOVE:
         for run in (lambda: apply(made, others), lambda: resume("journal", others)):

@@ -12,7 +12,8 @@ from plans import seen
 
 from simdup.clean.acting import remove
 from simdup.clean.checks import Held, held
-from simdup.clean.outcome import Refusal, RefusedError
+from simdup.clean.outcome import RefusedError
+from simdup.clean.refusals import Refusal
 from simdup.clean.system import Place
 
 pytestmark = pytest.mark.usefixtures("folder", "no_descriptor_is_left")

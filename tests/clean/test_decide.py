@@ -5,27 +5,16 @@ from __future__ import annotations
 import pytest
 
 from simdup.clean.candidates import Candidate
-from simdup.clean.decide import (
-    BYTES_ONLY,
-    NEAR_ASKS,
-    NEAR_FORMATS_ASKS,
-    PREFERRED,
-    SHORT,
-    TEXT_ASKS,
-    UNCERTAIN,
-    WORDS_ASKS,
-    Likeness,
-    decide_group,
-    near_refusal,
-    text_refusal,
-)
-from simdup.clean.plan import Act, Consents, FileId
+from simdup.clean.decide import Likeness, decide_group
+from simdup.clean.plan import Consents, FileId
+from simdup.clean.refusals import Refusal, Why
+from simdup.clean.rules import RuleKey
 from simdup.records import Document, Kind, Source
 
 ALL = Consents(text=True, formats=True, near=0.5)
 
 
-def file(place, text="t", content="", encoding="utf-8", stays="", *, different=(), **fields):
+def file(place, text="t", content="", encoding="utf-8", stays=None, *, different=(), **fields):
     """A file of a group; the lower its place, the rather it is kept."""
     inode, path = ord(place), f"/{place}"
     source = Source(path, 9, 0, 0, 1, inode)
@@ -37,43 +26,32 @@ def file(place, text="t", content="", encoding="utf-8", stays="", *, different=(
     )  # fmt: skip
     content = document.words_digest, document.is_whole_text
     known = FileId(path, 1, inode, 9, 0, 0, *digests, 1, *content)
-    return Candidate(document, known, (inode,), stays, path, different=frozenset(different))
+    return Candidate(
+        document,
+        known,
+        RuleKey((inode,), ()),
+        stays and Why(stays),
+        path,
+        different=frozenset(different),
+    )
 
 
 def decided(*pool, alike=None, copy_of=None, **consents):
     """What goes, for what and how; and what is left, and why."""
     values = {text.encode(): Likeness(value) for text, value in (alike or {}).items()}
-    going, left = decide_group(pool, values, copy_of or {}, Consents(**consents))
+    decision = decide_group(pool, values, copy_of or {}, Consents(**consents))
     gone = {
         each.file.id.path[1:]: (each.keep.id.path[1:], each.file.id.kind_with(each.keep.id))
-        for each in going
+        for each in decision.removals
     }
-    return gone, {each.id.path[1:]: why for each, why in left}
-
-
-@pytest.mark.parametrize("refusal", [text_refusal, near_refusal])
-@pytest.mark.parametrize("doubtful", [{"damaged": 1}, {"encoding": ".doc"}, {"doubt": "x"}])
-def test_texts_of_which_one_is_uncertain_are_not_compared(refusal, doubtful):
-    sure, unsure = file("a").document, file("b", **doubtful).document
-
-    assert refusal(sure, sure, ALL, Act.TRASH) == ""
-    assert refusal(sure, unsure, ALL, Act.TRASH) == UNCERTAIN
-    assert refusal(unsure, sure, ALL, Act.TRASH) == UNCERTAIN
-    assert refusal(sure, sure, ALL, Act.DELETE) == BYTES_ONLY
-
-
-def test_texts_of_which_one_is_short_are_never_merely_similar():
-    long, short = file("a").document, file("b", features=3).document
-
-    assert near_refusal(long, short, ALL, Act.TRASH) == SHORT
-    assert near_refusal(short, long, ALL, Act.TRASH) == SHORT
+    return gone, {each.file.id.path[1:]: each.why.refusal for each in decision.left}
 
 
 def test_copies_of_a_kept_file_go_for_it_if_its_text_is_kept_in_other_bytes_too():
     gone, left = decided(file("a"), file("b"), file("c", content="b"))
 
     assert gone == {"c": ("b", Kind.IDENTICAL_BYTES)}
-    assert left == {"a": PREFERRED}
+    assert left == {"a": Refusal.PREFERRED}
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
@@ -82,17 +60,17 @@ def test_of_several_refusals_the_one_that_the_lesser_consent_lifts_is_given(orde
 
     _, left = decided(first, second, file("c"))
 
-    assert left["c"] == TEXT_ASKS
-    assert WORDS_ASKS in left.values()
+    assert left["c"] == Refusal.TEXT
+    assert Refusal.WORDS in left.values()
 
 
 def test_what_is_preferred_is_left_first_unless_it_goes_or_something_goes_for_it():
     one, other = file("a"), file("b", "other")
 
-    assert list(decided(one, other)[1].items()) == [("a", PREFERRED), ("b", NEAR_ASKS)]
+    assert list(decided(one, other)[1].items()) == [("a", Refusal.PREFERRED), ("b", Refusal.NEAR)]
     assert decided(one, other, alike={"other": 0.9}, near=0.8) == ({"b": ("a", Kind.NEAR)}, {})
-    kept = file("c", content="a", stays="protected")
-    assert decided(one, other, kept) == ({"a": ("c", Kind.IDENTICAL_BYTES)}, {"b": NEAR_ASKS})
+    kept = file("c", content="a", stays=Refusal.PROTECTED)
+    assert decided(one, other, kept) == ({"a": ("c", Kind.IDENTICAL_BYTES)}, {"b": Refusal.NEAR})
 
 
 def test_a_group_of_which_one_file_or_none_is_left_is_no_group():
@@ -105,7 +83,7 @@ def test_a_similar_file_goes_at_the_floor_and_not_below():
     assert decided(one, other, alike={"other": 0.8}, near=0.8)[0] == {"b": ("a", Kind.NEAR)}
     assert decided(one, other, alike={"other": 0.75}, near=0.8) == (
         {},
-        {"a": PREFERRED, "b": "near: only 0.750 alike"},
+        {"a": Refusal.PREFERRED, "b": Refusal.BELOW},
     )
 
 
@@ -121,15 +99,15 @@ def test_a_similar_file_in_other_bytes_goes_too_and_is_not_left_besides():
 def test_a_similar_file_is_refused_for_the_reason_of_the_file_that_is_preferred():
     pool = file("a", encoding="html"), file("b"), file("c", "other", damaged=1)
 
-    assert decided(*pool, near=0.8)[1]["c"] == NEAR_FORMATS_ASKS
-    assert decided(*pool, near=0.8, formats=True)[1]["c"] == UNCERTAIN
+    assert decided(*pool, near=0.8)[1]["c"] == Refusal.NEAR_DOCUMENT
+    assert decided(*pool, near=0.8, formats=True)[1]["c"] == Refusal.UNCERTAIN
 
 
 def test_a_similar_file_that_is_protected_is_left_for_that_reason():
-    pool = file("a"), file("b", "other", stays="protected")
+    pool = file("a"), file("b", "other", stays=Refusal.PROTECTED)
 
-    assert decided(*pool, alike={"other": 0.9}, near=0.8)[1]["b"] == "protected"
-    assert decided(*pool)[1]["b"] == "protected"
+    assert decided(*pool, alike={"other": 0.9}, near=0.8)[1]["b"] is Refusal.PROTECTED
+    assert decided(*pool)[1]["b"] is Refusal.PROTECTED
 
 
 def test_a_file_stays_near_one_that_you_called_different_from_its_copy():
@@ -139,4 +117,4 @@ def test_a_file_stays_near_one_that_you_called_different_from_its_copy():
     gone, left = decided(*pool, alike={"other": 0.9}, near=0.8, formats=True)
 
     assert gone == {"c": ("b", Kind.SAME_WORDS)}
-    assert left == {"a": PREFERRED}
+    assert left == {"a": Refusal.PREFERRED}

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import simdup
-from simdup.clean.decide import needed
 from simdup.clean.plan import (
     Act,
     Action,
@@ -22,6 +21,8 @@ from simdup.clean.plan import (
     parsed_plan,
     plan_lines,
 )
+from simdup.clean.refusals import Consent, Refusal, Why
+from simdup.clean.terms import needed
 from simdup.errors import InputError
 from simdup.fields import printable
 from simdup.records import Kind
@@ -43,7 +44,7 @@ def action(line, name, keep="kept", kind=Kind.IDENTICAL_BYTES, similarity=None):
 
 PLAN = Plan(
     (action(2, "a\udcff"), action(4, "b", kind=Kind.NEAR, similarity=0.9375)),
-    (Left(3, 7, seen("c"), "protected"),),
+    (Left(3, 7, seen("c"), Why(Refusal.PROTECTED)),),
     HEADER,
 )
 
@@ -61,7 +62,7 @@ def test_a_plan_that_does_not_say_newest_is_asked_for_consent():
 
     plans = [parsed_plan(each, "p") for each in (written(), lines)]
     asked = [[*needed(each)] for plan in plans for each in plan.actions]
-    assert asked == [[], ["near"], [], ["near", "newest"]]
+    assert asked == [[], [Consent.NEAR], [], [Consent.NEWEST, Consent.NEAR]]
 
 
 def test_a_file_that_is_kept_for_itself_is_refused():
@@ -150,11 +151,15 @@ def test_how_texts_are_read_and_how_files_are_the_same_is_not_up_to_a_plan():
 def test_words_for_people_are_written_and_read_printable():
     odd = "all of caf\udce9\ud800\x1b[31m stands in \u202eone\n"
     header = replace(HEADER, made=odd, rules=(odd,))
-    made = Plan((replace(action(2, "a"), why=odd),), (Left(3, 7, seen("c"), odd),), header)
+    made = Plan(
+        (replace(action(2, "a"), why=odd),),
+        (Left(3, 7, seen("c"), Why(Refusal.UNKNOWN, odd)),),
+        header,
+    )
 
     read = parsed_plan(written(made), "p")
 
-    words = read.actions[0].why, read.left[0].why, read.header.made, *read.header.rules
+    words = read.actions[0].why, str(read.left[0].why), read.header.made, *read.header.rules
     assert {*words} == {printable(odd)}
     assert parsed_plan(written(read), "p") == read
     forged = changed(1, why="\x1b[2J")
@@ -192,3 +197,24 @@ def test_the_plan_in_the_manual_is_one():
 
     assert [json.loads(line) for line in plan_lines(plan)] == [json.loads(line) for line in lines]
     assert (len(plan.actions), len(plan.left)) == (1, 1)
+
+
+def test_a_plan_of_before_says_that_a_folder_is_removed_whole_in_words():
+    files = {side: replace(seen("x"), path=f"/{side}/deep/a.txt") for side in ("old", "new")}
+    made = replace(action(2, "a"), file=files["old"], keep=files["new"])
+    lines = written(Plan((replace(made, depth=2, why="all of /old is in /new too"),), (), HEADER))
+    before = [line.replace(b', "depth": 2', b"") for line in lines]
+
+    for each in (lines, before):
+        (read,) = parsed_plan(each, "p").actions
+        assert (read.depth, read.folders) == (2, ("/old", "/new"))
+    (other,) = parsed_plan([lines[0], lines[1].replace(b"/old/deep", b"/old/else")], "p").actions
+    assert other.folders is None
+
+
+def test_a_plan_of_before_says_by_a_word_that_a_copy_was_reviewed():
+    lines = [line.replace(b'"why": "newest"', b'"why": "reviewed"') for line in written()]
+
+    reviewed = [each.is_reviewed for each in parsed_plan(lines, "p").actions]
+
+    assert reviewed == [True, False]

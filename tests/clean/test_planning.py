@@ -13,23 +13,10 @@ import pytest
 from simdup import exact_similarities
 from simdup.clean.apply import apply
 from simdup.clean.checks import Reading
-from simdup.clean.decide import (
-    DIFFERENT,
-    FORMATS_ASKS,
-    NEAR_ASKS,
-    NEAR_FORMATS_ASKS,
-    PARTED,
-    PREFERRED,
-    RELATED,
-    SAME_FILE,
-    SHORT,
-    TEXT_ASKS,
-    WORDS_ASKS,
-)
-from simdup.clean.outcome import Refusal
 from simdup.clean.plan import Act, Action, Consents, FileId, Header, Plan, parsed_plan, plan_lines
-from simdup.clean.planning import LINKED, Wishes, excess, make_plan, narrowed
+from simdup.clean.planning import Wishes, excess, make_plan, narrowed
 from simdup.clean.protection import Protection
+from simdup.clean.refusals import Refusal
 from simdup.clean.rules import Rules, rule_of
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
@@ -104,7 +91,9 @@ def names(plan):
 def left(plan):
     """The names of the files that are left, each with the reason."""
     return {
-        os.path.basename(each.file.path): each.why for each in plan.left if each.why != PREFERRED
+        os.path.basename(each.file.path): each.why.refusal
+        for each in plan.left
+        if each.why.refusal is not Refusal.PREFERRED
     }
 
 
@@ -138,7 +127,7 @@ def test_text_in_another_encoding_goes_only_with_consent(tree):
     result = saved(tree({"a": text(1), "b": text(1).encode("utf-16")}))
 
     assert planned(result).actions == ()
-    assert left(planned(result)) == {"b": TEXT_ASKS}
+    assert left(planned(result)) == {"b": Refusal.TEXT}
     plan = planned(result, text=True)
     assert names(plan) == {"b": "a"}
     assert plan.actions[0].kind is Kind.IDENTICAL_TEXT
@@ -159,7 +148,9 @@ def test_a_near_file_with_other_facts_than_the_kept_one_is_kept(tree, one, other
     plan = planned(result, "oldest", near=0.8)
 
     assert names(plan) == {}
-    assert left(plan) == {"b": f"near: other numbers: {why}"}
+    assert [str(each.why) for each in plan.left if each.why.detail] == [
+        f"near, but with other facts (--review asks): other numbers: {why}"
+    ]
 
 
 @pytest.mark.parametrize(("one", "other"), [("", "page 7"), ("page 7", ""), ("7, 8", "8, 7")])
@@ -185,8 +176,7 @@ def test_names_of_versions_alone_make_no_chain_if_the_scan_found_none(tree):
 
     result = replace(result, groups=(group._replace(versions=()),))
 
-    (why,) = left(planned(result, near=0.8)).values()
-    assert why.startswith("near: other numbers: ")
+    assert {*left(planned(result, near=0.8)).values()} == {Refusal.FACTS}
 
 
 def test_a_chain_that_only_the_result_claims_lets_no_file_with_other_facts_go(tree):
@@ -196,8 +186,7 @@ def test_a_chain_that_only_the_result_claims_lets_no_file_with_other_facts_go(tr
 
     result = replace(result, groups=(group._replace(versions=versions),))
 
-    (why,) = left(planned(result, near=0.8, newest=True)).values()
-    assert why.startswith("near: other numbers: ")
+    assert {*left(planned(result, near=0.8, newest=True)).values()} == {Refusal.FACTS}
 
 
 def test_facts_of_near_texts_come_from_the_one_time_they_are_read(tree, monkeypatch):
@@ -219,7 +208,7 @@ def test_facts_of_streamed_texts_are_compared_like_all_others(tree, monkeypatch,
     monkeypatch.setattr("simdup.clean.checks.Readers", readers)
     result = saved(tree({"a": f"due 1\n{text(1)}\n3", "b": f"due 2\n{text(1)}\n3"}))
 
-    assert left(planned(result, "oldest", near=0.8)) == {"b": "near: other numbers: 2 / 1"}
+    assert left(planned(result, "oldest", near=0.8)) == {"b": Refusal.FACTS}
 
 
 def test_a_document_with_the_same_text_goes_only_with_consent(tree):
@@ -228,7 +217,7 @@ def test_a_document_with_the_same_text_goes_only_with_consent(tree):
 
     assert names(planned(result, "format=html", text=True)) == {"c": "a"}
     assert left(planned(result, "format=html", text=True)) == {}
-    assert left(planned(result, "format=text", text=True)) == {"b.html": WORDS_ASKS}
+    assert left(planned(result, "format=text", text=True)) == {"b.html": Refusal.WORDS}
     plan = planned(result, "format=html", text=True, formats=True)
     assert names(plan) == {"a": "b.html", "c": "b.html"}
 
@@ -240,11 +229,14 @@ def test_plain_texts_with_the_same_words_go_only_as_near(tree, sign, other, pack
     contents |= {"c": f"a {sign} b {text(2, 9)}", "d": packed(f"a {other} b {text(2, 9)}".encode())}
     result = saved(tree(contents))
 
-    assert left(planned(result, text=True, formats=True)) == dict.fromkeys("bd", NEAR_ASKS)
+    assert left(planned(result, text=True, formats=True)) == {
+        "b": Refusal.NEAR,
+        "d": Refusal.SHORT,
+    }
     plan = planned(result, near=1.0, formats=True)
     assert names(plan) == {"b": "a"}
     assert [(each.kind, each.similarity) for each in plan.actions] == [(Kind.NEAR, 1.0)]
-    assert left(plan)["d"] == SHORT
+    assert left(plan)["d"] == Refusal.SHORT
 
 
 @pytest.mark.parametrize("packed", [lambda data: data, gzip.compress])
@@ -257,7 +249,7 @@ def test_texts_with_the_same_words_and_other_signs_never_go(tree, sign, other, p
     plan = planned(saved(tree(contents)), near=0.9, text=True, formats=True)
 
     assert not plan.actions
-    assert left(plan)["b"].startswith("similar; ")
+    assert left(plan)["b"] is Refusal.NEAR_OTHER_CONTENT
 
 
 def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_one(tree):
@@ -265,11 +257,11 @@ def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_on
     result = saved(tree(contents))
     assert len(result.groups) == 1
 
-    assert left(planned(result, "oldest")) == {"b": NEAR_ASKS, "c": NEAR_ASKS}
+    assert left(planned(result, "oldest")) == {"b": Refusal.NEAR, "c": Refusal.NEAR}
     plan = planned(result, "oldest", near=0.9)
     assert names(plan) == {"b": "a"}
     assert 0.9 < plan.actions[0].similarity < 1
-    assert left(plan)["c"].startswith("near: only 0.")
+    assert left(plan)["c"] is Refusal.BELOW
     # Two members are less like each other than like the representative.
     assert names(planned(result, "newest", near=0.9)) == {}
 
@@ -283,7 +275,7 @@ def test_a_file_goes_for_none_that_the_user_called_different(tree):
     assert names(planned(found, near=0.8)) == {"a": "c copy", "b copy": "c copy"}
     plan = planned(found, "name=a", near=0.8)
     assert names(plan) == {"c copy": "a"}
-    assert left(plan) == {"b copy": DIFFERENT}
+    assert left(plan) == {"b copy": Refusal.DIFFERENT}
 
 
 def test_related_files_stay_however_low_the_floor_is(tree):
@@ -293,7 +285,7 @@ def test_related_files_stay_however_low_the_floor_is(tree):
 
     plan = planned(result, "oldest", near=0.1)
     assert names(plan) == {"b": "a"}
-    assert left(plan) == {"c": RELATED}
+    assert left(plan) == {"c": Refusal.RELATED}
 
 
 def test_a_similar_file_goes_for_another_copy_of_the_preferred_text_if_consent_is_lacking(tree):
@@ -323,7 +315,7 @@ def test_likeness_is_computed_from_the_files_as_they_are_now(tree):
     (root / "b").write_text(text(1, changed=6)[::-1])
     os.utime(root / "b", ns=(status.st_atime_ns, status.st_mtime_ns))
 
-    assert left(planned(result, "oldest", near=0.9)) == {"b": "changed since the scan"}
+    assert left(planned(result, "oldest", near=0.9)) == {"b": Refusal.CHANGED}
 
 
 @pytest.mark.parametrize(
@@ -346,7 +338,7 @@ def test_likeness_is_that_of_the_texts_as_simdup_reads_them_whatever_the_scan_di
     (action,) = planned(result, "oldest", near=0.1, formats=True).actions
 
     assert action.similarity == pytest.approx(exact_similarities(texts, [0], [1])[0])
-    assert left(planned(result, "oldest", near=0.1)) == {"b": NEAR_FORMATS_ASKS}
+    assert left(planned(result, "oldest", near=0.1)) == {"b": Refusal.NEAR_DOCUMENT}
 
 
 def test_only_the_users_own_word_names_the_encoding_of_texts(tree):
@@ -379,7 +371,7 @@ def test_a_converted_file_goes_only_if_its_bytes_are_the_same(tree):
     plan = planned(result, "oldest", text=True, formats=True, near=0.8)
 
     assert names(plan) == {"c.doc": "a.doc"}
-    assert left(plan) == {"b.doc": "same words; other parts that a converter may leave out"}
+    assert left(plan) == {"b.doc": Refusal.OTHER_CONTENT}
 
 
 @pytest.mark.parametrize("act", [Act.LINK, Act.REFLINK, Act.DELETE])
@@ -403,7 +395,7 @@ def test_a_protected_file_stays_and_is_kept_whatever_ranks(tree):
 
     assert names(plan) == {"a": "b"}
     assert plan.actions[0].why == "the kept file is protected"
-    assert left(plan) == {"c": "protected"}
+    assert left(plan) == {"c": Refusal.PROTECTED}
 
 
 @pytest.mark.parametrize(
@@ -437,7 +429,7 @@ def test_nothing_is_acted_on_outside_of_only_under(tree):
     plan = planned(saved(root), "oldest", protection=Protection((), (str(root / "in"),)))
 
     assert names(plan) == {"a": "c", "b": "c"}
-    assert left(plan) == {"d": "outside --only-under"}
+    assert left(plan) == {"d": Refusal.NOT_UNDER}
 
 
 def test_references_of_the_scan_are_protected(tree):
@@ -447,7 +439,7 @@ def test_references_of_the_scan_are_protected(tree):
     plan = planned(result, "oldest")
 
     assert names(plan) == {"a": "b"}
-    assert set(left(plan).values()) <= {"protected: --against"}
+    assert set(left(plan).values()) <= {Refusal.AGAINST}
 
 
 def test_a_similar_file_that_the_rules_prefer_does_not_go_for_a_protected_one(tree):
@@ -475,7 +467,7 @@ def test_a_file_in_a_folder_of_noise_is_neither_kept_nor_acted_on(tree, folder):
     plan = planned(result, "oldest", protection=Protection(work_trees_too=True))
 
     assert names(plan) == {"c": "b"}
-    assert left(plan) == {"a": Refusal.NOISE.value}
+    assert left(plan) == {"a": Refusal.NOISE}
 
 
 def test_a_file_behind_a_link_out_of_the_scanned_folders_is_left(tree):
@@ -485,7 +477,7 @@ def test_a_file_behind_a_link_out_of_the_scanned_folders_is_left(tree):
     plan = planned(saved(root / "in", filters=Filters(follow_symlinks=True)), "newest")
 
     assert names(plan) == {"a": "b"}
-    assert left(plan) == {"c": Refusal.OUTSIDE.value}
+    assert left(plan) == {"c": Refusal.OUTSIDE}
 
 
 # Files that are not as they were seen
@@ -505,10 +497,10 @@ def test_a_file_that_changed_or_is_gone_is_neither_kept_nor_acted_on(tree):
 
     assert names(plan) == {"e": "d", "f": "d"}
     assert left(plan) == {
-        "a": "gone since the scan",
-        "b": "changed since the scan",
-        "c": "a symbolic link",
-        "g": "no regular file any more",
+        "a": Refusal.GONE,
+        "b": Refusal.CHANGED,
+        "c": Refusal.NOT_A_FILE,
+        "g": Refusal.NOT_A_FILE,
     }
 
 
@@ -525,7 +517,7 @@ def test_a_file_of_which_only_the_ctime_is_another_is_the_file_if_its_bytes_are_
     plan = planned(result, "oldest")
 
     assert names(plan) == {"b": "a"}
-    assert left(plan) == {"c": "changed since the scan"}
+    assert left(plan) == {"c": Refusal.CHANGED}
     assert plan.actions[0].file.ctime_ns == (root / "b").stat().st_ctime_ns
 
 
@@ -646,7 +638,9 @@ def test_no_file_is_removed_of_two_folders_that_both_have_a_protected_file(tree)
     plan = planned(saved(root), "newest", protection=protection)
 
     assert plan.actions == ()
-    assert {each.why for each in plan.left} == {PARTED, PREFERRED, "protected"}
+    assert {each.why.refusal for each in plan.left} == {
+        *(Refusal.PARTED, Refusal.PREFERRED, Refusal.PROTECTED)
+    }
 
 
 def test_a_plan_removes_nothing_of_a_folder_of_which_one_file_has_changed(tree):
@@ -658,7 +652,7 @@ def test_a_plan_removes_nothing_of_a_folder_of_which_one_file_has_changed(tree):
 
     dry = narrowed(plan, Consents(), Protection(), is_dry=True)
     assert dry.actions == ()
-    assert sorted(each.why for each in dry.left) == ["changed since the scan", *[PARTED] * 3]
+    assert sorted(each.why.refusal.name for each in dry.left) == ["CHANGED", *["PARTED"] * 3]
     assert narrowed(plan, Consents(), Protection()).actions == (changed,)
 
 
@@ -677,7 +671,7 @@ def test_another_name_of_the_kept_file_is_left(tree):
     plan = planned(both, "oldest", "shortest-path")
 
     assert names(plan) == {"b": "a"}
-    assert left(plan) == {"link": SAME_FILE}
+    assert left(plan) == {"link": Refusal.SAME_FILE}
     assert plan.actions[0].keep.links == 2
 
 
@@ -736,7 +730,7 @@ def test_a_plan_obeys_what_is_protected_now(tree):
     kept = narrowed(plan, Consents(), Protection((str(root / "b"),)), None)
 
     assert names(kept) == {"c": "a"}
-    assert left(kept) == {"b": "protected"}
+    assert left(kept) == {"b": Refusal.PROTECTED}
 
 
 @pytest.mark.parametrize(
@@ -755,7 +749,7 @@ def test_a_forged_plan_reaches_nothing_outside_its_roots_and_nothing_in_noise(
     kept = narrowed(forged, Consents(), Protection(), None)
 
     assert kept.actions == ()
-    assert {each.why for each in kept.left} == {refusal.value}
+    assert {each.why.refusal for each in kept.left} == {refusal}
 
 
 def test_a_plan_remembers_what_was_protected_when_it_was_made(tree):
@@ -779,7 +773,10 @@ def test_a_dry_run_of_a_plan_leaves_what_a_link_leads_to_now(tree):
     os.symlink("was-two", root / "two")
 
     kept = narrowed(plan, Consents(), Protection(), is_dry=True)
-    assert (kept.actions, left(kept)) == ((), {"b": LINKED, "c": LINKED})
+    assert (kept.actions, left(kept)) == (
+        (),
+        {"b": Refusal.LINK_IN_PATH, "c": Refusal.LINK_IN_PATH},
+    )
 
 
 @pytest.mark.parametrize(
@@ -805,7 +802,7 @@ def test_a_compressed_copy_goes_only_with_consent(tree):
     root = tree({"a": text(1), "b.gz": gzip.compress(text(1).encode(), mtime=0)})
     result = saved(root)
 
-    assert left(planned(result, "oldest", text=True)) == {"b.gz": FORMATS_ASKS}
+    assert left(planned(result, "oldest", text=True)) == {"b.gz": Refusal.PACKED}
     assert names(planned(result, "oldest", text=True, formats=True)) == {"b.gz": "a"}
 
 
@@ -816,7 +813,7 @@ def test_a_member_of_an_archive_and_a_doubtful_text_are_never_acted_on(tree):
     plan = planned(altered(result, "a", archive=Source("z.zip", 1, 0, 0, 0, 0)), "oldest")
 
     assert names(plan) == {"d": "c"}
-    assert left(plan) == {"a": "member of an archive", "b": "doubtful: damaged characters"}
+    assert left(plan) == {"a": Refusal.MEMBER, "b": Refusal.DOUBTFUL}
 
 
 # Plans larger than anybody means

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from simdup.clean.protection import IN_PACKAGE, IN_PAGE, IN_WORK_TREE, Protection
+from simdup.clean.protection import Protection
+from simdup.clean.refusals import Refusal
 
 
 def reason(path, **wishes):
@@ -20,22 +21,22 @@ def test_files_of_a_work_tree_are_kept_at_any_depth(tmp_path, mark, place):
     (tmp_path / "project" / mark).mkdir(parents=True)
     (tmp_path / "beside").mkdir()
 
-    assert reason(tmp_path / "project" / place) == IN_WORK_TREE
-    assert reason(tmp_path / "project" / place, work_trees_too=True) == ""
-    assert reason(tmp_path / "beside" / place) == ""
+    assert reason(tmp_path / "project" / place) is Refusal.WORK_TREE
+    assert reason(tmp_path / "project" / place, work_trees_too=True) is None
+    assert reason(tmp_path / "beside" / place) is None
 
 
 def test_a_work_tree_may_have_a_file_instead_of_the_folder_of_git(tmp_path):
     (tmp_path / "module").mkdir()
     (tmp_path / "module" / ".git").write_text("gitdir: ../.git/modules/module\n")
 
-    assert reason(tmp_path / "module" / "a.txt") == IN_WORK_TREE
+    assert reason(tmp_path / "module" / "a.txt") is Refusal.WORK_TREE
 
 
 @pytest.mark.parametrize("name", ["node_modules", "site-packages"])
 def test_files_of_installed_packages_are_kept(tmp_path, name):
-    assert reason(tmp_path / name / "package" / "README.md") == IN_PACKAGE
-    assert reason(tmp_path / f"my {name}" / "README.md") == ""
+    assert reason(tmp_path / name / "package" / "README.md") is Refusal.PACKAGE
+    assert reason(tmp_path / f"my {name}" / "README.md") is None
 
 
 @pytest.mark.parametrize(
@@ -50,13 +51,13 @@ def test_files_of_installed_packages_are_kept(tmp_path, name):
 def test_files_of_a_saved_page_are_kept_while_the_page_is_there(tmp_path, page, folder):
     Path(tmp_path / page).write_text("<p>")
 
-    assert reason(tmp_path / folder / "style.css") == IN_PAGE
-    assert reason(tmp_path / folder / "more" / "style.css") == IN_PAGE
+    assert reason(tmp_path / folder / "style.css") is Refusal.SAVED_PAGE
+    assert reason(tmp_path / folder / "more" / "style.css") is Refusal.SAVED_PAGE
     os.remove(tmp_path / page)
-    assert reason(tmp_path / folder / "style.css") == ""
+    assert reason(tmp_path / folder / "style.css") is None
 
 
 def test_a_protected_file_of_a_work_tree_is_named_as_protected(tmp_path):
     (tmp_path / ".git").mkdir()
 
-    assert reason(tmp_path / "a.txt", names=("*.txt",)) == "protected by its name"
+    assert reason(tmp_path / "a.txt", names=("*.txt",)) is Refusal.PROTECTED_NAME

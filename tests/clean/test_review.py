@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from simdup.clean.decide import NEAR_ASKS, PREFERRED, TEXT_ASKS
 from simdup.clean.plan import Act, Action, FileId, Header, Left, parsed_plan, plan_lines
 from simdup.clean.planning import numbered
-from simdup.clean.review import KEPT, NO_DUPLICATE, NOT_REVIEWED, UNREADABLE, Answer, Review
+from simdup.clean.refusals import Refusal, Why
+from simdup.clean.review import Answer, Review
 from simdup.records import Kind
 
 HEADER = Header("", "found.json", "0" * 32, (), ("/",))
@@ -23,8 +23,8 @@ def seen(name):
     )  # fmt: skip
 
 
-def left(group, name, why=NEAR_ASKS):
-    return Left(0, group, seen(name), why)
+def left(group, name, refusal=Refusal.NEAR, detail=""):
+    return Left(0, group, seen(name), Why(refusal, detail))
 
 
 def copy(group, name, keep):
@@ -36,15 +36,19 @@ def copy(group, name, keep):
 PLAN = numbered(
     [copy(2, "f2", "f"), copy(3, "h2", "h")],
     [
-        *(left(1, "a", PREFERRED), left(1, "b"), left(1, "c")),
-        *(left(2, "d", PREFERRED), left(2, "e")),
-        *(left(4, "g", PREFERRED), left(4, "G", TEXT_ASKS), left(4, "p", "protected")),
+        *(left(1, "a", Refusal.PREFERRED), left(1, "b"), left(1, "c")),
+        *(left(2, "d", Refusal.PREFERRED), left(2, "e")),
+        *(
+            left(4, "g", Refusal.PREFERRED),
+            left(4, "G", Refusal.TEXT),
+            left(4, "p", Refusal.PROTECTED),
+        ),
     ],
     HEADER,
 )
 
 
-def review(plan=PLAN, alike=lambda *_: 0.9, stays=lambda _: ""):
+def review(plan=PLAN, alike=lambda *_: 0.9, stays=lambda _: None):
     return Review(plan, alike, stays)
 
 
@@ -67,7 +71,7 @@ def gone(plan):
 
 
 def whys(plan):
-    return {each.file.path[1:]: each.why for each in plan.left}
+    return {each.file.path[1:]: each.why.refusal for each in plan.left}
 
 
 def asked(made):
@@ -75,21 +79,25 @@ def asked(made):
     return question and (question.group, question.keep.path[1:], question.file.path[1:])
 
 
-def test_a_near_file_that_is_dropped_is_marked_as_reviewed():
+def test_a_file_that_is_dropped_is_marked_as_reviewed():
     plan = answered(DROP, KEEP, KEEP, KEEP, DROP)
 
     assert {each.file.path[1:]: each.is_reviewed for each in plan.actions} == {
         "b": True,
         "f2": False,
         "h2": False,
-        "G": False,
+        "G": True,
     }
 
 
 def test_a_file_that_other_facts_keep_is_asked_about():
-    kept = left(1, "b", "near: other numbers: 412.50 / 397.10")
+    kept = left(1, "b", Refusal.FACTS, "412.50 / 397.10")
 
-    assert asked(review(numbered([], [left(1, "a", PREFERRED), kept], HEADER))) == (1, "a", "b")
+    assert asked(review(numbered([], [left(1, "a", Refusal.PREFERRED), kept], HEADER))) == (
+        1,
+        "a",
+        "b",
+    )
 
 
 def test_identical_copies_are_no_question_and_all_others_are():
@@ -100,7 +108,7 @@ def test_identical_copies_are_no_question_and_all_others_are():
 
     assert questions == [(1, "a", "b"), (1, "a", "c"), (2, "d", "f"), (2, "d", "e"), (4, "g", "G")]
     assert gone(written(made)) == {"f2": "f", "h2": "h"}
-    assert {*whys(made.plan()).values()} == {PREFERRED, KEPT, "protected"}
+    assert {*whys(made.plan()).values()} == {Refusal.PREFERRED, Refusal.REVIEWED, Refusal.PROTECTED}
 
 
 def test_what_is_dropped_goes_for_the_kept_file_and_the_kind_is_found_anew():
@@ -110,7 +118,12 @@ def test_what_is_dropped_goes_for_the_kept_file_and_the_kind_is_found_anew():
     assert gone(plan) == {"b": "a", "f2": "f", "h2": "h", "G": "g"}
     assert kinds["b"] == (Kind.NEAR, 0.9)
     assert kinds["G"] == (Kind.IDENTICAL_TEXT, None)
-    assert whys(plan) == {"c": KEPT, "d": PREFERRED, "e": KEPT, "p": "protected"}
+    assert whys(plan) == {
+        "c": Refusal.REVIEWED,
+        "d": Refusal.PREFERRED,
+        "e": Refusal.REVIEWED,
+        "p": Refusal.PROTECTED,
+    }
 
 
 def test_a_question_says_how_many_copies_go_with_the_file():
@@ -147,20 +160,20 @@ def test_reversed_the_file_is_kept_and_the_group_is_asked_about_again():
 
 
 def test_a_protected_file_cannot_become_one_that_goes():
-    made = review(stays=lambda path: "protected" if path == "/a" else "")
+    made = review(stays=lambda path: Refusal.PROTECTED if path == "/a" else None)
 
-    assert made.answer(REVERSE) == "the kept file cannot go: protected"
+    assert made.answer(REVERSE) == "the kept file cannot be removed: protected"
     assert asked(made) == (1, "a", "b")
 
 
 def test_a_file_that_must_stay_is_no_question():
-    made = review(stays=lambda path: "protected" if path == "/b" else "")
+    made = review(stays=lambda path: Refusal.PROTECTED if path == "/b" else None)
 
     assert asked(made) == (1, "a", "c")
 
 
 def test_a_file_that_must_stay_is_no_question_either_if_it_is_kept_for_a_copy():
-    made = review(stays=lambda path: "protected" if path in {"/f", "/h"} else "")
+    made = review(stays=lambda path: Refusal.PROTECTED if path in {"/f", "/h"} else None)
     for _ in range(2):
         made.answer(DROP)
 
@@ -173,18 +186,18 @@ def test_a_skipped_group_is_left_as_not_reviewed():
     plan = answered(DROP, SKIP)
 
     assert gone(plan) == {"f2": "f", "h2": "h"}
-    assert (whys(plan)["b"], whys(plan)["c"]) == (NOT_REVIEWED, NOT_REVIEWED)
+    assert (whys(plan)["b"], whys(plan)["c"]) == (Refusal.NOT_REVIEWED, Refusal.NOT_REVIEWED)
 
 
 def test_a_group_that_nobody_is_asked_about_stays_as_it_is():
-    plan = numbered([], [left(1, "a", "changed since the scan")], HEADER)
+    plan = numbered([], [left(1, "a", Refusal.CHANGED)], HEADER)
 
     assert asked(review(plan)) is None
     assert written(review(plan)) == plan
 
 
 def test_ignored_pairs_stay():
-    assert whys(answered(IGNORE))["b"] == NO_DUPLICATE
+    assert whys(answered(IGNORE))["b"] == Refusal.NO_DUPLICATE
 
 
 def test_back_takes_one_answer_after_the_other_back():
@@ -204,7 +217,7 @@ def test_a_file_that_cannot_be_compared_stays_whatever_is_answered():
     plan = answered(DROP, DROP, alike=lambda _, file: None if file.path == "/b" else 0.5)
 
     assert gone(plan)["c"] == "a"
-    assert whys(plan)["b"] == UNREADABLE
+    assert whys(plan)["b"] == Refusal.NOT_COMPARED
 
 
 @pytest.mark.parametrize("number", range(6))

@@ -1,4 +1,4 @@
-"""simdup.clean.rules: which of several files is kept, by the vectors that all programs share."""
+"""simdup.clean.rules: which of several files is kept, by the vectors in rules.json."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simdup.clean.rules import NAMES, Placed, Rules, is_under, rule_of
-from simdup.findings.keeper import WORDS
+from simdup.findings.keeper import Key, Reason
 from simdup.records import Document, Source
 
 VECTORS = json.loads(Path(__file__).with_name("rules.json").read_text("utf-8"))
@@ -18,16 +18,16 @@ CASES = VECTORS["cases"]
 def reasons(fields):
     """The parts of the key of a file besides its path."""
     told = VECTORS["defaults"]["reasons"] | fields["reasons"]
-    return [told.get(words, 0) for words in WORDS[:-1]]
+    return [told.get(each.value, 0) for each in [*Reason][:-1]]
 
 
 def ranked(fields):
-    key = (*reasons(fields), fields["path"].encode())
+    key = Key(*reasons(fields), fields["path"].encode())
     given = VECTORS["defaults"] | fields
     source = Source(given["path"], given["size"], given["mtime_ns"], 0, 0, 0)
     encoding = given["encoding"] if given["format"] == "text" else given["format"]
     document = Document(source, encoding, 1, 0, given["features"], b"", b"", b"")
-    return Placed("", document, given["representative"], key, given["root"], "")
+    return Placed("", document, given["representative"], key, given["root"], None)
 
 
 def test_there_is_a_vector_for_every_rule():

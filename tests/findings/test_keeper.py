@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from simdup import Document, Source
-from simdup.findings.keeper import NS_OF_A_MINUTE, is_name_of_copy, places, ranks
+from simdup.findings.keeper import NS_OF_A_MINUTE, places, ranks
+from simdup.findings.marks import is_name_of_copy
 
 
 def document(path, minute=0, archive=None):

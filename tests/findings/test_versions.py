@@ -17,6 +17,7 @@ from simdup.findings import versions
 from simdup.findings.versions import (
     MOST_VERSIONS,
     Names,
+    ages_of,
     name_of,
     names_of,
     stems_of,
@@ -470,3 +471,61 @@ def test_a_file_that_changed_meanwhile_makes_no_chain(texts, folder, monkeypatch
 
     assert len(group.members) == 5
     assert group.versions == ()
+
+
+def same_words(path, hour=0, text="", punctuation=""):
+    """A document; all have the same words, and differ in text or punctuation."""
+    source = Source(path, 9, hour * 3600 * 10**9, 0, 0, 0)
+    words = b"w" * 16 + (punctuation or text).encode().ljust(16, b".")
+    encoding = "docx" if path.endswith("docx") else "pdf" if path.endswith("pdf") else "utf-8"
+    return Document(
+        source, encoding, 1.0, 0, 900, path.encode(), (text or path).encode(), b"f",
+        words_digest=words,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        *(("letter_draft.txt", "letter_final.txt"), ("plan v1.txt", "plan v2.txt")),
+        *(("minutes.txt", "minutes (corrected).txt"), ("plan 2023-01.txt", "plan 2024-01.txt")),
+    ],
+)
+@pytest.mark.parametrize("hours", [(1, 2), (2, 1)])
+def test_among_the_same_words_names_tell_the_newer_version(older, newer, hours):
+    pair = [same_words(older, hours[0], "a"), same_words(newer, hours[1], "b")]
+
+    assert (ages_of(pair), ages_of(pair[::-1])) == ([1, 0], [0, 1])
+
+
+def test_copies_of_a_version_are_as_new_as_it_is():
+    files = [same_words("a_draft.txt", 1, "a"), same_words("a_final.txt", 2, "b")]
+    files += [same_words("Downloads/x.txt", 9, "a"), same_words("a_final.docx", 3, "c")]
+
+    assert ages_of(files) == [1, 0, 1, 0]
+
+
+def test_a_number_tells_a_version_among_the_same_words_only_if_the_time_does_too():
+    plain = same_words("letter.txt", 5, "a")
+
+    assert ages_of([plain, same_words("letter 2.txt", 5, "b")]) == [0, 0]
+    assert ages_of([plain, same_words("letter 2.txt", 6, "b")]) == [1, 0]
+    assert ages_of([plain, same_words("letter copy.txt", 6, "b")]) == [0, 0]
+
+
+def test_times_tell_versions_among_the_same_words_unless_only_the_layout_differs():
+    one, other = same_words("a/x.txt", 1, "a"), same_words("b/x.txt", 2, "b")
+    assert ages_of([one, other]) == [1, 0]
+
+    layouts = [each._replace(words_digest=one.words_digest) for each in (one, other)]
+    assert ages_of(layouts) == [0, 0]
+    assert ages_of([one, same_words("b/y.txt", 2, "b")]) == [0, 0]
+
+
+def test_copies_of_one_text_have_no_versions():
+    assert ages_of([same_words("a_draft.txt", 1, "a"), same_words("a_final.txt", 2, "a")]) == [0, 0]
+
+
+def test_a_word_such_as_final_is_newer_whatever_the_times_are(texts):
+    texts({"lease final.txt": 6, "lease.txt": 0}, age=DAY)
+    assert chains() == [["lease.txt", "lease final.txt"]]

@@ -146,12 +146,6 @@ def test_a_page_of_rows_lists_the_first_rows_of_a_large_group(monkeypatch, tmp_p
     ]
     # Only among three texts can two be compared of which neither is the first.
     assert [bool(each[2][1][14]) for each in sorted(data["groups"], key=len)].count(True) == 1
-    assert data["repeated"] == [
-        [0, 0],
-        [7, 7 * len(many[0])],
-        [0, 0],
-        [3, sum(map(len, few[1:])) + len(many[-1])],
-    ]
 
 
 def test_texts_of_rows_beyond_what_is_read_have_no_room(tmp_path):
@@ -159,8 +153,7 @@ def test_texts_of_rows_beyond_what_is_read_have_no_room(tmp_path):
 
     page = corpus_page(tmp_path, one, two, one, most=len(one))
 
-    texts = {"texts": [one], "cut": [0], "found": [0, 0, None], "facts": [None]}
-    assert texts_of(page, 1) == texts
+    assert texts_of(page, 1) == {"texts": [one], "cut": [0], "found": [0, 0, None]}
 
 
 def test_the_beginnings_of_texts_take_bounded_room_and_are_printable(monkeypatch, tmp_path):
@@ -351,7 +344,8 @@ def test_names_begin_at_the_one_folder_that_was_searched():
 
     def names(*roots):
         data = data_of(page_of(replace(found, roots=roots, folders=(pair,))))
-        return [*data["folders"], data["skipped"][0][0], *data["folderPairs"][0][:2]]
+        folders = [name for name, *_ in data["folderPairs"][0][0]]
+        return [*data["folders"], data["skipped"][0][0], *folders]
 
     assert names("docs") == ["in", "", "x", "old", ""]
     assert names("docs", "more") == ["docs/in", "docs", "docs/x", "docs/old", "docs"]
@@ -417,7 +411,7 @@ def test_hostile_names_stay_data():
 def test_any_text_is_stored_exactly(text):
     page = page_of(result(group(1, "a", "b")), read=lambda _: text)
 
-    assert texts_of(page, 1) == {"texts": [text], "cut": [0], "found": [0, 0], "facts": [None]}
+    assert texts_of(page, 1) == {"texts": [text], "cut": [0], "found": [0, 0]}
 
 
 def test_equal_texts_are_stored_once_and_a_missing_one_has_its_reason():
@@ -428,18 +422,27 @@ def test_equal_texts_are_stored_once_and_a_missing_one_has_its_reason():
         "texts": ["x", "y"],
         "cut": [0, 0],
         "found": [0, 1, 0, "changed while read"],
-        "facts": [None, None],
     }
 
 
-def test_facts_that_differ_from_those_of_the_first_member_are_beside_its_text():
-    read = {"a": "due 7, 8", "b": "due 9", "c": "due 7, 8, 6", "d": "due 8, 7"}
-    page = page_of(result(group(1, *read)), read=lambda document: read[document.path])
-
-    assert texts_of(page, 1)["facts"] == [None, ["7", "9", 1], ["", "6", 0], None]
+def facts_in(page):
+    """For each member of the first group the facts that only the first or only it has."""
+    return [each and each[:3] for each in data_of(page)["differences"]["1"]]
 
 
-def test_nothing_is_said_of_the_facts_of_texts_that_are_cut(monkeypatch):
+@pytest.mark.parametrize("has_texts", [True, False])
+def test_the_page_says_what_differs_from_the_first_member_with_and_without_texts(has_texts):
+    read = {"a": "due 7, 8", "b": "due 9", "c": "due 7, 8, 6", "d": "due  7, 8"}
+    texts = [(1, [partial(read.get, name) for name in read])]
+    page = "\n".join(render(result(group(1, *read)), "en", texts, has_texts=has_texts))
+
+    assert facts_in(page) == [None, [["7", "8"], ["9"], 2], [[], ["6"], 1], None]
+    assert data_of(page)["texts"] is has_texts
+    assert data_of(page)["leftOut"] == 0
+    assert ("texts-1" in Scripts(page).found) is has_texts
+
+
+def test_nothing_is_said_of_what_differs_in_texts_that_are_cut(monkeypatch):
     monkeypatch.setattr(groups, "LONGEST_TEXT", 9)
     short, long = {"a": "due 7", "b": "due 8, 9 and 10"}, {"a": "due 8, 9 and 10", "b": "due 7"}
     pages = [
@@ -447,15 +450,36 @@ def test_nothing_is_said_of_the_facts_of_texts_that_are_cut(monkeypatch):
         for texts in (short, long)
     ]
 
-    assert [texts_of(page, 1)["facts"] for page in pages] == [[None, None], []]
+    assert facts_in(pages[0]) == [None, None]
+    assert data_of(pages[1])["differences"] == {}
+
+
+def test_what_differs_takes_bounded_room(monkeypatch):
+    monkeypatch.setattr(groups, "NOTES", 60)
+    many = [group(number, f"{number}a", f"{number}b") for number in (1, 2, 3)]
+
+    page = page_of(result(*many), read=lambda document: f"due {document.path}")
+
+    assert len(data_of(page)["differences"]) == 1
+
+
+def test_the_places_of_a_form_are_in_the_page():
+    found = replace(result(), patterns=(family(2, (0.62, 0.12), (0.5, 0.1)),))
+    lines = "The berth of the boat {} is let for the season.\nThe rent is {} euros, payable in May."
+    filled = {"form-0": ("Gull", "1,180.00"), "form-1": ("Teal", "940.00"), "form-2": ("Wren", "7")}
+
+    page = page_of(found, read=lambda document: lines.format(*filled[document.path]))
+
+    form = data_of(page)["forms"]["2"]
+    assert form["rows"] == [list(values) for values in filled.values()]
+    assert form["places"] == 2
 
 
 def test_a_long_text_is_cut_and_marked(monkeypatch):
     monkeypatch.setattr(groups, "LONGEST_TEXT", 10)
     page = page_of(result(group(1, "a", "b")), read=lambda document: document.path * 11)
 
-    texts = {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1], "facts": []}
-    assert texts_of(page, 1) == texts
+    assert texts_of(page, 1) == {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1]}
 
 
 def test_a_huge_group_keeps_only_its_first_texts(monkeypatch):
@@ -470,10 +494,10 @@ def test_texts_that_do_not_fit_are_left_out_and_their_groups_counted():
     found = [(1, [lambda: "text"]), (2, [lambda: noise]), (3, [lambda: "text"])]
     unread = [(number, [lambda: pytest.fail("read for nothing")]) for number in (1, 2, 3)]
 
-    blocks, left_out = groups.text_blocks(found, 5000)
+    blocks, left_out = groups.text_blocks(found, 5000, lambda _number, _texts: 0)
     assert set(blocks) == {1, 3}
     assert left_out == 1
-    assert groups.text_blocks(unread, 0) == ({}, 3)
+    assert groups.text_blocks(unread, 0, lambda _number, _texts: 0) == ({}, 3)
 
 
 def test_a_page_stays_below_its_limit(monkeypatch):
@@ -504,7 +528,7 @@ def test_every_kind_and_reason_has_its_chinese_words():
     words = part("words.js") + part("words_rows.js")
 
     for each in (
-        *(kind.value for kind in (*Kind, *Reason, *Fault)),
+        *(kind.value for kind in (*Reason, *Fault)),
         *BY_NAME,
         NUMBERS,
         REDIRECTION,

@@ -8,7 +8,15 @@ from typing import Any
 from simdup.index.records import Answer, Searched
 from simdup.records import Candidates, Kind, Skipped
 from simdup.report.json_csv import settings_fields
-from simdup.report.page.groups import Names, Read, found_fields, group_page, member_fields, sets_of
+from simdup.report.page.groups import (
+    Names,
+    PageTexts,
+    Read,
+    found_fields,
+    group_page,
+    member_fields,
+    sets_of,
+)
 from simdup.report.query import as_part, short_question
 from simdup.report.wording import printable
 
@@ -51,7 +59,9 @@ def render_answers(  # noqa: PLR0913  (the questions, the answers, and their for
         "unread": sum(answer.unread for answer in answers),
         "groups": groups,
     }
-    return group_page(data, language, day, None if texts is None else enumerate(texts, 1))
+    return group_page(
+        data, language, day, None if texts is None else PageTexts(enumerate(texts, 1))
+    )
 
 
 def _group(number: int, answer: Answer, bits: int, names: Names) -> list[Any]:

@@ -17,9 +17,9 @@ from simdup.versions import version
 
 # The scripts of every page of groups, after its words.
 _GROUPS = (
-    *("elements", "shell", "diff", "texts", "data", "histogram", "summary"),
-    *("comparison", "rules", "files", "decisions", "ruling", "export"),
-    *("members", "folders", "list", "pane", "views", "filters", "address", "keys"),
+    *("elements", "shell", "diff", "texts", "data", "folders", "forms", "summary"),
+    *("tabs", "files", "decisions", "progress", "comparison", "members", "list", "filters"),
+    *("overview", "export", "address", "keys"),
 )
 
 #: The scripts of each kind of page, by the field "page" of its data, in running order: a script

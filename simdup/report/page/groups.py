@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from simdup.findings.identical import AnyFound, Found, entries, identity_of
+from simdup.recipe import Recipe
 from simdup.records import Candidates, Part, Skipped
 from simdup.report.page import LARGEST_PAGE
+from simdup.report.page.differences import Differences, KeptText
+from simdup.report.page.forms import MOST_TEXTS, form_of
 from simdup.report.page.frame import FRAME, page_bytes, page_json, page_lines
 from simdup.report.text import estimate, missing_extras, skips
 from simdup.report.wording import printable
-from simdup.text.facts import Facts, OtherFacts
 
 #: The most parts of larger files that a page lists; all are counted.
 MOST_PARTS = 1000
@@ -36,6 +38,9 @@ LONGEST_TEXT = 200_000
 #: memory that making a page and opening a group take.
 LONGEST_GROUP = 8_000_000
 
+#: The most bytes of a page that say what differs in groups and forms.
+NOTES = LARGEST_PAGE // 10
+
 # Bytes of markup around each block.
 AROUND = 70
 
@@ -43,30 +48,68 @@ AROUND = 70
 TOO_LITTLE = 1_000
 
 
+class PageTexts(NamedTuple):
+    """The texts of groups, from which a page says what differs.
+
+    groups: The id of each group, and functions that read the texts of its members.
+    are_kept: Whether the page holds the texts too, so that they can be compared there.
+    recipe: Says of which tokens the texts of forms are made.
+    forms: The ids of forms.
+    """
+
+    groups: Iterable[tuple[int, Iterable[Read]]]
+    are_kept: bool = True
+    recipe: Recipe = Recipe()
+    forms: Collection[int] = ()
+
+
 def group_page(
     data: dict[str, Any],
     language: str | None,
     day: float | None,
-    groups: Iterable[tuple[int, Iterable[Read]]] | None,
+    texts: PageTexts | None,
     *,
     spare: int = 0,
 ) -> Iterator[str]:
     """Yield the lines of a page of groups, with as many of their texts as there is room for.
 
-    `groups` has the id of each group and functions that read the texts of its members; None makes
-    a page without texts. The data may grow by `spare` bytes while texts are read.
+    Without `texts` the page does not say what differs. The data may grow by `spare` bytes while
+    texts are read.
     """
-    blocks, left_out = dict[int, str](), 0
-    if groups is not None:
-        blocks, left_out = text_blocks(groups, LARGEST_PAGE - FRAME - spare - page_bytes(data))
+    are_kept = texts is not None and texts.are_kept
+    blocks, left_out, notes = dict[int, str](), 0, _Notes(texts)
+    if texts is not None:
+        room = LARGEST_PAGE - FRAME - spare - page_bytes(data)
+        blocks, left_out = text_blocks(texts.groups, room, notes.note, are_kept=are_kept)
     data |= {
         "day": day,
-        "texts": groups is not None,
+        "texts": are_kept,
         "leftOut": left_out,
         "longestText": LONGEST_TEXT,
         "largestPage": LARGEST_PAGE,
+        "differences": notes.differences,
+        "forms": notes.forms,
     }
     yield from page_lines(data, blocks, language)
+
+
+class _Notes:
+    """What differs in each group, found while its texts are read; at most NOTES bytes."""
+
+    def __init__(self, texts: PageTexts | None) -> None:
+        self.differences, self.forms = dict[int, Any](), dict[int, Any]()
+        self._texts, self._room = texts or PageTexts(()), NOTES
+
+    def note(self, group: int, texts: GroupTexts) -> int:
+        """Note what differs in a group; return the bytes that this takes."""
+        is_form = group in self._texts.forms
+        found = texts.form(self._texts.recipe) if is_form else texts.differences()
+        size = page_bytes(found) if found else 0
+        if found and size <= self._room:
+            self._room -= size
+            (self.forms if is_form else self.differences)[group] = found
+            return size
+        return 0
 
 
 class Names:
@@ -164,61 +207,86 @@ def found_fields(
 
 
 def text_blocks(
-    groups: Iterable[tuple[int, Iterable[Read]]], room: int
+    groups: Iterable[tuple[int, Iterable[Read]]],
+    room: int,
+    note: Callable[[int, GroupTexts], int],
+    *,
+    are_kept: bool = True,
 ) -> tuple[dict[int, str], int]:
     """The texts of groups, as base64 of zlib of JSON by group id, in at most `room` bytes.
 
-    A group is given as its id and, for each member, a function that reads its text. Also returns
-    the number of groups that were left out for want of room.
+    A group is given as its id and, for each member, a function that reads its text. `note` takes
+    each group that was read, and returns how much room it needs. Unless texts `are_kept`, there
+    are no blocks. Also returns the number of groups that were left out for want of room.
     """
     blocks: dict[int, str] = {}
     left_out = 0
     for number, members in groups:
-        block = _block(members) if room >= TOO_LITTLE else ""
+        if room < TOO_LITTLE:
+            left_out += are_kept
+            continue
+        texts = GroupTexts(members)
+        room -= note(number, texts)
+        block = texts.block() if are_kept else ""
         if block and len(block) <= room:
             blocks[number] = block
             room -= len(block) + AROUND
         else:
-            left_out += 1
+            left_out += are_kept
     return blocks, left_out
 
 
-def _block(members: Iterable[Read]) -> str:
-    """The distinct texts, whether each was cut, and for each member the index of its text.
+class GroupTexts:
+    """The distinct texts of a group, and for each member the index of its text.
 
-    A member without a text has instead the reason why it could not be read, or null if there
-    was no room for it.
+    A member without a text has instead the reason why it could not be read, or None if there was
+    no room for it.
     """
-    indices: dict[str, int] = {}
-    cut: list[int] = []
-    found: list[int | str | None] = []
-    room = LONGEST_GROUP
-    for read in members:
-        text = read() if room > 0 else None
-        if isinstance(text, str):
+
+    def __init__(self, members: Iterable[Read]) -> None:
+        indices = dict[str, int]()
+        self._cut, self._index, room = list[int](), list[int | str | None](), LONGEST_GROUP
+        for read in members:
+            text = read() if room > 0 else None
+            if not isinstance(text, str):
+                self._index.append(None if text is None else text.reason.value)
+                continue
             beginning = text[:LONGEST_TEXT]
             index = indices.setdefault(beginning, len(indices))
-            if index == len(cut):
-                cut.append(0)
+            if index == len(self._cut):
+                self._cut.append(0)
                 room -= len(beginning)
-            cut[index] |= len(text) > LONGEST_TEXT
-            found.append(index)
-        else:
-            found.append(None if text is None else text.reason.value)
-    # A lone surrogate becomes \udcff, which is how JSON writes it.
-    facts = _facts(list(indices), cut, found[0] if found else None)
-    data = page_json({"texts": list(indices), "cut": cut, "found": found, "facts": facts})
-    return b64encode(zlib.compress(data.encode("utf-8", "backslashreplace"), 6)).decode()
+            self._cut[index] |= len(text) > LONGEST_TEXT
+            self._index.append(index)
+        self._texts = list(indices)
 
+    def block(self) -> str:
+        """The texts as the page reads them in texts.js."""
+        # A lone surrogate becomes \udcff, which is how JSON writes it.
+        data = page_json({"texts": self._texts, "cut": self._cut, "found": self._index})
+        return b64encode(zlib.compress(data.encode("utf-8", "backslashreplace"), 6)).decode()
 
-def _facts(
-    texts: Sequence[str], cut: Sequence[int], first: int | str | None
-) -> list[tuple[str, str, int] | None]:
-    """For each whole text what `OtherFacts.shown` says of it and the text of the first member."""
-    if not isinstance(first, int) or cut[first]:
-        return []
-    facts = Facts([texts[first]])
-    pairs = zip(texts, cut, strict=True)
-    return [
-        None if is_cut else OtherFacts.of(facts, Facts([text])).shown() for text, is_cut in pairs
-    ]
+    def differences(self) -> list[Differences | None] | None:
+        """For each member what differs from the first one; None if nothing is known to differ."""
+        first = self._whole(0)
+        if first is None or len(self._texts) < 2:
+            return None
+        kept = KeptText(self._texts[first])
+        by_text: list[Differences | None] = [
+            None if cut or index == first else kept.differences(text)
+            for index, (text, cut) in enumerate(zip(self._texts, self._cut, strict=True))
+        ]
+        found = [by_text[index] if isinstance(index, int) else None for index in self._index]
+        return [each and (None if each.is_nothing else each) for each in found]
+
+    def form(self, recipe: Recipe) -> dict[str, Any] | None:
+        """The places of the form that these texts have; None if a text is missing or cut."""
+        texts = [self._whole(place) for place in range(min(len(self._index), MOST_TEXTS))]
+        known = [index for index in texts if index is not None]
+        whole = len(known) == len(texts) > 1
+        return form_of([self._texts[index] for index in known], recipe) if whole else None
+
+    def _whole(self, place: int) -> int | None:
+        """The index of the text of a member, if all of it is here."""
+        index = self._index[place] if self._index else None
+        return index if isinstance(index, int) and not self._cut[index] else None

@@ -7,26 +7,20 @@ nothing by itself: it exports a plan for `simdup clean`, which checks every line
 from __future__ import annotations
 
 import os
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timezone
 from typing import Any
 
-from simdup.clean.candidates import AGAINST, check_result, placed, roots_of
-from simdup.clean.plan import Header, header_fields
-from simdup.clean.rules import Placed
-from simdup.errors import InputError
 from simdup.files.read import digest
-from simdup.findings.keeper import WORDS
-from simdup.match.tiers import NEAR_SCORE, RELATED, in_words, scores
+from simdup.match.tiers import RELATED, in_words, scores
 from simdup.recipe import Recipe
-from simdup.records import FolderPair, Group, Kind, ScanResult
+from simdup.records import Group, Kind, ScanResult
 from simdup.report.json_csv import settings_fields
-from simdup.report.order import by_tier, repeated
 from simdup.report.page import groups as pages
+from simdup.report.page.decisions import plan_fields
+from simdup.report.page.folders import folder_pairs
 from simdup.report.page.frame import page_json
 from simdup.report.page.groups import MOST_SKIPPED, Names
-from simdup.report.text import chain_parts, family_figures, newer_name
+from simdup.report.text import chain_parts, family_figures
 from simdup.report.wording import printable, sharing
 
 
@@ -35,17 +29,22 @@ def render(
     language: str | None,
     texts: Iterable[tuple[int, Iterable[pages.Read]]] | None = None,
     day: float | None = None,
+    *,
+    has_texts: bool = True,
 ) -> Iterator[str]:
     """The lines of the page; `language` is one of LANGUAGES, None follows the reader's browser.
 
     `texts` has the id of each group and pattern, and functions that read the texts of its members;
-    None makes a page without texts. `day` is when the scan was, in seconds since 1970; None if that
-    is unknown.
+    None makes a page without texts. With `has_texts` False they are read only to say what differs.
+    `day` is when the scan was, in seconds since 1970; None if that is unknown.
     """
     data = _data(result)
     whole = page_json(data).encode("utf-8", "backslashreplace")
-    data["plan"] = _plan(result, digest(whole).hex())
-    return pages.group_page(data, language, day, texts)
+    data["plan"] = plan_fields(result, digest(whole).hex())
+    forms = {pattern.id for pattern in result.patterns}
+    recipe = result.settings.recipe
+    read = None if texts is None else pages.PageTexts(texts, has_texts, recipe, forms)
+    return pages.group_page(data, language, day, read)
 
 
 def _data(result: ScanResult) -> dict[str, Any]:
@@ -60,17 +59,14 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "page": "files",
         "complete": result.complete,
         "places": _places(result),
-        # Files and bytes that repeat another file's bytes, text, words, or nearly its text.
-        "repeated": [[each.files, each.bytes] for each in repeated(by_tier(result)[0].groups)],
         "settings": settings_fields(result.settings),
-        "nearFrom": NEAR_SCORE if result.settings.verified else None,
         "found": stats.found,
         "read": stats.fingerprinted,
         "known": stats.from_store,
         "bytes": stats.bytes,
         "seconds": round(stats.seconds, 1),
         **pages.found_fields(names, result.candidates, result.parts, result.skipped),
-        "folderPairs": [_folder_pair(pair, names) for pair in result.folders],
+        "folderPairs": folder_pairs(result, names),
         "groups": groups,
         "patterns": patterns,
         "siblings": stats.siblings,
@@ -102,7 +98,7 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
         family = [least, most, *sharing(*middle)]
     first = group.members[0].document
     remarks = {
-        nth: ", ".join(kinds)
+        nth: kinds
         for nth, each in enumerate(group.members)
         if (kinds := each.document.other_content(first))
     }
@@ -116,13 +112,6 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
     rounded = [score and round(score, 6) for score in found]
     about = family, None, remarks or None, group.why, different, held or None, rounded
     return [group.id, kind, members, sets, chain, *about, in_words(group.near_because)]
-
-
-def _folder_pair(pair: FolderPair, names: Names) -> list[Any]:
-    """A pair of folders as the page reads it in folders.js."""
-    figures = pair.copies, pair.files, pair.identical, pair.not_compared
-    both = (names.path(os.path.join(each, "")).rstrip(os.sep) for each in (pair.path, pair.other))
-    return [*both, list(pair.groups), *figures, newer_name(pair)]
 
 
 def _root(result: ScanResult) -> str:
@@ -144,52 +133,3 @@ def _places(result: ScanResult) -> list[str]:
         inside = path == home or path.startswith(os.path.join(home, ""))
         places.append(printable("~" + path[len(home) :] if inside and home != os.sep else path))
     return places
-
-
-def _plan(result: ScanResult, digest: str) -> dict[str, Any] | None:
-    """The header of a plan, and the files of each group as files.js reads them.
-
-    None if the result does not say which files it saw. `digest` names the page, in 32 hexadecimal
-    digits.
-    """
-    try:
-        check_result(result, "")
-    except InputError:
-        return None
-    roots, folders = roots_of(result), dict[str, int]()
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    header = Header(now, "", digest, (), roots, result.stats.found)
-    files = [[_file(each, folders) for each in group] for group in placed(result, roots)]
-    about = {"header": header_fields(header), "folders": list(folders), "sep": os.sep}
-    return about | {"files": files, "reasons": WORDS[:-1]}
-
-
-def _file(file: Placed, folders: dict[str, int]) -> list[Any]:
-    """A file as files.js reads it; numbers that a script would round are in a string.
-
-    The last four fields say why the file can be neither kept nor dropped, why it cannot be
-    dropped, where the path as shown differs from the real one, the bytes of the real one, and the
-    key of the file without its last part, the path.
-    """
-    document, source = file.document, file.document.source
-    shown, (folder, name) = printable(source.path), os.path.split(source.path)
-    numbers = source.device, source.inode, source.size, source.mtime_ns, source.ctime_ns
-    return [
-        folders.setdefault(printable(folder), len(folders)),
-        printable(name),
-        ", ".join(map(str, numbers)),
-        document.bytes_digest.hex(),
-        document.text_digest.hex(),
-        document.words_digest.hex(),
-        int(document.is_whole_text),
-        int(document.packing is not None),
-        " ".join(sorted(f"{each.digest} {each.kind}" for each in document.unread)),
-        source.links,
-        document.format,
-        file.root,
-        int(document.is_certain),
-        file.unfit,
-        AGAINST * source.is_reference,
-        None if shown == source.path else b64encode(os.fsencode(source.path)).decode(),
-        file.reasons[:-1],
-    ]

@@ -16,7 +16,7 @@ from simdup.records import SHORT
 from simdup.report.json_csv import settings_fields
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.page.frame import page_bytes
-from simdup.report.page.groups import MOST_SKIPPED, Names, found_fields, group_page
+from simdup.report.page.groups import MOST_SKIPPED, Names, PageTexts, found_fields, group_page
 from simdup.report.rows import id_as_text, named_parts
 from simdup.report.text import estimate
 from simdup.report.wording import printable
@@ -52,7 +52,7 @@ def render_rows(  # noqa: PLR0913  (the result, and its form)
     texts = None
     if read is not None:
         reads = ((number, listed.reads(number, read)) for number in listed.places)
-        texts = progress(reads, "texts", len(listed.places))
+        texts = PageTexts(progress(reads, "texts", len(listed.places)))
     return group_page(data, language, day, texts, spare=BEGINNINGS)
 
 
@@ -86,7 +86,6 @@ class _Listed:
         return {
             "page": "rows",
             "places": list(map(printable, balance.paths)),
-            "repeated": _repeated(result),
             "figures": [
                 ["rows", balance.compared, None],
                 ["groups", balance.groups, "inSeconds", f"{balance.seconds:.1f}", 0],
@@ -170,20 +169,6 @@ def _together(digests: np.ndarray) -> tuple[list[int], list[list[int]]]:
     order = np.argsort(first[text.ravel()], kind="stable")[:MOST_ROWS]
     _, counts = np.unique(first[text.ravel()][order], return_counts=True)
     return order.tolist(), [[1] * count for count in counts.tolist()]
-
-
-def _repeated(result: CorpusResult) -> list[list[int]]:
-    """Rows and characters that repeat bytes and words (both always 0), texts, or nearly texts."""
-    groups, lengths = result.groups, result.rows.lengths[result.groups.members]
-    of_group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
-    keys = np.column_stack((of_group.astype(np.uint64), result.prints.text_digests))
-    is_new = np.zeros(len(keys), bool)
-    is_new[np.unique(keys, axis=0, return_index=True)[1]] = True
-    is_near = is_new.copy()
-    is_near[groups.offsets[:-1]] = False
-    none = np.zeros_like(is_new)
-    piles = none, ~is_new, none, is_near
-    return [[int(each.sum()), int(lengths[each].sum())] for each in piles]
 
 
 def _faulty(result: CorpusResult) -> list[list[str]]:

@@ -65,7 +65,7 @@ function chooseFirst() {
 
 /** Say everything in the present language. */
 function drawPage() {
-  drawShell(t('title', data.table, data.day === null ? '' : dayOf(data.day)));
+  drawShell();
   const pairs = (wanted) => data.kinds.reduce((sum, [, isDuplicate, count]) => sum + (isDuplicate === wanted ? count : 0), 0);
   byId('facts').textContent = [
     t('facts', data.texts, pairs(true), pairs(false), pairs(null)),

@@ -1,13 +1,10 @@
-// The view, the filters and the chosen group in the address of the page, behind #, so that a bookmark
+// The tab, the filters and the chosen row in the address of the page, behind #, so that a bookmark
 // keeps them, and on a phone the way back leads from a group to the list.
 
-const KEPT = ['search', 'kind', 'folder', 'coding', 'low', 'high', 'order'];
+const KEPT = ['search', 'folder', 'coding', 'order'];
 
 // So many milliseconds after the last key: browsers allow some hundred changes a minute.
 const PAUSE = 400;
-
-// Stands for no filter: without it, a page in which nothing was found would choose its own view.
-const NO_FILTER = '#all';
 
 let pausing;
 
@@ -19,33 +16,36 @@ function keepAddress() {
 function writeAddress() {
   const wanted = filtersInWords();
   // Without an event, which could arrive when the reader has already changed more.
-  if (wanted !== filtersOf(location.hash).toString()) history.replaceState(null, '', wanted ? `#${wanted}` : NO_FILTER);
+  if (wanted !== filtersOf(location.hash).toString()) history.replaceState(null, '', `#${wanted}`);
 }
 
 function filtersInWords() {
   const filters = new URLSearchParams();
   for (const id of KEPT) {
     const { value } = byId(id);
-    if (value && value !== byId(id).options?.[0].value) filters.set(id, value);
+    if (value && value !== byId(id).options?.[0]?.value) filters.set(id, value);
   }
-  if (page.view !== 'groups') filters.set('view', page.view);
-  if (page.isInside && page.chosen) filters.set('row', page.chosen.id);
+  filters.set('tab', page.isExporting ? 'export' : page.tab);
+  if (page.part !== 'all') filters.set('part', page.part);
+  if (page.screen === 'group' && page.chosen) filters.set('row', page.chosen.id);
   return filters.toString();
 }
 
-function filtersOf(hash) {
-  return new URLSearchParams(hash === NO_FILTER ? '' : hash.slice(1));
-}
+const filtersOf = (hash) => new URLSearchParams(hash.slice(1));
 
-/** Set the filters as the address says. */
+/** Be where the address says; at first on the first tab. */
 function readAddress() {
   const filters = filtersOf(location.hash);
-  page.view = Object.hasOwn(VIEWS, filters.get('view')) ? filters.get('view') : 'groups';
-  page.chosen = VIEWS[page.view]().find(({ id }) => String(id) === filters.get('row')) ?? null;
-  page.isInside = page.chosen !== null;
+  const asked = filters.get('tab');
+  page.isExporting = asked === 'export' && canExport();
+  page.tab = tabsHere().includes(asked) ? asked : tabsHere()[0];
+  const parts = Object.entries(TABS[page.tab]).filter(([, rows]) => rows().length).map(([part]) => part);
+  page.part = parts.includes(filters.get('part')) ? filters.get('part') : parts[0] ?? 'all';
+  page.chosen = listed().find(({ id }) => String(id) === filters.get('row')) ?? null;
+  page.screen = page.chosen ? 'group' : 'list';
   drawFilters();
   for (const id of KEPT) {
-    byId(id).value = filters.get(id) ?? byId(id).options?.[0].value ?? '';
+    byId(id).value = filters.get(id) ?? byId(id).options?.[0]?.value ?? '';
     // A choice that this page does not have.
     if (byId(id).options && byId(id).selectedIndex < 0) byId(id).selectedIndex = 0;
   }
@@ -54,10 +54,8 @@ function readAddress() {
 function listenToAddress() {
   window.addEventListener('hashchange', () => {
     if (filtersOf(location.hash).toString() === filtersInWords()) return;
-    const before = page.chosen;
     readAddress();
-    if (!page.chosen) page.chosen = before;
     applyFilters();
-    drawViews();
+    drawTabs();
   });
 }

@@ -5,176 +5,150 @@ const KINDS = ['identical bytes', 'identical text', 'same words', 'near'];
 // Between a folder and a name, or the file of a row and its number.
 const SEPARATOR = data.page === 'rows' ? ':' : '/';
 
-const SAME_PATTERN = 'same pattern';
-
 // Groups and members that are alike, but perhaps only of one series.
 const RELATED = 'related';
 
-// From which similarity on texts are here, exact or estimated from the distance; null where the
-// nearest documents were asked for, however little they are alike.
+// From which similarity on texts are here; null where the nearest documents were asked for.
 const LEAST = data.settings.nearest ? null : data.settings.similarity
   ?? Math.max(0, Math.cos((Math.PI * data.settings.k) / data.settings.bits));
 
-// From which share of one of two texts in the other it is mostly in it, as in reports of text.
-const MOSTLY = 0.8;
-
 const sizeOf = (list) => list.reduce((sum, { bytes }) => sum + bytes, 0);
-
-// Groups whose texts look like versions of one document.
-const VERSIONS = 'versions';
 
 function memberOf([place, name, bytes, mtime, coding, features, short, damaged, doubt, kind, distance, alike, exact, own, fingerprint, label]) {
   const folder = data.folders[place];
   const path = folder ? folder.replace(/\/$/, '') + SEPARATOR + name : name;
   return {
-    ...{ folder, name, path, bytes, mtime, features, damaged, distance, alike, own, fingerprint, doubt },
-    // The id of a row, if it has one.
-    label,
-    // The share that the reader sees: the score where there is one, else the similarity.
+    ...{ folder, name: label ?? (data.page === 'rows' ? path : name), path, bytes, mtime, features, short: Boolean(short), damaged, doubt, distance, alike, own, fingerprint },
+    // How much of its text is in the kept file, as far as is known; else the similarity.
     share: alike,
-    score: null,
     searched: `${label ?? ''} ${path}`.toLowerCase(),
     coding: data.codings[coding],
-    short: Boolean(short),
-    kind: kind === RELATED ? KINDS[3] : kind,
     isRelated: kind === RELATED,
     exact: Boolean(exact),
   };
 }
 
 /**
- * Tell each member its set, if its words have copies here, and how it is the same as the one before.
- * A set has the number of files with each content, below 0 where the text differs from the one before.
+ * Tell each member the number of its words, and how it is the same as the member before. A set has the
+ * number of files with each content, below 0 where the text differs from the content before.
  */
 function placeInSets(members, sets) {
   let place = 0;
   for (const [number, signed] of sets.entries()) {
-    const contents = signed.map(Math.abs);
-    const size = contents.reduce((sum, count) => sum + count, 0);
-    const isHeaded = size > 1 && (size < members.length || (contents.length > 1 && contents.length < size));
-    if (isHeaded) members[place].heads = signed;
-    for (const member of members.slice(place, place + size)) Object.assign(member, { text: number, inSet: isHeaded });
-    contents.forEach((count, content) => {
-      for (let copy = 0; copy < count; copy += 1, place += 1) {
-        if (copy || content) members[place].same = KINDS[copy ? 0 : signed[content] > 0 ? 1 : 2];
+    signed.forEach((count, content) => {
+      for (let copy = 0; copy < Math.abs(count); copy += 1, place += 1) {
+        members[place].text = number;
+        if (copy || content) members[place].same = KINDS[copy ? 0 : count > 0 ? 1 : 2];
       }
     });
   }
 }
 
-/** How many of these files have the same bytes as another one; `sets` as in placeInSets. */
-function identicalOf(sets) {
-  return sets.flat().map(Math.abs).filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
+/** How a member is the same as the kept file, or for a copy as the file before it. */
+function sortOf(member, first) {
+  const isCopy = member.same === KINDS[0] || (data.page === 'rows' && member.same === KINDS[1]);
+  return isCopy ? 'identical' : member.text === first.text ? 'words' : member.isRelated ? RELATED : 'near';
 }
 
-/** The least and the most share of members, and whether all are exact; null without members. */
-function spanOf(members) {
-  const shares = members.map(({ share }) => share).sort((one, other) => one - other);
-  return members.length ? { least: shares[0], most: shares.at(-1), exact: members.every(({ exact }) => exact) } : null;
-}
-
-function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held, scores, because]) {
+function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held, shares, because]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
-  // What members hold besides their text, where that is other content than the first one has.
+  // What members hold besides the words of the first one, and besides their text.
   for (const [place, others] of Object.entries(remarks ?? {})) members[place].others = others;
-  // What each member holds besides its text, whatever the others do.
   for (const [place, unread] of Object.entries(held ?? {})) members[place].unread = unread;
-  // Pairs of places that the user called different.
-  for (const [one, other] of different ?? []) (members[other].unlike ??= []).push(members[one].name);
-  for (const [place, score] of (scores ?? []).entries()) Object.assign(members[place], { score, share: score ?? members[place].share });
-  const identical = identicalOf(sets);
-  const [first, ...others] = members;
-  first.isFirst = true;
-  first.why = why;
+  for (const [place, share] of (shares ?? []).entries()) members[place].share = share ?? members[place].share;
+  const [first] = members;
+  members.forEach((member, place) => { member.sort = place ? sortOf(member, first) : 'kept'; });
   // How the text of a row begins is found where the row is.
   const beginning = data.beginnings?.[id];
   if (beginning) first.searched += ` ${beginning.toLowerCase()}`;
-  // A question may have no answer.
-  const span = spanOf(others);
-  const ofAnswers = data.page === 'answers' ? others.map((member) => member.kind) : [];
+  const placesOfSort = (...sorts) => members.map((_, place) => place).filter((place) => sorts.includes(members[place].sort));
+  const look = placesOfSort('words', 'near');
+  const best = look.toSorted((one, other) => members[other].share - members[one].share)[0] ?? 1;
   return {
-    id,
-    kind,
-    // The kinds of sameness that there are in it.
-    kinds: [...ofAnswers, kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', ...KINDS.slice(1, 3).filter((_, place) => sets.some((contents) => contents.slice(1).some((count) => count < 0 === Boolean(place))))],
-    identical,
-    // Why it is near, and how many members are only related to the first one.
-    because,
-    aside: kind === RELATED ? 0 : members.filter((member) => member.isRelated).length,
-    // Names of versions from the oldest to the newest, and what changed; null for other groups.
-    chain,
-    sharing,
-    members,
-    different: different ?? [],
-    // How many members the page does not have.
-    more: more ?? 0,
-    first,
-    beginning,
-    least: span?.least ?? first.share,
-    // What its row says: of a group all shares, of an answer the best one; null without any.
-    told: data.page === 'answers' ? spanOf(others.slice(0, 1)) : span,
-    // What could be had back: all but the representative, where these are duplicates.
-    copies: kind === SAME_PATTERN ? 0 : sizeOf(others),
-    // What can go safely: copies of the same bytes or text.
-    safe: data.page === 'answers' ? 0 : sizeOf(others.filter(({ same }) => KINDS.indexOf(same) >= 0 && same !== KINDS[2])),
+    ...{ id, kind, members, first, beginning, why, because, sharing, different: different ?? [], more: more ?? 0 },
+    ...{ look, best, identical: placesOfSort('identical'), isSameWords: look.length > 0 && look.every((place) => members[place].sort === 'words') },
+    chain: chain && [chain[0].map((path) => stemOf(path.split('/').pop())), chain[1]],
+    title: data.page === 'files' ? stemOf(first.name) : first.name,
+    share: members[best]?.share ?? 0,
+    bytes: sizeOf(placesOfSort('identical').map((place) => members[place])),
   };
 }
 
+const stemOf = (name) => name.replace(/(?<=.)\.[^. ]{1,5}$/, '');
+
 const every = data.groups.map(groupOf);
 
-// Groups that wait for a decision, and those of texts that are perhaps only of one series.
-const groups = every.filter(({ kind }) => kind !== RELATED);
+// Groups of texts that are perhaps only of one series, and files of one pattern: no duplicates.
 const related = every.filter(({ kind }) => kind === RELATED);
+const forms = data.patterns.map(groupOf);
 
-// Files of one pattern, which are not duplicates and shown only when asked for.
-const patterns = data.patterns.map(groupOf);
+// The groups with identical files, those with the largest copies first; and the groups that want a look, the most alike first.
+const copies = every.filter(({ identical }) => identical.length).sort((a, b) => b.bytes - a.bytes);
+const looks = every.filter(({ kind, look }) => kind !== RELATED && look.length).sort((a, b) => b.share - a.share);
 
-/** How alike two members of a group are: {alike, exact}, with the other one if one is the first; by their fingerprints if not known better, or null. */
+const parts = data.parts.map(([path, whole, share, start, end], place) => ({ id: `part-${place}`, title: path.split('/').pop(), path, whole, share, start, end }));
+
+/** How similar two members are: known if one is the first, else estimated by their fingerprints. */
 function alikeOf({ members }, one, two) {
   const [a, b] = [members[one], members[two]];
   if (a.text === b.text) return { alike: 1, exact: true };
   const other = a.text === members[0].text ? b : b.text === members[0].text ? a : null;
-  if (other) return { alike: other.alike, exact: other.exact, other };
-  if (!a.fingerprint || !b.fingerprint) return null;
-  const bits = distanceOf(atob(a.fingerprint), atob(b.fingerprint));
-  return { alike: Math.max(0, Math.cos((Math.PI * bits) / data.settings.bits)), exact: false };
+  if (other) return other;
+  return { alike: Math.max(0, Math.cos((Math.PI * distanceOf(atob(a.fingerprint), atob(b.fingerprint))) / data.settings.bits)), exact: false };
 }
 
 /** The bits that differ in two fingerprints, strings of a byte a character. */
 function distanceOf(a, b) {
   let bits = 0;
-  for (let i = 0; i < a.length; i++) {
-    for (let left = a.charCodeAt(i) ^ b.charCodeAt(i); left; left &= left - 1) bits += 1;
+  for (let at = 0; at < a.length; at += 1) {
+    for (let left = a.charCodeAt(at) ^ b.charCodeAt(at); left; left &= left - 1) bits += 1;
   }
   return bits;
 }
 
-/** A share in words, or the least and the most; with a tilde if the distance only estimates it. */
-function likeness(least, exact, most = least) {
-  return (exact ? '' : '~') + t('span', least, most);
-}
-
-/** The score of a member, or the similarity of one that has none, or of two members. */
-function shareInWords({ alike, exact, score }) {
-  return typeof score === 'number' ? t('score', percent(score)) : t('alike', likeness(alike, exact));
-}
-
-/** How much of a member is in the first one, and of the first one in it; empty where that is not known. */
-function containedOf(member, first) {
-  if (member.score === null || data.settings.recipe.features !== 'shingles') return [];
-  const share = (one, other) => Math.min(1, member.alike * Math.sqrt(other.features / Math.max(1, one.features)));
-  return [share(member, first), share(first, member)];
-}
-
 /** The figures behind the share that the reader sees. */
-function figuresOf(member, first) {
-  const [ofMember, ofFirst] = containedOf(member, first);
-  return [
-    member.score === null ? '' : t('alike', percent(member.alike)),
-    member.own === null ? '' : t('own', percent(member.own)),
-    ofMember === undefined ? '' : t('ofIt', percent(ofMember)),
-    ofFirst === undefined ? '' : t('ofFirst', percent(ofFirst)),
-    member.distance ? t('bits', member.distance) : '',
-  ].filter(Boolean);
+function figuresOf(member) {
+  return dotted([
+    t('alike', `${member.exact ? '' : '~'}${percent(member.alike)}`), member.own === null ? '' : t('own', percent(member.own)), member.distance ? t('bits', member.distance) : '',
+  ]).join('');
+}
+
+/** How much of a member is in the kept file; with a tilde if only the fingerprints tell. */
+const shareOf = (member) => (member.exact ? '' : '~') + wholePercent(member.share);
+
+/** What differs between a file and the first one of its group: a list of texts, or of [text of the first, text of the file]. */
+function differencesOf(group, place) {
+  const member = group.members[place];
+  const known = data.differences[group.id]?.[place];
+  const said = [];
+  if (known) {
+    const [left, right, facts, onlyKept, onlyOther, changed] = known;
+    const shown = Math.max(left.length, right.length);
+    for (let at = 0; at < shown; at += 1) said.push([left[at] ?? '', right[at] ?? '']);
+    if (facts > shown) said.push(t('moreNumbers', facts - shown));
+    if (onlyKept) said.push(t('onlyKept', onlyKept));
+    if (onlyOther) said.push(t('onlyOther', onlyOther));
+    if (changed && !facts) said.push(t('changedPlaces', changed));
+  }
+  if (member.others) said.push(t('otherContent', member.others.map((kind) => t('contents')[kind] ?? kind)));
+  if (member.sort === 'words' && !said.length) said.push(member.same === KINDS[1] && member.coding !== group.first.coding ? t('otherEncoding', member.coding) : member.coding === group.first.coding ? t('otherLayout') : t('otherFormat', member.coding));
+  return said;
+}
+
+/** The first difference of a file as one line of text. */
+function differenceInWords(group, place) {
+  const [first] = differencesOf(group, place);
+  if (!first) return '';
+  return typeof first === 'string' ? first : t('otherNumbers', first[0] || t('none'), first[1] || t('none'));
+}
+
+/** What the row of a group says: its versions, or what differs in the file that is most alike. */
+function lineOf(group) {
+  const [difference] = differencesOf(group, group.best);
+  // Two versions with other numbers are shown by these.
+  if (group.chain && (group.chain[0].length > 2 || !Array.isArray(difference))) return t('chain', ...group.chain);
+  const words = differenceInWords(group, group.best);
+  const best = group.members[group.best];
+  return best?.sort === 'words' && best.same !== KINDS[1] ? t('sameWordsBut', words) : words || t('sorts').near;
 }

@@ -1,9 +1,7 @@
-// What the reader decided: which files go, and which groups are not duplicates.
+// What the reader decided: which files are removed, and which groups are not duplicates.
 //
-// A file goes only for one that stays, so the last one of a group always stays.
-
-// The least similarity from which near files go by a rule; as in `simdup clean`.
-const LEAST_IN_BULK = 0.8;
+// `clean` decided what may be removed for which file, under which terms: here it is looked up in
+// `data.plan`. A file is removed only for one that is kept, so the last one of a group is kept.
 
 // Decisions that can be taken back, one by one.
 const MOST_STEPS = 50;
@@ -11,31 +9,37 @@ const MOST_STEPS = 50;
 const BY_HAND = 'chosen by hand';
 
 const decisions = {
-  // By group and place, as "7:1": null for a file that is kept, or {keep, why} for one that goes.
+  // By group and place, as "7:1": null for a file that is kept, or {keep, hand} for one that is removed.
   of: new Map(),
   // The numbers of groups that are not duplicates.
   unrelated: new Set(),
-  rules: [],
+  // The place of the order by which files are suggested.
+  order: 0,
   steps: [],
 };
 
 const placeKey = (group, place) => `${group.id}:${place}`;
 const decisionOf = (group, place) => decisions.of.get(placeKey(group, place));
 const goes = (group, place) => Boolean(decisionOf(group, place));
+const orderNow = () => data.plan.orders[decisions.order];
 
-/** How one file is the same as another of its group, if it may go for it: {kind, similarity} or {refusal}. */
-function sameness(group, place, other) {
+const groupPlaces = new Map(every.map(({ id }, at) => [id, at]));
+
+function termsAt(at) {
+  const [kind, needs, refusal] = data.plan.terms[at];
+  return { at, kind, needs, refusal };
+}
+
+const DIFFERENT = data.plan?.terms.findIndex(([, , refusal]) => refusal === 'DIFFERENT');
+
+/** Under which terms one file may be removed for another one of its group: {kind, needs, refusal, at}. */
+function termsOf(group, place, other) {
   const [file, keep] = [group.members[place].file, group.members[other].file];
-  if (file.bytes === keep.bytes) return { kind: KINDS[0], similarity: null };
-  if (group.different.some((pair) => isOfTexts(group, pair, file, keep))) return { refusal: 'different' };
-  if (!file.certain || !keep.certain) return { refusal: 'uncertain' };
-  if (file.whole && keep.whole && file.text === keep.text) return { kind: KINDS[1], similarity: null };
-  if (file.unread !== keep.unread) return { refusal: 'otherContent' };
-  // Two texts with the same words are only near: they may differ in signs, such as == and !=.
-  if (file.words && file.words === keep.words && !(file.whole && keep.whole)) return { kind: KINDS[2], similarity: null };
-  if (file.isShort || keep.isShort) return { refusal: 'tooShort' };
-  if (!data.settings.verified) return { refusal: 'unverified' };
-  return { kind: KINDS[3], similarity: alikeOf(group, place, other).alike };
+  if (group.different.some((pair) => isOfTexts(group, pair, file, keep))) return termsAt(DIFFERENT);
+  const cells = data.plan.table[file.sort][keep.sort];
+  const same = file.contents.findIndex((content, level) => content === keep.contents[level]);
+  const level = same < 0 ? cells.length / 2 - 1 : same;
+  return termsAt(cells[2 * level + Number(file.unread !== keep.unread)]);
 }
 
 /** Whether two members at these places have the texts of these files. */
@@ -44,86 +48,107 @@ function isOfTexts({ members }, pair, one, two) {
   return one.text !== two.text && texts.includes(one.text) && texts.includes(two.text);
 }
 
-/** The places of the files about which nothing was decided and something can be. */
-function undecidedOf(group) {
-  if (!isDecidable(group)) return [];
-  return group.members.map((_, place) => place).filter((place) => {
-    const { unfit, stays } = group.members[place].file;
-    return decisionOf(group, place) === undefined && !unfit && !stays;
-  });
+/** What is offered for a file: {keep, kind, needs, refusal, at, why, depth}; null without another file. */
+function offerOf(group, place) {
+  const at = groupPlaces.get(group.id);
+  // An order lists only groups in which it offers something else than the first one.
+  const offer = (orderNow().groups[at] ?? data.plan.orders[0].groups[at])?.[place];
+  if (!offer) return null;
+  const [keep, term, why, depth = 0] = offer;
+  return { keep, ...termsAt(term), why: data.plan.reasons[why], depth };
 }
 
-/** Whether nothing is left to decide: the last file stays where all others go. */
-function isDecided(group) {
-  if (decisions.unrelated.has(group.id)) return true;
-  const open = undecidedOf(group);
-  return !open.length || (open.length === 1 && !group.members.some(({ file }, place) => place !== open[0] && !file.unfit && !goes(group, place)));
+/** Whether `clean` removes a file with these options, and no others. */
+function isOffered(group, place, ...options) {
+  const offer = offerOf(group, place);
+  return Boolean(offer) && !offer.refusal && !group.members[place].file.kept && String(offer.needs) === String(options);
 }
 
-/** Whether a row of the list is a group of which something is left to decide. */
-const isLeft = (row) => Boolean(row.members) && isDecidable(row) && !isDecided(row);
+const isSuggested = (group, place) => isOffered(group, place);
 
-/** The file that stays for one that goes: {place, kind, similarity}, or {refusal}. */
+const canBeKept = ({ members }, place) => members[place].file.mayBeKept;
+
+/** The file that is kept for one that is removed: {place, kind, needs, at}, or {refusal}. */
 function keeperOf(group, place) {
-  const wanted = decisionOf(group, place)?.keep ?? null;
-  if (wanted !== null && !goes(group, wanted)) {
-    const same = sameness(group, place, wanted);
-    if (same.kind) return { place: wanted, ...same };
-  }
-  const kept = group.members.map((_, each) => each)
-    .filter((each) => each !== place && !goes(group, each) && !group.members[each].file.unfit);
-  if (!kept.length) return { refusal: 'lastOne' };
-  // Of the strongest kind, one that the reader keeps, or else the first.
-  const rank = ({ kind, place: each }) => KINDS.indexOf(kind) * 2 + Number(decisionOf(group, each) !== null);
-  const found = kept.map((each) => ({ place: each, ...sameness(group, place, each) }));
-  const able = found.filter(({ kind }) => kind);
-  return able.sort((a, b) => rank(a) - rank(b))[0] ?? { refusal: found[0].refusal };
+  const wanted = decisionOf(group, place)?.keep;
+  const kept = [...group.members.keys()].filter((other) => other !== place && !goes(group, other) && canBeKept(group, other));
+  if (!kept.length) return { refusal: 'LAST' };
+  const options = kept.map((other) => ({ place: other, ...termsOf(group, place, other) }));
+  const chosen = options.find((each) => each.place === wanted && !each.refusal);
+  // Of those that ask for the least, one that the reader keeps, or else the first.
+  const rank = ({ at, place: other }) => 2 * at + Number(decisionOf(group, other) !== null);
+  return chosen ?? options.sort((a, b) => rank(a) - rank(b))[0];
 }
 
 /** Remember how things are and where the reader is, so that a change can be taken back. */
 function remember() {
-  decisions.steps.push([new Map(decisions.of), new Set(decisions.unrelated), decisions.rules, page.chosen, page.place]);
+  decisions.steps.push([new Map(decisions.of), new Set(decisions.unrelated), decisions.order, page.chosen, page.place]);
   if (decisions.steps.length > MOST_STEPS) decisions.steps.shift();
 }
 
 function undoStep() {
   const step = decisions.steps.pop();
   if (!step) return;
-  const [of, unrelated, rules, row, place] = step;
-  Object.assign(decisions, { of, unrelated, rules });
+  const [of, unrelated, order, row, place] = step;
+  Object.assign(decisions, { of, unrelated, order });
   changed();
-  if (page.shown.includes(row)) go(row, place);
+  if (row && page.shown.includes(row)) go(row, place);
 }
 
-/** Keep a file, or let it go; the same again takes it back. Returns whether something was decided. */
+/** Remove a file by hand, for this one if it can be; `clean` may remove its whole folder too. */
+function remove(group, place, keep) {
+  const offer = offerOf(group, place);
+  decisions.of.set(placeKey(group, place), { keep, hand: true, depth: offer?.keep === keep ? offer.depth : 0 });
+}
+
+const keep = (group, place) => decisions.of.set(placeKey(group, place), null);
+
+/** Keep a file, or remove it; the same again takes it back. Returns whether something was decided. */
 function decide(group, place, wish) {
   const { file } = group.members[place];
   const now = decisionOf(group, place);
   const isSame = wish === 'drop' ? Boolean(now) : now === null;
-  const refusal = wish === 'drop' && !isSame ? (file.unfit || file.stays || keeperOf(group, place).refusal) : wish === 'keep' && file.unfit;
+  const refusal = isSame || (wish === 'keep' && file.mayBeKept) ? '' : file.kept?.[0] ?? keeperOf(group, place).refusal;
   if (refusal) {
-    say(t('refusals')[refusal] ?? t('untouched', refusal));
+    say(t('refusals')[refusal] ?? t('untouched', file.kept?.[1] ?? refusal));
     return false;
   }
   remember();
   decisions.unrelated.delete(group.id);
   if (isSame) decisions.of.delete(placeKey(group, place));
-  else decisions.of.set(placeKey(group, place), wish === 'keep' ? null : { keep: null, why: BY_HAND });
+  else if (wish === 'keep') keep(group, place);
+  else remove(group, place, null);
   changed(group);
   return !isSame;
 }
 
-/** Keep this file, and let all others go that may. */
-function keepOnly(group, place) {
-  if (group.members[place].file.unfit) return;
+/** Keep one file in place of another one, which is removed. Returns whether that was possible. */
+function exchange(group, place, other) {
+  const refusal = group.members[other].file.kept?.[0] ?? termsOf(group, other, place).refusal;
+  if (refusal || !canBeKept(group, place)) {
+    say(t('refusals')[refusal] ?? t('untouched', refusal));
+    return false;
+  }
   remember();
-  decisions.unrelated.delete(group.id);
-  decisions.of.set(placeKey(group, place), null);
-  group.members.forEach(({ file }, other) => {
-    if (other === place || file.unfit || file.stays) return;
-    if (sameness(group, other, place).kind) decisions.of.set(placeKey(group, other), { keep: place, why: BY_HAND });
-  });
+  keep(group, place);
+  remove(group, other, place);
   changed(group);
+  return true;
+}
+
+/** Keep all copies of a group. */
+function keepCopiesOf(group) {
+  remember();
+  for (const place of group.identical) keep(group, place);
+  changed(group);
+}
+
+/** Remove the copies in a folder of a pair, {group, place, keep}; nothing else is decided about both folders. */
+function removeCopies(both, copies) {
+  remember();
+  for (const { group, place } of both) decisions.of.delete(placeKey(group, place));
+  for (const each of copies) remove(each.group, each.place, each.keep);
+  changed();
 }
 
 /** Whether a group has several texts; files with the same words may have different texts. */
@@ -149,68 +174,31 @@ function clearDecisions() {
   remember();
   decisions.of.clear();
   decisions.unrelated.clear();
-  decisions.rules = [];
   changed();
 }
 
-/** Whether something in a group was decided by hand. */
-function isByHand(group) {
-  return decisions.unrelated.has(group.id)
-    || group.members.some((_, place) => decisionOf(group, place) === null || decisionOf(group, place)?.why === BY_HAND);
-}
-
-/** What `simdup clean` would decide by a rule: {group, gone} for each group in which a file goes. `scope` is the weakest kind. */
-function proposalsOf(list, rule, scope) {
-  const rules = rulesOf([rule]);
-  return list.filter((group) => !isByHand(group)).map((group) => {
-    const file = (place) => group.members[place].file;
-    const gone = [...goneBy(group, rules, KINDS.indexOf(scope))].map(([place, keep]) => [place, { keep, why: preference(file(keep), file(place), rules).why }]);
-    return { group, gone };
-  }).filter(({ gone }) => gone.length);
-}
-
-/** Decide as was proposed. */
-function accept(proposals, rule) {
+/** Suggest files by another order. What was accepted is taken back, and what was chosen by hand is not. */
+function setOrder(at) {
   remember();
-  for (const { group, gone } of proposals) {
-    group.members.forEach((_, place) => decisions.of.delete(placeKey(group, place)));
-    for (const [place, decision] of gone) decisions.of.set(placeKey(group, place), decision);
-  }
-  decisions.rules = [...decisions.rules.filter((each) => each !== rule), ...(rule ? [rule] : [])];
+  for (const [key, decision] of decisions.of) if (decision && !decision.hand) decisions.of.delete(key);
+  decisions.order = at;
   changed();
 }
 
-/** The files of a group that go by rules, each with the one that stays for it: a map of places. */
-function goneBy(group, rules, weakest) {
-  const file = (place) => group.members[place].file;
-  const pool = group.members.map((_, place) => place).filter((place) => !file(place).unfit);
-  pool.sort((a, b) => preference(file(a), file(b), rules).order);
-  const kept = [];
-  const gone = new Map();
-  for (const place of [...pool.filter((each) => file(each).stays), ...pool.filter((each) => !file(each).stays)]) {
-    const copy = kept.find((each) => file(each).bytes === file(place).bytes)
-      ?? (weakest > 0 ? kept.find((each) => [KINDS[1], KINDS[weakest > 1 ? 2 : 1]].includes(sameness(group, place, each).kind)) : undefined);
-    if (copy !== undefined && !file(place).stays) gone.set(place, copy);
-    else kept.push(place);
+/** Remove the files of these groups that `clean` removes with these options, where nothing was decided. */
+function acceptNeeding(list, ...options) {
+  remember();
+  for (const group of list.filter(({ id }) => !decisions.unrelated.has(id))) {
+    for (const place of group.members.keys()) {
+      const offer = offerOf(group, place);
+      if (decisionOf(group, place) !== undefined || !isOffered(group, place, ...options)) continue;
+      decisions.of.set(placeKey(group, place), { keep: offer.keep, hand: false, why: offer.why, depth: offer.depth });
+    }
   }
-  if (weakest > 2 && pool.length) addNear(group, pool[0], kept, gone);
-  return gone;
+  changed();
 }
 
-/** Let near files go too, for the one file that the rules prefer to all others. */
-function addNear(group, first, kept, gone) {
-  const top = gone.get(first) ?? first;
-  const { file: best } = group.members[first];
-  for (const place of kept) {
-    const { file } = group.members[place];
-    if (place === top || sameness(group, place, first).kind !== KINDS[3] || file.stays) continue;
-    const { kind, similarity } = sameness(group, place, top);
-    if ([place, top].some((each) => group.members[each].isRelated)) continue;
-    if (kind !== KINDS[3] || similarity < LEAST_IN_BULK) continue;
-    for (const [other, keep] of gone) if (keep === place) gone.set(other, top);
-    gone.set(place, top);
-  }
-}
+const acceptSuggested = (list) => acceptNeeding(list);
 
 /** The groups about which something was decided. */
 function touchedGroups() {
@@ -218,13 +206,17 @@ function touchedGroups() {
   return every.filter(({ id }) => ids.has(id) || decisions.unrelated.has(id));
 }
 
-/** Every file that goes, as {group, file, keep, kind, similarity, why}. */
+/** Every file that is removed, as {group, place, file, keep, kind, similarity, needs, why, hand, depth}. */
 function actionsOf() {
   return touchedGroups().flatMap((group) => group.members.flatMap((member, place) => {
     const decision = decisionOf(group, place);
     if (!decision) return [];
-    const { place: keep, kind, similarity, refusal } = keeperOf(group, place);
-    return refusal ? [] : [{ group, file: member.file, keep: group.members[keep].file, kind, similarity, why: decision.why }];
+    const { place: kept, kind, needs, refusal } = keeperOf(group, place);
+    if (refusal) return [];
+    const similarity = kind === KINDS[3] ? alikeOf(group, place, kept).alike : null;
+    // A file that is no longer removed for its copy in the other folder is removed for itself.
+    const depth = kept === decision.keep ? decision.depth ?? 0 : 0;
+    return [{ group, place, file: member.file, keep: group.members[kept].file, kind, similarity, needs, why: decision.why ?? BY_HAND, hand: decision.hand, depth }];
   }));
 }
 
@@ -234,8 +226,8 @@ const storageKey = data.plan && `simdup ${data.plan.header.of_digest}`;
 
 function keepDecisions() {
   try {
-    const { of, unrelated, rules } = decisions;
-    localStorage.setItem(storageKey, JSON.stringify({ of: [...of], unrelated: [...unrelated], rules }));
+    const { of, unrelated, order } = decisions;
+    localStorage.setItem(storageKey, JSON.stringify({ of: [...of], unrelated: [...unrelated], order }));
     page.isKept = true;
   } catch {
     // The browser keeps nothing for files, or is full: the page says so.
@@ -249,7 +241,7 @@ async function readDecisions() {
   await navigator.storage?.persisted().catch(() => {});
   try {
     const saved = JSON.parse(localStorage.getItem(storageKey) ?? 'null');
-    if (saved) Object.assign(decisions, { of: new Map(saved.of), unrelated: new Set(saved.unrelated), rules: saved.rules });
+    if (saved) Object.assign(decisions, { of: new Map(saved.of), unrelated: new Set(saved.unrelated), order: saved.order ?? 0 });
   } catch {
     page.isKept = false;
   }

@@ -155,6 +155,25 @@ function stretches(match, lengthB) {
   return list;
 }
 
+/** The same, in which text that only one side has begins after a line break where it can: as a paragraph of its own. */
+function slid(list, a, b) {
+  for (let at = 1; at < list.length - 1; at += 1) {
+    const [before, change, after] = list.slice(at - 1, at + 2);
+    const [side, tokens] = change.a[0] === change.a[1] ? ['b', b] : ['a', a];
+    const [from, to] = change[side];
+    const isOneSided = !change.same && (change.a[0] === change.a[1] || change.b[0] === change.b[1]);
+    let steps = 0;
+    while (isOneSided && to + steps < after[side][1] && tokens[from + steps] === tokens[to + steps] && !(steps && tokens[from + steps - 1].includes('\n'))) steps += 1;
+    if (!steps || !tokens[from + steps - 1].includes('\n')) continue;
+    for (const name of ['a', 'b']) {
+      before[name][1] += steps;
+      change[name] = change[name].map((place) => place + steps);
+      after[name][0] += steps;
+    }
+  }
+  return list.filter((each) => each.a[0] < each.a[1] || each.b[0] < each.b[1]);
+}
+
 /** The same with what is only white space or a sign between two changes counted as changed. */
 function withoutCrumbs(list, tokens) {
   const merged = [];
@@ -198,10 +217,12 @@ function passagesOf(left, right, inLayout = false) {
     if (passage.left.length || passage.right.length) list.push({ ...passage, isParagraph });
     passage = { left: [], right: [], changed: false };
   };
-  const all = stretches(match, b.length);
+  const all = slid(stretches(match, b.length), a, b);
   for (const { same, a: [a0, a1], b: [b0, b1] } of inLayout ? all : withoutCrumbs(all, a)) {
     if (!same) {
+      const isFirst = !passage.left.length && !passage.right.length;
       addChange(passage, a.slice(a0, a1).join(''), b.slice(b0, b1).join(''), inLayout);
+      if (isFirst && (a0 === a1 || b0 === b1) && [a[a1 - 1], b[b1 - 1]].some((token, place) => [a1 - a0, b1 - b0][place] && token.includes('\n'))) finish(true);
       continue;
     }
     let from = 0;

@@ -31,7 +31,7 @@ function replace(element, ...children) {
 }
 
 function put(element, children) {
-  element.append(...children.flat(2).filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false && child !== ''));
 }
 
 /** Lay out the nodes of the first entries of a list, and a button of `buttonOf` that lays out the next. */
@@ -46,9 +46,49 @@ function layOut(place, list, nodesOf, buttonOf, count = AT_ONCE) {
   place.append(line);
 }
 
-/** A button that is all of an element. */
-function wideButton(tag, words, onclick) {
-  return make(tag, { class: 'fold' }, make('button', { type: 'button', onclick }, words));
+/** A button; a key that presses it stands in it. `look` is "main", "remove", "quiet" or "link". */
+function button(words, onclick, look = '', key = null, attributes = {}) {
+  return make('button', { type: 'button', class: look || null, onclick, 'data-key': key, 'aria-keyshortcuts': key, ...attributes },
+    words, key ? make('kbd', { 'aria-hidden': 'true' }, key) : null);
+}
+
+// Line drawings in a square of 18, by name.
+const ICONS = {
+  ...{ identical: 'M4 7h10M4 11h10', words: 'M3 6.5q3-3 6 0t6 0M3 11.5q3-3 6 0t6 0', near: 'M3 9q3-3.5 6 0t6 0' },
+  ...{ related: 'M4 9h1M8.5 9h1M13 9h1', forms: 'M3 4h12M4.5 8h9v6h-9z', parts: 'M4 3h10v12H4zM4 7h10M4 11h10', folders: 'M2.5 5h5l1.5 1.5h6.5v8h-13z' },
+  ...{ check: 'M4 9.5l3.5 3.5L14 5.5', minus: 'M5 9h8', next: 'M7 4l5 5-5 5', back: 'M11 4l-5 5 5 5', down: 'M4 7l5 5 5-5', up: 'M4 11l5-5 5 5' },
+  ...{ auto: 'M9 3a6 6 0 1 0 0 12zM9 3a6 6 0 0 1 0 12', light: 'M9 3a6 6 0 1 0 0 12a6 6 0 0 0 0-12', dark: 'M9 3a6 6 0 1 0 0 12a6 6 0 0 0 0-12z', only: 'M9 6a3 3 0 1 0 0 6a3 3 0 0 0 0-6z' },
+};
+
+const icon = (name) => draw('svg', { class: `icon ${name}`, viewBox: '0 0 18 18', 'aria-hidden': 'true' }, draw('path', { d: ICONS[name] }));
+
+/** The sign of a sort of file: identical, words, near, related, forms, parts, folders or only. */
+const sign = (sort) => make('span', { class: `sign ${sort}` }, icon(sort));
+
+/** A bar of parts, each a class and a number; what is missing to `whole` stays empty. */
+function bar(parts, whole) {
+  const shown = parts.filter(([, count]) => count > 0);
+  const left = whole - shown.reduce((sum, [, count]) => sum + count, 0);
+  return make('span', { class: 'bar', 'aria-hidden': 'true' }, [...shown, ['', left]].map(([name, count]) => {
+    const part = make('span', { class: name || null });
+    part.style.flexGrow = Math.max(0, count);
+    return part;
+  }));
+}
+
+/** A name whose middle is left out where there is no room: its last ten characters are always seen. */
+function nameOf(name, words = []) {
+  const places = placesOf(name, words);
+  const cut = name.length > 30 ? name.length - 10 : name.length;
+  return make('bdi', { class: 'name', title: name }, make('span', {}, lit(name.slice(0, cut), 0, places)),
+    cut < name.length ? make('span', {}, lit(name.slice(cut), cut, places)) : null);
+}
+
+/** Elements of a list, of which one is reached by Tab: the one that is current, or else the first. */
+function oneStop(elements) {
+  const current = elements.find((element) => element.matches('[aria-current], [aria-checked=true]')) ?? elements[0];
+  for (const element of elements) element.tabIndex = element === current ? 0 : -1;
+  return elements;
 }
 
 /** These parts in one line, with dots between them. */
@@ -79,19 +119,6 @@ function escaped(character) {
   const code = character.codePointAt(0);
   const [sign, digits] = code < 256 ? ['\\x', 2] : code < 65536 ? ['\\u', 4] : ['\\U', 8];
   return sign + code.toString(16).padStart(digits, '0');
-}
-
-/** A name, and behind it its folder in the background; cut off from the direction of what surrounds it. `words` are marked. */
-function pathOf(member, words = []) {
-  const { path, name, label } = member;
-  const found = placesOf(path, words);
-  if (label !== undefined || data.page === 'rows') {
-    return make('bdi', { class: 'path' }, make('span', { class: 'name' }, ...(label === undefined ? lit(path, 0, found) : lit(label, 0, placesOf(label, words)))),
-      label === undefined ? null : [' ', make('span', { class: 'folder' }, ...lit(path, 0, found))]);
-  }
-  const begin = path.length - name.length;
-  return make('bdi', { class: 'path' }, make('span', { class: 'name' }, ...lit(name, begin, found)),
-    begin ? [' ', make('span', { class: 'folder' }, ...breakable(path.slice(0, Math.max(1, begin - 1)), found))] : null);
 }
 
 /** A folder that a line may break after each slash. */
@@ -133,6 +160,9 @@ function lit(piece, begin, found) {
   return [...nodes, piece.slice(end)].filter((node) => node !== '');
 }
 
+/** A path, cut off from the direction of what surrounds it. */
+const pathOf = (path, words = []) => make('bdi', { class: 'path' }, breakable(path, placesOf(path, words)));
+
 /** A day of the reader's place in words of the present language. */
 function dayOf(seconds) {
   const [place, month] = page.language === 'zh' ? ['zh-CN', 'long'] : ['en-GB', 'short'];
@@ -146,7 +176,7 @@ function size(bytes) {
     if (amount < 999.5) break;
     [amount, unit] = [amount / 1000, larger];
   }
-  return `${unit === 'B' || amount >= 99.5 ? amount.toFixed(0) : amount.toFixed(1)} ${unit}`;
+  return `${unit === 'B' || amount >= 99.5 ? amount.toFixed(0) : amount.toFixed(1)}\u00a0${unit}`;
 }
 
 /** How large: the bytes of a file, or the characters of a row; nothing where that is not known. */
@@ -155,14 +185,12 @@ function amount(value) {
   return data.page === 'rows' ? t('characters', value) : size(value);
 }
 
-/** A share in per cent, cut and not rounded: 100 % is said only of what is whole. */
+/** A share in per cent, cut and not rounded: 100 % means the whole. */
 function percent(share) {
-  return share === 1 ? '100 %' : `${(Math.min(999, Math.floor(share * 1000 + 1e-9)) / 10).toFixed(1)} %`;
+  return share === 1 ? '100\u00a0%' : `${(Math.min(999, Math.floor(share * 1000 + 1e-9)) / 10).toFixed(1)}\u00a0%`;
 }
+
+/** The same in whole per cent. */
+const wholePercent = (share) => `${share === 1 ? 100 : Math.min(99, Math.floor(share * 100 + 1e-9))}\u00a0%`;
 
 const number = (value) => value.toLocaleString('en-US');
-
-/** A day and a time of the reader's place, in each language as 2026-11-26 17:22, which Sweden writes. */
-function moment(seconds) {
-  return new Date(seconds * 1000).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' });
-}

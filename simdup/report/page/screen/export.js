@@ -1,38 +1,33 @@
-// Decisions as files: a plan for `simdup clean`, a list, and commands of `simdup ignore`.
+// The end: the plan as a file for `simdup clean`, in three steps, and a last look at near files that are removed.
 
-/** The plan: a header, and a line for each file that goes. */
+/** The plan: a header, and a line for each file that is removed. */
 function planOf(actions) {
-  const header = {
-    ...data.plan.header,
-    made: `${new Date().toISOString().slice(0, 19)}+00:00`,
-    of: nameIn(decodeURIComponent(location.pathname)) || 'page',
-    rules: decisions.rules.flatMap((rule) => (rule.startsWith('under=') ? ['--prefer-under', rule.slice(6)] : ['--prefer', rule])),
-    actions: actions.length,
-  };
-  const lines = actions.map(({ group, file, keep, kind, similarity, why }) =>
+  const { options } = orderNow();
+  const header = { ...data.plan.header, made: `${new Date().toISOString().slice(0, 19)}+00:00`, of: nameOfPage(), rules: options, actions: actions.length };
+  const lines = actions.map(({ group, file, keep, kind, similarity, needs, why, hand, depth }) =>
     `{"group": ${group.id}, "keep": ${fileInPlan(keep)}, "act": "trash", "file": ${fileInPlan(file)}, `
     + `"kind": "${kind}", "similarity": ${similarity}, "why": ${JSON.stringify(why)}`
-    + `${kind === KINDS[3] ? `, "newest": ${isNewest({ group, file })}` : ''}`
-    + `${kind === KINDS[3] && why === BY_HAND ? ', "reviewed": true' : ''}}`);
+    + `${kind === KINDS[3] ? `, "newest": ${needs.includes('--newest-too')}` : ''}`
+    + `${hand ? ', "reviewed": true' : ''}${depth ? `, "depth": ${depth}` : ''}}`);
   return [JSON.stringify(header), ...lines, ''].join('\n');
 }
 
-/** Whether a file has the newest version of a chain. */
-function isNewest({ group, file }) {
-  return Boolean(group.chain) && !placeBy(file, 'the newest version');
+/** The name of the page's own file; bytes that are no UTF-8 stay as they are in its address. */
+function nameOfPage() {
+  const name = location.pathname.split('/').pop();
+  try {
+    return decodeURIComponent(name) || 'page';
+  } catch {
+    return name;
+  }
 }
 
 /** The command that shows what the plan would do, with the options that allow it. */
 function commandOf(actions) {
-  const arePlain = ({ file, keep }) => [file, keep].every(({ whole, packed }) => whole && !packed);
-  const near = actions.filter(({ kind }) => kind === KINDS[3]).map(({ similarity }) => similarity);
-  return [
-    'simdup clean plan.jsonl',
-    actions.some((each) => each.kind === KINDS[1] && arePlain(each)) ? '--text' : '',
-    actions.some((each) => each.kind !== KINDS[0] && !arePlain(each)) ? '--formats-too' : '',
-    near.length ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : '',
-    actions.some((each) => each.kind === KINDS[3] && isNewest(each)) ? '--newest-too' : '',
-  ].filter(Boolean).join(' ');
+  const needs = new Set(actions.flatMap((action) => action.needs));
+  const near = actions.map(({ similarity }) => similarity).filter((similarity) => similarity !== null);
+  const options = ['--text', '--formats-too', '--near', '--newest-too'].filter((option) => needs.has(option));
+  return ['simdup clean plan.jsonl', ...options.map((option) => (option === '--near' ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : option))].join(' ');
 }
 
 /** A shell command for each group marked as not duplicates, with one file for each of its texts. */
@@ -49,43 +44,67 @@ function quoted(file) {
   return `$'${[...file.raw].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`;
 }
 
-/** Every path that goes, a line each, in its exact bytes. */
-function listOf(actions) {
-  return actions.flatMap(({ file }) => [rawPath(file), '\n']);
-}
-
-/** Whether something was decided that a file can tell: that files go, or are no duplicates. */
+/** Whether something was decided that a file can tell: that files are removed, or are no duplicates. */
 const canExport = () => decisions.unrelated.size > 0 || [...decisions.of.values()].some(Boolean);
 
+/** Show the three steps in place of the overview. */
 function openExport() {
+  if (!canExport()) return;
+  Object.assign(page, { tab: 'overview', part: 'all', chosen: null, isExporting: true });
+  drawTabs();
+  applyFilters();
+  drawPlan();
+  byId('overview').scrollTop = 0;
+  focusOverview();
+}
+
+function exportCards() {
   const actions = actionsOf();
   const ignored = ignoreLines();
-  const plan = actions.length ? [
-    exportRow('plan.jsonl', t('planIs', actions.length), [planOf(actions)]),
-    commandRow(commandOf(actions)), exportRow('files.txt', t('listIs'), listOf(actions)),
-  ] : null;
-  const dialog = byId('exporting');
-  dialog.setAttribute('aria-label', t('export'));
-  replace(dialog, make('h2', {}, t('export')), make('p', {}, t('exportSays')), plan,
-    ignored.length ? exportRow('ignore.sh', t('ignoreIs', ignored.length), [`${ignored.join('\n')}\n`]) : null, make('p', {}, make('button', { type: 'button', onclick: () => dialog.close() }, t('close'))));
-  dialog.showModal();
+  const isDone = !leftIn('look').length && !undecided(suggestion()).length;
+  const command = commandOf(actions);
+  const step = (place, title, words, act) => make('li', {}, make('span', { class: 'number' }, place), make('div', {}, make('b', {}, title), make('p', {}, words)), act);
+  const steps = actions.length ? make('ol', { class: 'steps' },
+    step(1, t('savePlan'), t('planIs'), button(t('save', 'plan.jsonl'), () => download('plan.jsonl', [planOf(actions)]), 'main', 'a')),
+    step(2, t('seePlan'), make('code', {}, command), button(t('copy'), () => copyText(command), '', null, { 'aria-label': t('copyThis', command) })),
+    step(3, t('doPlan'), [make('code', {}, `${command} --apply`), make('span', { class: 'note' }, t('undoable'))], button(t('copy'), () => copyText(`${command} --apply`), '', null, { 'aria-label': t('copyThis', `${command} --apply`) }))) : null;
+  return [
+    hero({ mark: isDone ? [icon('check'), t('everythingDecided')] : [sign('near'), t('stillLook', leftIn('look').length)], title: actions.length ? t('planned', actions.length, size(bytesOfActions(actions))) : t('onlyIgnored'),
+      lead: t(actions.length ? 'exportLead' : 'ignoreLead'), small: steps ?? button(t('save', 'ignore.sh'), () => download('ignore.sh', [`${ignored.join('\n')}\n`]), 'main', 'a'), beside: planByKind(actions, ignored) }),
+    lastLook(actions),
+  ];
 }
 
-function exportRow(name, words, pieces) {
-  return make('p', {}, make('button', { type: 'button', onclick: () => download(name, pieces) }, t('save', name)),
-    make('span', { class: 'note' }, ` ${words}`));
+const bytesOfActions = (actions) => sizeOf(actions.map(({ file }) => ({ bytes: file.size })));
+
+/** What is in the plan, by kind; what is kept; and other files to save. */
+function planByKind(actions, ignored) {
+  const kinds = [['identical', [KINDS[0]]], ['words', KINDS.slice(1, 3)], ['near', [KINDS[3]]]];
+  const rows = kinds.map(([sort, names]) => [sort, actions.filter(({ kind }) => names.includes(kind))]).filter(([, list]) => list.length);
+  const kept = looks.reduce((sum, group) => sum + group.look.filter((place) => !goes(group, place) && !decisions.unrelated.has(group.id)).length, 0);
+  return [make('h3', {}, t('inThePlan')), make('ul', { class: 'bars' }, rows.map(([sort, list]) => make('li', {}, make('span', {}, sign(sort), t('sorts')[sort].toLowerCase()),
+    make('span', { class: 'note' }, dotted([t('files', list.length), size(bytesOfActions(list))])), bar([[sort, list.length]], actions.length)))),
+  kept ? make('p', { class: 'kept' }, make('span', {}, t('keptAlike')), make('span', { class: 'note' }, t('files', kept))) : null,
+  ignored.length ? make('p', { class: 'kept' }, make('span', {}, t('notDuplicates')), make('span', { class: 'note' }, t('groups', ignored.length))) : null,
+  actions.length ? make('p', {}, button(t('save', 'files.txt'), () => download('files.txt', actions.flatMap(({ file }) => [rawPath(file), '\n'])), 'link')) : null,
+  ignored.length && actions.length ? make('p', {}, button(t('save', 'ignore.sh'), () => download('ignore.sh', [`${ignored.join('\n')}\n`]), 'link')) : null,
+  make('p', {}, button(t('clear'), clearDecisions, 'link'))];
 }
 
-function commandRow(command) {
-  return make('p', {}, make('code', {}, command), ' ',
-    make('button', { type: 'button', onclick: () => copyText(command) }, t('copy')),
-    make('span', { class: 'note' }, ` ${t('commandIs')}`));
+/** The near files that are removed, each with what differs. */
+function lastLook(actions) {
+  const near = actions.filter(({ kind }) => kind === KINDS[3]);
+  if (!near.length) return null;
+  const list = make('ul', { class: 'looks' });
+  layOut(list, near, ({ group, place }) => make('li', {}, make('button', { type: 'button', class: 'head', onclick: () => goTo('look', group, place) }, sign('near'), make('span', { class: 'title' }, nameOf(group.members[place].name)), make('span', { class: 'line' }, differenceInWords(group, place)), make('span', { class: 'figure link' }, t('compare')))), (left, onclick) => make('li', {}, button(t('more', left), onclick, 'link')));
+  return [make('p', { class: 'after' }, make('b', {}, t('lastLook')), make('span', { class: 'note' }, t('lastLookNote', near.length))), make('section', { class: 'card' }, list)];
 }
 
 function download(name, pieces) {
   const address = URL.createObjectURL(new Blob(pieces));
   make('a', { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  say(t('saved', name));
 }
 
 /** Put a text where it can be pasted from; browsers allow that of a file in one way or the other. */

@@ -1,11 +1,11 @@
-// Which file exactly each member is, for rules and plans; nothing where the scan does not say it.
+// Which file exactly each member is, for plans; nothing where the scan does not say it.
 
 if (data.plan) data.plan.files.forEach((list, at) => list.forEach((fields, place) => {
   const member = every[at].members[place];
   member.file = fileOf(fields, member);
 }));
 
-function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, links, format, root, certain, unfit, stays, base64, reasons], member) {
+function fileOf([folder, name, id, bytes, text, words, whole, packed, links, kept, base64, sort, contents, unread], member) {
   const { folders, sep } = data.plan;
   const shown = folders[folder].replace(/[\\/]?$/, sep) + name;
   const raw = base64 ? Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)) : null;
@@ -14,25 +14,23 @@ function fileOf([folder, name, id, bytes, text, words, whole, packed, unread, li
     shown,
     raw,
     path: (raw ? new TextDecoder().decode(raw) : shown).replaceAll(sep, '/'),
-    ...{ base64, id, bytes, text, words, unread, links, format, root, reasons },
+    ...{ base64, id, bytes, text, words, links },
     // Whether all of it is text that was read.
     whole: Boolean(whole),
     packed: Boolean(packed),
-    certain: Boolean(certain),
-    // Why it can be neither kept nor dropped, and why it can only be kept.
-    ...{ unfit, stays },
-    encoding: member.coding,
+    // Why it is never removed: the name of the refusal, and words; or null.
+    kept: data.plan.kept[kept],
+    // Whether others may be removed for it.
+    mayBeKept: !kept || Boolean(data.plan.kept[kept][2]),
+    // By these its terms are found: see termsOf.
+    ...{ sort, contents, unread },
     size: member.bytes,
-    features: member.features,
-    mtime: BigInt(id.split(', ')[3]),
-    isFirst: Boolean(member.isFirst),
-    isShort: member.short,
   };
 }
 
 /** The exact bytes of the path. */
 function rawPath(file) {
-  return file.raw ?? bytesOf(file.shown);
+  return file.raw ?? new TextEncoder().encode(file.shown);
 }
 
 /** A file as a line of a plan names it. The numbers are copied, since a script would round them. */

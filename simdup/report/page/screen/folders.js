@@ -1,119 +1,101 @@
-// Folders that are copies of others: a tree of pairs, each decided as one.
+// Pairs of folders: how much of each is in the other, by kind and by subfolder, and one button for the identical files.
 
-// Groups of a pair that are named because they cannot be decided with it.
-const MOST_NAMED = 100;
+const FOLDER_SORTS = ['identical', 'words', 'near', 'only'];
 
-const isWhole = ([copies, files, identical, unread]) => !unread && copies === files && identical === files;
+const folderPairs = data.folderPairs.map(([[one, two], rows, same, remaining, remains, unread, newer], place) => {
+  const [path, other] = [one[0], two[0]].map((name) => name || (data.places[0] ?? '').split('/').pop());
+  const sums = FOLDER_SORTS.map((_, at) => rows.reduce((sum, row) => sum + row[at + 1], 0));
+  return { id: `folders-${place}`, path, other, one, two, rows, same, remaining, remains, unread, newer, sums };
+}).sort((a, b) => b.sums[0] / b.one[1] - a.sums[0] / a.one[1]);
 
-// Whole copies first, then those with the most identical files.
-const folderPairs = data.folderPairs.map(([path, other, numbers, ...figures], place) => ({
-  id: `folders-${place}`, path, other, numbers, figures, safe: 0,
-})).sort((a, b) => isWhole(b.figures) - isWhole(a.figures) || b.figures[2] - a.figures[2]);
-
-const isInside = (path, folder) => path !== folder && (!folder || path.startsWith(`${folder}/`));
-
-/** Pairs in the order of a tree, with their level: below each pair those of the folders inside its first one. */
-function treeOf(pairs, above = null, level = 0) {
-  const parentOf = (pair) => pairs.filter((each) => isInside(pair.path, each.path)).sort((a, b) => b.path.length - a.path.length)[0] ?? null;
-  const children = pairs.filter((pair) => parentOf(pair) === above);
-  return children.flatMap((pair) => [Object.assign(pair, { level }), ...treeOf(pairs, pair, level + 1)]);
-}
-
-/** The pairs that have these words in their names; those without an identical file only when asked for. */
-function pairsNamed({ words }) {
-  const found = folderPairs.filter(({ path, other }) => words.every((word) => `${path} ${other}`.toLowerCase().includes(word)));
-  const strong = treeOf(found.filter(({ figures }) => figures[2]));
-  const weak = found.filter(({ figures }) => !figures[2]);
-  page.weak = page.isAllPairs ? 0 : weak.length;
-  return page.isAllPairs ? [...strong, ...treeOf(weak)] : strong;
-}
-
-const folderName = (path) => make('bdi', { class: 'name' }, path || '.');
+const barOf = (counts, whole) => bar(FOLDER_SORTS.map((sort, at) => [sort, counts[at]]), whole);
 
 function cellsOfPair(pair) {
-  const [, files, identical] = pair.figures;
-  const going = copiesIn(pair, 0).filter(({ group, place }) => goes(group, place)).length;
-  return [
-    make('span', { class: 'title' }, folderName(pair.path), ' ~ ', folderName(pair.other)),
-    make('span', { class: 'alike' }, percent(identical / files)),
-    make('span', { class: 'note' }, t('folderPair', ...pair.figures)),
-    make('span', { class: 'state' }, going ? t('going', going) : ''),
-  ];
+  return [sign('folders'), make('span', { class: 'title' }, nameOf(pair.path, page.words)), make('span', { class: 'figure' }, wholePercent(shareIn(pair))),
+    make('span', { class: 'line' }, t('inFolder', pair.other)), barOf(pair.sums.slice(0, 3), pair.one[1])];
 }
 
-/** The files of one folder of a pair that may go for their copy in the other: {group, place, keep}. */
+/** How much of the first folder is in the second one with the same bytes; if nothing is, how much at all. */
+const shareIn = ({ sums, one }) => (sums[0] || sums[1] + sums[2]) / Math.max(1, one[1]);
+
+/** Which folder the copies are removed from: what the reader chose, else the one from which the suggestion removes more. */
+function removedSide(pair) {
+  if (pair.side === undefined) {
+    const counts = [0, 1].map((side) => pair.same.filter(([group, ...places]) => data.plan && isSuggested(every[group], places[side])).length);
+    pair.side = Number(counts[1] > counts[0]);
+  }
+  return pair.side;
+}
+
+/** The identical files of one folder of a pair that may be removed for the file in the other: {group, place, keep}. */
 function copiesIn(pair, side) {
   if (!data.plan) return [];
-  const [gone, kept] = side ? [pair.other, pair.path] : [pair.path, pair.other];
-  pair.copies ??= [];
-  pair.copies[side] ??= every.flatMap((group) => group.members.flatMap(({ path, file }, place) => {
-    if (!isInside(path, gone) || isInside(gone, kept) !== isInside(path, kept) || file.unfit || file.stays) return [];
-    const inPlace = kept + path.slice(gone.length);
-    const keep = group.members.findIndex((other, at) => other.path === inPlace && isSafe(group, place, at));
-    return keep < 0 || keep === place || group.members[keep].file.unfit ? [] : [{ group, place, keep }];
-  }));
-  return pair.copies[side];
+  return pair.same.map(([at, ...places]) => ({ group: every[at], place: places[side], keep: places[1 - side] }))
+    .filter(({ group, place, keep }) => !group.members[place].file.kept && canBeKept(group, keep) && termsOf(group, place, keep).at === 0);
 }
 
-const isSafe = (group, place, other) => KINDS.slice(0, 2).includes(sameness(group, place, other).kind);
-
-const groupsById = new Map(every.map((group) => [group.id, group]));
-
-const groupsOf = ({ numbers }) => numbers.map((id) => groupsById.get(id)).filter(Boolean);
-
-/** The two folders of a pair, and the groups that have to be looked at by themselves. */
-function pairParts(pair) {
-  const covered = new Set(copiesIn(pair, 0).map(({ group }) => group));
-  const others = groupsOf(pair).filter((group) => !covered.has(group));
+function sheetOfPair(pair) {
+  const side = removedSide(pair);
+  const folders = [pair.one, pair.two].map(([, files, bytes, mtime], at) => ({ files, bytes, mtime, name: at ? pair.other : pair.path, isFirst: !at }));
+  const [gone, kept] = [folders[side], folders[1 - side]];
+  const list = copiesIn(pair, side);
+  const open = undecided(list);
+  const bytes = sizeOf(open.map(({ group, place }) => group.members[place]));
+  const both = pair.sums[0] + pair.sums[1] + pair.sums[2];
   return [
-    make('p', { class: 'note' }, t('folderPair', ...pair.figures)),
-    make('ol', { class: 'members' }, [0, 1].map((side) => folderCard(pair, side))),
-    others.length ? make('p', {}, t('lookAlone', others.length)) : null,
-    make('ul', { class: 'alone' }, others.slice(0, MOST_NAMED).map((group) => make('li', {}, make('button', { type: 'button', onclick: () => goToGroup(group) }, pathOf(group.first))))),
+    make('h2', { tabindex: -1 }, t('folderTitle', wholePercent((pair.sums[0] || both) / Math.max(1, gone.files)), gone.name, kept.name)),
+    make('p', { class: 'lead' }, t('folderLead', pair.sums[0], gone.files, pair.unread, pair.newer)),
+    make('div', { class: 'cards' }, folderCard(pair, kept, true, both), folderCard(pair, gone, false, both)),
+    data.plan ? make('div', { class: 'acts' },
+      open.length ? button(t('removeBytes', open.length, size(bytes)), () => removePair(pair, open), 'main', 'a') : list.length ? make('p', { class: 'mark' }, icon('check'), t('inPlan', list.length)) : null,
+      pair.one[1] && copiesIn(pair, 1 - side).length ? button(t('otherWay'), () => turnPair(pair), 'quiet', 'o') : null) : null,
+    partOfSuggestion(open),
+    make('div', { class: 'halves' }, tableOfFolders(pair), remainingIn(pair, gone.name)),
   ];
 }
 
-function folderCard(pair, side) {
-  const copies = copiesIn(pair, side);
-  const [isGoing, isKept] = [side, 1 - side].map((each) => copiesIn(pair, each)).map((list) => list.length > 0 && list.every(({ group, place }) => goes(group, place)));
-  const bytes = sizeOf(copies.map(({ group, place }) => group.members[place]));
-  const path = side ? pair.other : pair.path;
-  const choices = [['keep', 'keepThis', isKept], ['drop', 'dropThis', isGoing]].map(([wish, label, isSo]) => make('button', {
-    type: 'button', class: wish, 'aria-pressed': String(isSo), 'aria-label': t(label, path || '.'), onclick: () => decidePair(pair, side, wish),
-  }, t(wish)));
-  return make('li', { class: isGoing ? 'member goes' : 'member', tabindex: -1, 'data-place': side },
-    data.plan ? make('div', { class: 'decide' }, copies.length ? choices : make('span', { class: 'note' }, t('untouchable'))) : null,
-    make('div', { class: 'file' }, make('span', { class: 'path' }, folderName(path)),
-      data.plan ? make('div', { class: 'facts' }, t('canGo', copies.length, size(bytes))) : null));
+/** That copies are among the suggested ones. */
+function partOfSuggestion(open) {
+  const count = open.filter(({ group, place }) => isSuggested(group, place)).length;
+  return count ? make('p', { class: 'note' }, t('partOf', count, suggestion().length)) : null;
 }
 
-/** Let all files of one folder go that have their copy at the same place in the other, or keep them. */
-function decidePair(pair, side, wish) {
-  const copies = copiesIn(pair, side);
-  if (!copies.length) return;
-  remember();
-  const isAll = isWhole(pair.figures) && copies.length === pair.figures[1];
-  for (const { group, place } of [...copies, ...copiesIn(pair, 1 - side)]) decisions.of.delete(placeKey(group, place));
-  if (wish === 'drop') {
-    for (const { group, place, keep } of copies) decisions.of.set(placeKey(group, place), { keep, why: isAll ? wholeWhy(pair, group, place, keep) : BY_HAND });
-  }
-  page.place = side;
-  changed();
+/** One folder with its bar: how much of it is in the other. */
+function folderCard(pair, { name, files, bytes, mtime, isFirst }, isKept, both) {
+  const counts = isFirst ? pair.sums : [...pair.sums.slice(0, 3), files - both];
+  return make('section', { class: isKept ? 'card keep' : 'card gone' },
+    make('p', { class: 'mark' }, icon(isKept ? 'check' : 'minus'), t(isKept ? 'keep' : 'removeHere')),
+    make('h3', {}, pathOf(name)), make('p', { class: 'note' }, dotted([t('files', files), bytes === null ? '' : size(bytes), mtime === null ? '' : t('lastChanged', dayOf(mtime))])),
+    barOf(isKept ? counts.slice(0, 3) : counts, files),
+    make('p', {}, make('b', {}, wholePercent((isKept ? both : counts[0] || both) / Math.max(1, files))), t('ofItIn', isKept ? (isFirst ? pair.other : pair.path) : (isFirst ? pair.other : pair.path)), isKept ? null : make('span', { class: 'note' }, t('andElse', ...counts.slice(1)))));
 }
 
-/** Why a file of a folder goes that goes whole: the words of `simdup clean`, by which it tells such folders. */
-function wholeWhy(pair, { members }, ...places) {
-  const [gone, kept] = places.map((place) => {
-    const { path, file } = members[place];
-    const folder = isInside(path, pair.path) ? pair.path : pair.other;
-    return file.shown.slice(0, file.shown.length - path.length + folder.length);
-  });
-  return `all of ${gone} is in ${kept} too`;
+function tableOfFolders({ rows, path }) {
+  const shown = [1, 2, 3, 4].filter((at) => at === 1 || rows.some((row) => row[at]));
+  const most = Math.max(...rows.map((row) => row[1] + row[2] + row[3] + row[4]), 1);
+  return make('section', {}, make('h3', {}, t('byFolder')), make('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': t('byFolder') }, make('table', {}, make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, path), make('td', { class: 'space' }),
+    shown.map((at) => make('th', { scope: 'col' }, sign(FOLDER_SORTS[at - 1]), t('sorts')[FOLDER_SORTS[at - 1]].toLowerCase())))),
+  make('tbody', {}, rows.map((row) => make('tr', {}, make('th', { scope: 'row' }, row[0] === null ? t('notListed') : pathOf(row[0] || t('here'))), make('td', {}, barOf(row.slice(1), most)),
+    shown.map((at) => make('td', {}, row[at] ? number(row[at]) : '–'))))))));
 }
 
-/** Show a group in the list of groups. */
-function goToGroup(group) {
-  showView('groups');
-  if (!page.shown.includes(group)) resetFilters();
-  go(group);
+/** The files of the first folder that remain, with what differs. */
+function remainingIn({ remaining, remains }, name) {
+  if (!remains) return null;
+  const list = make('ul', { class: 'lines' });
+  layOut(list, remaining, ([path, sort, at]) => make('li', {}, sign(FOLDER_SORTS[sort]), make('span', {}, at === null || !TABS.look.all().includes(every[at]) ? pathOf(path)
+    : make('button', { type: 'button', class: 'link', onclick: () => goTo('look', every[at]) }, pathOf(path)),
+  make('span', { class: 'note' }, at === null ? t('nowhereElse') : lineOf(every[at])))), (left, onclick) => make('li', {}, button(t('more', left), onclick, 'link')), 5);
+  return make('section', {}, make('h3', {}, t('remain', remains, name)), list);
+}
+
+function removePair(pair, open) {
+  removeCopies([0, 1].flatMap((side) => copiesIn(pair, side)), copiesIn(pair, removedSide(pair)));
+  say(t('removed', open.length), true);
+}
+
+/** Remove the copies from the other folder instead. */
+function turnPair(pair) {
+  pair.side = 1 - removedSide(pair);
+  drawGroup();
 }

@@ -1,85 +1,80 @@
 // A page of groups as a whole: its keys, and what happens first.
 
 Object.assign(page, {
-  view: 'groups',
-  // The rows of the list, the chosen one or null, the file of it at which the reader is, and the two compared.
-  shown: [],
-  chosen: null,
-  place: 0,
-  pair: [0, 1],
-  // On a phone: whether the pane is on the screen and not the list.
-  isInside: false,
-  // What is typed and chosen, and by the id of a group the place of its first member that fits.
-  wanted: null,
-  found: new Map(),
+  // The tab and the part of its list, and whether the export stands in place of the overview.
+  ...{ tab: 'overview', part: 'all', isExporting: false },
+  // The rows of the list, the chosen one or null, and the file of it at which the reader is.
+  ...{ shown: [], chosen: null, place: 0 },
+  // On a narrow screen, what it shows: 'list' or 'group'.
+  screen: 'list',
+  // What is searched for, and by the id of a group the place of its first member that fits.
+  ...{ words: [], found: new Map() },
 });
 
 /** Say everything in the present language. */
-function drawPage() {
-  drawShell(titleInWords());
-  drawSummary();
-  drawHistogram();
-  drawViews();
-  drawParts();
+function drawAll() {
+  drawShell();
   drawFilters();
-  drawRuling();
+  drawPlan();
   applyFilters();
+  drawTabs();
 }
 
-// What each key does, wherever the reader is outside a text field.
+// What keys do that press no button, wherever the reader is outside a text field.
 const KEYS = {
   j: () => stepRow(1),
   k: () => stepRow(-1),
   ArrowDown: () => stepFile(1),
   ArrowUp: () => stepFile(-1),
-  c: () => page.chosen?.members && compareHere(),
+  ' ': () => turnCircle(page.place),
   '.': () => stepChange(1),
   ',': () => stepChange(-1),
+  n: goToUndecided,
+  '/': () => byId('search').focus(),
+  '?': openHelp,
 };
 
-// Those that decide something, where something can be decided.
-const DECIDING = {
-  d: () => decideHere('drop'),
-  x: () => decideHere('keep'),
-  o: () => page.chosen?.members && isDecidable(page.chosen) && keepOnly(page.chosen, page.place),
-  i: () => page.chosen?.members && isDecidable(page.chosen) && toggleUnrelated(page.chosen),
-  n: goToUndecided,
-  u: undoStep,
-};
+/** Press the button on the screen that has this key; whether there is one. */
+function pressKey(key) {
+  const pressed = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].find((each) => each.checkVisibility() && !each.disabled);
+  pressed?.click();
+  return Boolean(pressed);
+}
 
 function onKey(event) {
   const { target, key } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
-  if (key === 'Escape') return leave(target);
-  if (target.matches('input') || (target.matches('select') && key.startsWith('Arrow'))) return undefined;
-  const act = key === '/' ? seek : key === '?' ? () => byId('helping').showModal() : byId('review').hidden ? null : (data.plan && DECIDING[key]) || KEYS[key];
-  if (!act) return undefined;
+  if (target.matches('input') && ['Enter', 'Escape'].includes(key)) return leaveSearch();
+  if (target.id === 'search' && key === 'ArrowDown') {
+    openFilters();
+    byId('filters').querySelector('label:not([hidden]) select').focus();
+  }
+  if (key === 'Escape') return goBack();
+  if (target.matches('input') || (target.matches('select') && (key.startsWith('Arrow') || key === ' '))) return;
+  // A button that Space presses does so; the row of a file has its circle instead.
+  if (key === ' ' && (target.matches('a, .text') || (target.matches('button') && !target.matches('.pick, .head')))) return;
+  const isArrow = key.startsWith('Arrow');
+  const tab = /^[1-9]$/.test(key) ? tabsHere()[key - 1] : null;
+  const isOfOverview = page.tab === 'overview';
+  const act = tab ? () => showTab(tab) : isOfOverview && !['n', '/', '?'].includes(key) ? null : KEYS[key];
+  if (isArrow && target.closest('.text, #overview, .wide, .pattern')) return;
+  if (!act && !(key.length === 1 && pressKey(key))) return;
   event.preventDefault();
-  return act();
+  act?.();
 }
 
-/** Go to the search. */
-function seek() {
-  if (byId('review').hidden) showView('groups');
-  if (page.isInside && !isWide()) backToList();
-  byId('search').focus();
-}
-
-/** Escape: from the search to the file where one was, from the comparison to its file, from a file to the list. */
-function leave(target) {
-  if (target.id === 'search' && target.value) {
-    target.value = '';
-    applyFilters();
-  } else if (target.closest('#queue')) (isWide() ? fileRow() : null)?.focus();
-  else if (target.closest('.comparison')) leaveComparison();
-  else if (target.closest('#pane')) backToList();
+/** From the search back to the list, where letters are keys again. */
+function leaveSearch() {
+  (currentRow() ?? (page.tab === 'overview' ? byId('overview').querySelector('h2') : byId('list').querySelector('button') ?? byId('files'))).focus();
+  byId('filters').hidden = byId('count').closest('p').hidden;
 }
 
 async function start() {
   if (data.plan) await readDecisions();
   listenToFilters();
-  listenToShell(drawPage);
+  listenToShell(drawAll);
   byId('more').querySelector('button').addEventListener('click', () => drawMore());
+  byId('back').addEventListener('click', goBack);
   document.addEventListener('keydown', onKey);
   new IntersectionObserver((seen) => {
     if (seen.some((each) => each.isIntersecting)) drawMore();
@@ -87,11 +82,8 @@ async function start() {
   // On paper there is nothing to scroll.
   window.addEventListener('beforeprint', () => drawMore(Infinity));
   listenToAddress();
-  if (data.plan) listenToDecisions();
   readAddress();
-  // Where nothing was found, the page begins with what was read.
-  if (!every.length && !location.hash) page.view = Object.keys(VIEWS).find((view) => view === 'about' || VIEWS[view]().length);
-  drawPage();
+  drawAll();
 }
 
 start();

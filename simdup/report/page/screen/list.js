@@ -1,102 +1,143 @@
-// The list of a view: a row for each group or pair of folders, laid out as far as it is scrolled.
+// The list of a tab: a row for each group, pair of folders or part, laid out as far as it is scrolled.
 
 const ROWS_AT_ONCE = 60;
 
 /** Lay out the list anew from its beginning, to the chosen row unless that is far. */
 function drawList() {
   byId('list').replaceChildren();
-  if (!page.shown.length && !page.weak) byId('list').append(make('li', { class: 'nothing' }, t(VIEWS[page.view]().length ? 'nothingFits' : 'nothing')));
+  if (page.tab === 'overview') return;
+  if (!page.shown.length) byId('list').append(make('li', { class: 'nothing' }, t(listed().length ? 'nothingFits' : 'nothing')));
   const at = page.shown.indexOf(page.chosen);
   drawMore(at < 10 * ROWS_AT_ONCE ? Math.max(ROWS_AT_ONCE, at + 1) : ROWS_AT_ONCE);
-  if (page.view !== 'folders' || !page.weak) return;
-  byId('list').append(wideButton('li', t('weakPairs', page.weak), () => {
-    page.isAllPairs = true;
-    applyFilters();
-  }));
 }
 
 /** Lay out the next rows; all that are left for `Infinity`. */
 function drawMore(count = ROWS_AT_ONCE) {
   const drawn = byId('list').querySelectorAll('.row').length;
-  const next = page.shown.slice(drawn, drawn + count);
-  byId('list').append(...next.flatMap((row, place) => [...sectionBefore(drawn + place), itemOf(row)]));
-  const left = page.shown.length - drawn - next.length;
-  byId('more').hidden = !left;
+  byId('list').append(...page.shown.slice(drawn, drawn + count).map(itemOf));
+  const left = page.shown.length - drawn - count;
+  byId('more').hidden = !(left > 0);
   byId('more').querySelector('button').textContent = t('more', left);
 }
 
-/** The heading of a row, if it is the first that can go safely, or the first that wants a look. */
-function sectionBefore(place) {
-  const name = sectionOf(page.shown[place]);
-  if (!name || (place && name === sectionOf(page.shown[place - 1]))) return [];
-  const rows = page.shown.filter((row) => sectionOf(row) === name);
-  const bytes = rows.reduce((sum, row) => sum + row.safe, 0);
-  return [make('li', { class: `section ${name}` }, make('h2', {}, t(name)),
-    make('span', { class: 'note' }, t('groupsInside', rows.length), name === 'safe' ? ` · ${amount(bytes)}` : ''))];
-}
+const rowId = (row) => `row-${row.id}`;
+const currentRow = () => (page.chosen && byId(rowId(page.chosen))?.querySelector('.head'));
 
-/** Which part of the list a row belongs to; '' where the list has no parts. */
-function sectionOf(row) {
-  if (page.view !== 'groups' || data.page === 'answers' || byId('order').value !== 'similar') return '';
-  return row.safe ? 'safe' : 'look';
-}
-
-const rowId = (row) => (row.members ? `group-${row.id}` : row.id);
-
+/** The row of a group, a pair of folders or a part. */
 function itemOf(row) {
-  const head = make('button', {
-    type: 'button', class: 'head', 'aria-current': row === page.chosen ? 'true' : null, onclick: () => open(row),
-  }, row.members ? cellsOfGroup(row) : cellsOfPair(row));
-  return make('li', { class: row.members ? 'row group' : 'row pair', id: rowId(row), 'data-level': row.level ?? null }, head);
+  const isChosen = row === page.chosen;
+  return make('li', { class: 'row', id: rowId(row) }, make('button', {
+    type: 'button', class: 'head', 'aria-current': isChosen ? 'true' : null, tabindex: isChosen ? 0 : -1, onclick: () => open(row),
+  }, row.members ? cellsOfGroup(row) : row.whole ? cellsOfPart(row) : cellsOfPair(row)));
 }
 
 function cellsOfGroup(group) {
-  const state = decidedInWords(group);
+  const state = data.plan ? stateInWords(group) : '';
+  const sort = page.tab === 'identical' ? 'identical' : page.tab === 'related' ? page.part : group.isSameWords ? 'words' : 'near';
+  const place = page.found.get(group.id) ?? 0;
+  const isFound = page.words.length && place > 0;
   return [
-    make('span', { class: 'title' }, namesOf(group)),
-    make('span', { class: 'alike' }, group.told ? likeness(group.told.least, group.told.exact, group.told.most) : ''),
-    make('span', { class: 'note facts' }, dotted([...factsOfGroup(group), bytesOfGroup(group, state)])),
-    make('span', { class: 'state' }, state),
+    state ? make('span', { class: 'sign done' }, icon('check')) : sign(sort),
+    make('span', { class: 'title' }, nameOf(group.title, page.words)),
+    make('span', { class: 'figure' }, state || figureOfGroup(group)),
+    state ? null : make('span', { class: 'line' }, isFound ? [t('found'), pathOf(group.members[place].path, page.words)] : lineInList(group)),
   ];
 }
 
-/** How many bytes can go safely, or else those of all files but the first; beside a decision only their number. */
-function bytesOfGroup({ safe, copies }, state) {
-  const bytes = safe || copies;
-  return bytes ? make('span', { class: 'bytes' }, safe && !state ? t('canGoSafely', amount(safe)) : amount(bytes)) : null;
+/** What stands at the end of a row: how many copies, or how much of the most similar file is in the kept one. */
+function figureOfGroup(group) {
+  if (page.tab === 'identical') return t('copies', group.identical.length);
+  if (page.tab === 'related' || page.tab === 'answers' || group.isSameWords) return group.members.length > 1 || data.page === 'files' ? t('files', group.members.length + group.more) : '';
+  return shareOf(group.members[group.best]);
 }
 
-/** Its kind and how many files it has. */
-function factsOfGroup(group) {
-  return [group.told ? make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]) : null, filesOf(group)];
+/** What a row says below its title. */
+function lineInList(group) {
+  if (group.beginning) return lit(group.beginning, 0, placesOf(group.beginning, page.words));
+  if (page.tab === 'identical') return group.first.folder || t('here');
+  if (page.part === 'forms') return data.forms[group.id] ? t('placesDiffer', data.forms[group.id].places) : '';
+  if (page.tab === 'related') return t('relatedLine', wholePercent(group.members[1]?.share ?? 0));
+  if (page.tab === 'answers') return group.members.length > 1 ? `${shareOf(group.members[1])} · ${group.members[1].name}` : t('noAnswer');
+  return lineOf(group);
 }
 
-/** The first member or the chain of versions, and the member that was searched for if that is another one. */
-function namesOf(group) {
-  const { words } = page.wanted;
-  const name = group.chain ? make('bdi', { class: 'path name' }, t('chain', ...group.chain)) : pathOf(group.first, words);
-  const found = page.found.get(group.id) ?? 0;
-  const begins = group.beginning ? make('bdi', { class: 'match beginning' }, ...lit(group.beginning, 0, placesOf(group.beginning, words))) : null;
-  if (!isNarrow(page.wanted) || (!found && !group.chain)) return [name, begins];
-  return [name, begins, make('span', { class: 'match' }, t('found'), pathOf(group.members[found], words))];
-}
-
-/** How many files it has, and how many of them are identical to another if its kind does not say so. */
-function filesOf({ kind, identical, members, more }) {
-  const files = t('files', members.length + more);
-  return identical && kind !== KINDS[0] ? t('ofThem', files, identical) : files;
-}
-
-/** What was decided about a group, in its row. */
-function decidedInWords(group) {
+/** What was decided about a group, as far as the present list asks; '' while something is left. */
+function stateInWords(group) {
   if (decisions.unrelated.has(group.id)) return t('unrelatedShort');
-  const count = group.members.filter((_, place) => goes(group, place)).length;
-  const isDone = isDecidable(group) && isDecided(group);
-  if (count) return (isDone ? '✓ ' : '') + t('going', count);
-  return isDone ? `✓ ${t('allStay')}` : '';
+  if (page.tab === 'related' || openIn(group).length) return '';
+  const removed = placesIn(group).filter((place) => goes(group, place)).length;
+  return removed ? t('removed', removed) : t('kept', placesIn(group).length);
+}
+
+function cellsOfPart(part) {
+  return [sign('parts'), make('span', { class: 'title' }, nameOf(part.title, page.words)), make('span', { class: 'figure' }, wholePercent(part.share)),
+    make('span', { class: 'line' }, t('partIn'), pathOf(part.whole, page.words))];
 }
 
 /** Lay out again the row of a group, if it is laid out. */
-function redraw(group) {
-  byId(rowId(group))?.replaceWith(itemOf(group));
+function redraw(row) {
+  const item = byId(rowId(row));
+  const hadFocus = item?.contains(document.activeElement);
+  item?.replaceWith(itemOf(row));
+  if (hadFocus) byId(rowId(row)).querySelector('.head').focus({ preventScroll: true });
+}
+
+/** Choose a row and the place of one of its files, and show both. */
+function choose(row, place = row ? firstPlaceOf(row) : 0) {
+  const before = page.chosen;
+  Object.assign(page, { chosen: row, place });
+  for (const each of new Set([before, row])) if (each) redraw(each);
+  if (row) byId(rowId(row))?.scrollIntoView({ block: 'nearest' });
+  placeView();
+  if (page.tab === 'overview') drawOverview();
+  else drawGroup();
+}
+
+/** Choose a row as a click or Enter does: on a narrow screen the group comes in place of the list. */
+function open(row) {
+  page.screen = 'group';
+  choose(row);
+  if (isWide()) currentRow()?.focus({ preventScroll: true });
+  else {
+    focusGroup();
+    // The list stays in the history, so that the way back leads there.
+    history.pushState(null, '', `#${filtersInWords()}`);
+  }
+  keepAddress();
+}
+
+/** Where the list is hidden: to the chosen file, or to the heading of the sheet. */
+const focusGroup = () => (byId('sheet').hidden ? fileRow() ?? byId('files') : byId('sheet').querySelector('h2') ?? byId('sheet')).focus({ preventScroll: true });
+
+/** Go to the row that is so many rows further in the list. */
+function stepRow(step) {
+  const row = page.shown[page.chosen ? page.shown.indexOf(page.chosen) + step : 0];
+  if (row) go(row);
+}
+
+/** Go to a row, and be at one of its files. */
+function go(row, place) {
+  const at = page.shown.indexOf(row);
+  const drawn = byId('list').querySelectorAll('.row').length;
+  if (at >= drawn) drawMore(at - drawn + ROWS_AT_ONCE);
+  page.screen = 'group';
+  choose(row, place);
+  if (isWide()) currentRow()?.focus({ preventScroll: true });
+  else focusGroup();
+  keepAddress();
+}
+
+/** Show a group in the list of a tab. */
+function goTo(tab, group, place) {
+  if (page.tab !== tab || !page.shown.includes(group)) showTab(tab);
+  if (!page.shown.includes(group)) resetFilters();
+  go(group, place);
+}
+
+/** Go to the next row in which something is undecided, wherever that is; at the end to the overview. */
+function goToUndecided() {
+  if (page.tab === 'overview') return pressKey('a');
+  const from = page.chosen ? page.shown.indexOf(page.chosen) + 1 : 0;
+  const next = [...page.shown.slice(from), ...page.shown.slice(0, from)].find((row) => openIn(row).length);
+  return next ? go(next) : showTab('overview');
 }

@@ -1,68 +1,83 @@
-// What every page has: its language and theme, and what stands around its content.
+// What every page has: its language and theme, and the frame around its content.
 
-// What the page was given, and before it the values of what its result does not have.
+// What the page was given, and before it the values that its result does not have.
 const data = {
-  ...{ complete: true, places: [], groups: [], patterns: [], moreGroups: 0, folders: [], codings: [], folderPairs: [] },
-  ...{ repeated: [[0, 0], [0, 0], [0, 0], [0, 0]], figures: null, siblings: 0, identityOnly: [], plan: null },
+  ...{ complete: true, places: [], groups: [], patterns: [], moreGroups: 0, folders: [], codings: [], folderPairs: [], figures: null },
+  ...{ siblings: 0, identityOnly: [], plan: null, differences: {}, forms: {}, parts: [], allParts: 0, unread: 0 },
   ...{ narrowed: null, recall: null, skips: {}, missing: {}, skipped: [], doubtful: [], doubts: 0 },
-  ...{ parts: [], allParts: 0, unread: 0 },
   ...JSON.parse(byId('data').textContent),
 };
-
-const THEMES = { auto: '◐', light: '○', dark: '●' };
 
 const page = { language: data.language ?? ofBrowser(), theme: 'auto', isKept: true };
 
 /** The first language of the reader's browser that the page speaks. */
 function ofBrowser() {
-  const spoken = navigator.languages.map((each) => each.slice(0, 2));
-  return spoken.find((each) => LANGUAGES.includes(each)) ?? 'en';
+  const spoken = navigator.languages.map((name) => name.slice(0, 2));
+  return spoken.find((name) => LANGUAGES.includes(name)) ?? 'en';
 }
 
-/** Say the title, and all that stands still, in the present language. */
-function drawShell(title) {
+/** Write the title: what the page is about, and on a phone which entry of the list is on the screen. */
+function drawTitle() {
+  const [name, about] = titleInWords();
+  const where = page.screen === 'group' && page.chosen ? make('b', { class: 'where' }, dotted([t('tabs')[page.tab], t('placeOf', page.shown.indexOf(page.chosen) + 1, page.shown.length)])) : null;
+  replace(byId('title'), where, make('bdi', {}, name), make('span', {}, dotted([about, data.day ? dayOf(data.day) : ''])));
+  document.title = `${name} · simdup`;
+}
+
+/** Write all words that stand in the markup, in the present language. */
+function drawShell() {
   document.documentElement.lang = page.language === 'zh' ? 'zh-Hans' : 'en';
-  byId('title').textContent = title;
-  document.title = `${title} · simdup`;
+  drawTitle();
   for (const element of document.querySelectorAll('[data-w]')) element.textContent = t(element.dataset.w);
   for (const element of document.querySelectorAll('[data-label]')) element.setAttribute('aria-label', t(element.dataset.label));
   for (const element of document.querySelectorAll('[data-hint]')) element.placeholder = t(element.dataset.hint);
   byId('language').textContent = t('other');
   byId('language').lang = page.language === 'zh' ? 'en' : 'zh-Hans';
   byId('language').setAttribute('aria-label', t('otherLabel'));
-  byId('theme').textContent = THEMES[page.theme];
+  replace(byId('theme'), icon(page.theme));
   for (const name of ['aria-label', 'title']) byId('theme').setAttribute(name, t('themes')[page.theme]);
-  drawHelp();
+  replace(byId('back'), icon('back'));
 }
 
-/** The keys, each with what it does, and who made the page. */
-function drawHelp() {
+/** The name of the place that was searched, and what kind of page this is. */
+function titleInWords() {
+  const names = data.places.map((place) => place.replace(/[\\/]+$/, '').split(/[\\/]/).pop() || place);
+  const name = names.length > 1 ? t('morePlaces', names[0], names.length - 1) : names[0] ?? (data.page === 'accuracy' ? t('title', data.table) : t('files', data.read));
+  return [name, t('pageName')];
+}
+
+/** The keys, each with what it does; the scan; and who made the page. */
+function openHelp() {
   const dialog = byId('helping');
   dialog.setAttribute('aria-label', t('help'));
-  dialog.replaceChildren(make('h2', {}, t('help')),
+  replace(dialog, make('h2', {}, t('help')),
     make('dl', { class: 'keys' }, t('keys').filter(([, , decides]) => data.plan || !decides).map(([keys, does]) => make('div', {},
       make('dt', {}, keys.split(' ').map((key) => make('kbd', {}, key))), make('dd', {}, does)))),
     data.plan ? make('p', { class: 'kept' }, t(page.isKept ? 'keptHere' : 'notKept')) : null,
+    typeof aboutScan === 'function' ? aboutScan() : null,
     make('p', { class: 'note' }, t('made', data.version)),
-    make('p', { class: 'acts' }, make('button', { type: 'button', onclick: () => dialog.close() }, t('close'))));
+    make('p', {}, button(t('close'), () => dialog.close())));
+  dialog.showModal();
 }
 
-/** Listen to the buttons for language and theme, and to the link to what matters. */
-function listenToShell(draw) {
+/** Listen to the buttons for language and theme, and to the link to the content. */
+function listenToShell(drawAll) {
   byId('language').addEventListener('click', () => {
     page.language = page.language === 'zh' ? 'en' : 'zh';
-    draw();
+    drawAll();
   });
   byId('theme').addEventListener('click', () => {
     page.theme = { auto: 'light', light: 'dark', dark: 'auto' }[page.theme];
     document.documentElement.dataset.theme = page.theme;
-    draw();
+    drawAll();
   });
-  byId('help').addEventListener('click', () => byId('helping').showModal());
+  byId('help').addEventListener('click', openHelp);
   const link = document.querySelector('.skip');
   link.addEventListener('click', (event) => {
-    // The address has the filters, so the link does not change it.
+    // The address keeps where the reader is, so the link does not change it.
     event.preventDefault();
-    document.querySelector(link.getAttribute('href')).focus();
+    const target = document.querySelector(link.getAttribute('href'));
+    if (target.checkVisibility()) (target.querySelector('[tabindex="0"]') ?? target).focus();
+    else focusOverview();
   });
 }

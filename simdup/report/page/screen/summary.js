@@ -1,29 +1,16 @@
-// What was found, how, and what was left out.
+// About the scan: what was found, how, and what was left out. The help shows it.
 
-/** Where and when the scan was, in words. */
-function titleInWords() {
-  const places = data.places.length > 2 ? [data.places[0], t('morePlaces', data.places.length - 1)] : data.places;
-  return t('title', places, data.read, data.day === null ? '' : dayOf(data.day));
-}
-
-function drawSummary() {
-  for (const place of document.querySelectorAll('.warnings')) place.replaceChildren(...warnings().map((text) => make('p', { class: 'warning' }, text)));
-  byId('nothing').textContent = every.length ? '' : t(data.complete ? 'nothing' : 'nothingYet');
-  byId('tiers').replaceChildren(...tiers());
-  byId('figures').replaceChildren(...figures());
-  byId('settings').replaceChildren(
-    make('h2', {}, t('settings')),
-    make('p', {}, settingsInWords().join(page.language === 'zh' ? '' : ' ')),
-    ...doubts(),
-    make('h2', {}, t('skippedTitle')),
-    ...skips(),
-  );
+/** All that is known about the scan, below the keys. */
+function aboutScan() {
+  return make('section', { id: 'about' },
+    make('h2', {}, t('summary')), make('dl', { id: 'figures' }, figures()),
+    make('h2', {}, t('settings')), make('p', { id: 'settings' }, settingsInWords().join(page.language === 'zh' ? '' : ' ')),
+    doubts(), make('h2', {}, t('skippedTitle')), skips());
 }
 
 function warnings() {
   return [
-    data.complete ? null : t('incomplete'),
-    data.page === 'files' && data.complete && every.length && !data.plan ? t('noPlan') : null,
+    data.complete || !every.length ? null : t('incomplete'),
     data.narrowed ? t('narrowed', ...data.narrowed) : null,
     ...Object.entries(data.missing).map(([command, count]) => t('missingExtra', count, command)),
     data.moreGroups ? t('moreGroups', data.moreGroups, size(data.largestPage)) : null,
@@ -31,24 +18,14 @@ function warnings() {
   ].filter((text) => text !== null);
 }
 
-/** What can go safely and what wants a look: how many files or groups of each kind, and their bytes. */
-function tiers() {
-  const [identical, text, words, near] = data.repeated.map((counts, place) => [KINDS[place], ...counts]);
-  const versions = every.filter((group) => group.chain).length;
-  const lists = { safe: [identical, text], look: [words, [VERSIONS, versions], near, [RELATED, related.length], ['parts', data.allParts], [SAME_PATTERN, patterns.length]] };
-  return Object.entries(lists).map(([name, list]) => [name, list.filter(([, count]) => count)]).filter(([, list]) => list.length).map(([name, list]) =>
-    make('p', { class: name }, make('b', {}, t(name)), ': ', list.map(([kind, count, bytes]) => `${t('kinds')[kind]} ${number(count)}${bytes ? t('bracketed', amount(bytes)) : ''}`).join(', ')));
-}
-
 function figures() {
   if (data.figures) return data.figures.map(([key, value, note, ...more]) => figure(key, number(value), note ? t(note, ...more) : ''));
-  const sum = (of) => groups.reduce((total, group) => total + of(group), 0);
+  const near = every.filter(({ kind }) => kind !== RELATED);
   const skipped = Object.values(data.skips).reduce((total, count) => total + count, 0);
   const rows = [
     [data.complete && data.known ? 'compared' : 'read', number(data.read), t('ofFound', data.found, size(data.bytes))],
-    ['groups', number(groups.length), t('inSeconds', data.seconds.toFixed(1), data.known)],
-    ['members', number(sum((group) => group.members.length)), ''],
-    ['copies', size(sum((group) => group.copies)), t('allButFirst')],
+    ['groups', number(near.length), t('inSeconds', data.seconds.toFixed(1), data.known)],
+    ['members', number(near.reduce((total, { members }) => total + members.length, 0)), ''],
     ['skipped', number(skipped), ''],
   ];
   return rows.map((row) => figure(...row));

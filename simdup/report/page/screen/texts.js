@@ -12,10 +12,10 @@ async function inflated(base64) {
   return new Response(stream).text();
 }
 
-/** The text of one member of a group: {text, cut, facts} or {reason}; facts say how it differs from the first member. */
+/** The text of one member of a group: {text, cut} or {reason}. */
 function textAt(texts, place) {
   if (texts === null) return { reason: data.texts ? t('noRoom') : t('withoutTexts') };
   const found = texts.found[place];
-  if (typeof found === 'number') return { text: texts.texts[found], cut: Boolean(texts.cut[found]), facts: texts.facts[found] };
+  if (typeof found === 'number') return { text: texts.texts[found], cut: Boolean(texts.cut[found]) };
   return { reason: found === null ? t('noRoom') : t('reasons')[found] ?? found };
 }

@@ -1,8 +1,7 @@
 // What the page of an evaluation says.
 
 sayOtherwise({
-  title: [(table, day) => `Accuracy of fingerprints on ${table ?? 'simdup’s own texts'}${day ? `, ${day}` : ''}`,
-    (table, day) => `指纹在${table ?? ' simdup 自带文本'}上的准确度${day ? `，${day}` : ''}`],
+  title: [(table) => `Accuracy of fingerprints on ${table ?? 'simdup’s own texts'}`, (table) => `指纹在${table ?? ' simdup 自带文本'}上的准确度`],
   skip: ['Skip to the slider', '跳到滑块'],
   summary: ['How to read this', '如何解读'],
   facts: [(texts, duplicates, others, only) => `${plural(texts, 'text')}; ${plural(duplicates, 'pair')} of duplicates, ${number(others)} of others${only ? `, ${number(only)} only reported` : ''}.`,
