@@ -119,31 +119,15 @@ _FIRST_CYRILLIC = "\u0400"
 # neighbours are suspicious if they share a bit.
 _ENCODED, _FROM_LATIN, _FROM_OTHER, _DROP, _BREAK = (1 << bit for bit in range(5))
 _LATER = 8
-_NEWLINE = ord("\n")
+_NEWLINE, _FIRST_LETTER = ord("\n"), ord("A")
 
-# UTF-8 of text that was encoded twice, and the first bytes of Greek and Cyrillic.
+# UTF-8 of text that was encoded twice; and a letter for each character of one script.
 _TWICE_BYTES = re.compile(rb"\xc3[\x82-\xb4](?:[\xc2\xc5\xc6\xcb]|\xe2[\x80\x82\x84])")
-_OTHER_BYTES = tuple(bytes((byte,)) for byte in range(0xCD, 0xD5))
-
-
-def suspects(texts: Sequence[str]) -> list[int]:
-    """The numbers of the texts that `mended` may change, ascending; it changes no other text."""
-    broken = [i for i, text in enumerate(texts) if text.isascii() and _may_be_broken(text)]
-    beyond = [i for i, text in enumerate(texts) if not text.isascii()]
-    codes, offsets = code_points([texts[i] for i in beyond])
-    places = np.searchsorted(offsets, _suspicious(codes), "right") - 1
-    return sorted(broken + [beyond[place] for place in np.unique(places).tolist()])
-
-
-def mended(text: str) -> Mended:
-    """A text as it is compared, and what was mended in it."""
-    repaired, twice = _encoded_once(text)
-    joined = _without_breaks(repaired)
-    if _POINT.search(joined):
-        joined = unicodedata.normalize("NFC", joined)
-    visible = _DROPPED.sub("", _NOT_JOINED.sub(" ", joined)).replace(_WASLA, "\u0627")
-    found, look_alikes = _in_one_script(visible)
-    return Mended(found, twice, look_alikes)
+_SHAPE = bytearray(b" " * 256)
+for _letter, _first in (b"L", rb"[A-Za-z\xc3-\xc9]"), (b"O", rb"[\xcd-\xd4]"):
+    for _found in re.finditer(_first, bytes(range(256))):
+        _SHAPE[_found.start()] = ord(_letter)
+_CONTINUING = bytes(range(0x80, 0xC0))
 
 
 def respelled(texts: Sequence[str]) -> list[str]:
@@ -154,17 +138,51 @@ def respelled(texts: Sequence[str]) -> list[str]:
     return own
 
 
+def suspects(texts: Sequence[str]) -> list[int]:
+    """The numbers of the texts that `mended` may change, ascending; it changes no other text."""
+    broken = [i for i, text in enumerate(texts) if text.isascii() and _may_be_broken(text)]
+    beyond = [i for i, text in enumerate(texts) if not text.isascii()]
+    codes, offsets = code_points([texts[i] for i in beyond])
+    places = np.searchsorted(offsets, _suspicious(codes), "right") - 1
+    return sorted(broken + [beyond[place] for place in {*places.tolist()}])
+
+
+def mended(text: str) -> Mended:
+    """A text as it is compared, and what was mended in it."""
+    is_twice = _TWICE_BYTES.search(text.encode("utf-8", "surrogatepass"))
+    text, twice = _encoded_once(text) if is_twice else (text, 0)
+    if "\n" in text:
+        text = _without_breaks(text)
+    if _POINT.search(text):
+        text = unicodedata.normalize("NFC", text)
+    text = _DROPPED.sub("", _NOT_JOINED.sub(" ", text)).replace(_WASLA, "\u0627")
+    if not _is_mixed(text.encode("utf-8", "surrogatepass")):
+        return Mended(text, twice)
+    text, look_alikes = _in_one_script(text)
+    return Mended(text, twice, look_alikes)
+
+
 def flaws(text: str, encoded: bytes) -> Mended:
-    """`mended` of a text, if its UTF-8 shows that it may have characters that are not its own."""
-    if text.isascii() or not (
-        _TWICE_BYTES.search(encoded) or any(byte in encoded for byte in _OTHER_BYTES)
-    ):
-        return Mended(text)
-    return mended(text) if suspects([text]) else Mended(text)
+    """`mended` of a text in UTF-8, if it may have characters that are not its own."""
+    may_have = not text.isascii() and (_TWICE_BYTES.search(encoded) or _is_mixed(encoded))
+    return mended(text) if may_have else Mended(text)
 
 
 def _may_be_broken(text: str) -> bool:
-    return any(end in text for end in _ASCII_BREAKS)
+    """Whether a letter and a hyphen of ASCII are before the end of a line."""
+    for ending in _ASCII_BREAKS:
+        at = text.find(ending)
+        while at >= 0:
+            if text[at - 1 : at].isalpha():
+                return True
+            at = text.find(ending, at + 1)
+    return False
+
+
+def _is_mixed(encoded: bytes) -> bool:
+    """Whether a Latin letter is beside one of Greek or Cyrillic."""
+    shape = encoded.translate(_SHAPE, _CONTINUING)
+    return b"LO" in shape or b"OL" in shape
 
 
 def _suspicious(codes: CodePoints) -> Indices:
