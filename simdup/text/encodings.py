@@ -26,7 +26,14 @@ import numpy as np
 from simdup.errors import BadValueError
 from simdup.text.east_asian import EVERYDAY, clear_encoding, likelier_encoding
 from simdup.text.escapes import iso_2022_jp, iso_2022_kr, utf_7, utf_16
-from simdup.text.scripts import are_words, in_one_script, is_big5, is_half_width_kana, is_thai
+from simdup.text.scripts import (
+    are_words,
+    in_one_script,
+    is_big5,
+    is_half_width_kana,
+    is_single,
+    is_thai,
+)
 from simdup.versions import version
 
 #: Raised with every change that gives the same bytes another encoding or text.
@@ -110,7 +117,7 @@ _CANDIDATES = (*_COMMON, *_WESTERN, *_LATIN, *_OTHERS)
 # bytes, so over windows-1252 the lead counts by the share of bytes beyond ASCII.
 _FEWEST_LATIN, _FEWEST_OTHERS = 2, 4
 _LEAST_LEAD, _LEAD_OF_EACH, _LEAD_OF_ALL = 0.003, 0.12, 0.6
-# So many bytes beyond ASCII rule out that a short text is of pairs of bytes.
+# With fewer bytes beyond ASCII, chardet's East Asian guess counts more than a rare alphabet.
 _FEWEST_PAIRED = 24
 
 # No sample has more bytes.
@@ -590,39 +597,43 @@ def _likeliest(sample: bytes) -> Encoding | None:
 
     Rare encodings have to be clearly likelier than the common ones.
     """
-    answers = _answers(sample)
+    answers = _answers(sample, _CANDIDATES)
     best = next((each for each in answers if _may_be_words(sample, each.name)), None)
+    if best is None or best.name in _COMMON:
+        return best
     known = [each for each in answers if each.name in _COMMON]
-    if best is None or best.name in _COMMON or not known:
-        return best
+    text = sample.decode(best.name, "replace")
+    if same := next((each for each in known if sample.decode(each.name, "replace") == text), None):
+        return same
     beyond = sample.translate(None, _ASCII)
-    if known[0].name in EVERYDAY and len(beyond) < _FEWEST_PAIRED:
-        return known[0]
-    common = next(
-        (each for each in known if each.name not in EVERYDAY and are_words(sample, each.name)), None
-    )
-    if common is None:
-        return best
     fewest = _FEWEST_OTHERS if best.name in _OTHERS else _FEWEST_LATIN
+    if len({*beyond}) < fewest or len(beyond) <= fewest:
+        common_ones = _answers(sample, _COMMON)
+        return next((each for each in common_ones if _may_be_words(sample, each.name)), best)
+    is_short = len(beyond) < _FEWEST_PAIRED and not is_single(sample)
+    if known and known[0].name in EVERYDAY and is_short:
+        return known[0]
+    alphabets = (each for each in known if each.name not in EVERYDAY)
+    common = next((each for each in alphabets if are_words(sample, each.name)), None)
     least = _LEAST_LEAD
-    if common.name == "cp1252":
+    if common and common.name == "cp1252":
         least = (_LEAD_OF_EACH * len(beyond) + _LEAD_OF_ALL) / len(sample)
-    are_many = len({*beyond}) >= fewest and len(beyond) > fewest
-    return best if best.confidence - common.confidence >= least and are_many else common
+    return common if common and best.confidence - common.confidence < least else best
 
 
 def _may_be_words(sample: bytes, codec: str) -> bool:
     return codec in EVERYDAY or are_words(sample, codec)
 
 
-def _answers(sample: bytes) -> list[Encoding]:
+def _answers(sample: bytes, candidates: tuple[str, ...]) -> list[Encoding]:
     """The candidates by chardet's confidence in them, by Python's names."""
     from chardet import detect_all  # noqa: PLC0415 slow to load, seldom needed
 
     answers = detect_all(
-        sample, ignore_threshold=True, include_encodings=_CANDIDATES, compat_names=False
+        sample, ignore_threshold=True, include_encodings=candidates, compat_names=False
     )
-    return [Encoding(each["encoding"], each["confidence"]) for each in answers if each["encoding"]]
+    named = ((each["encoding"], each["confidence"]) for each in answers)
+    return [Encoding(name, confidence) for name, confidence in named if name]
 
 
 def _reported(head: bytes, guess: Encoding) -> Encoding:

@@ -38,6 +38,8 @@ _ODD_SIGN = re.compile(
 )
 _MOST_ODD = 1 / 8
 _ACCENTED = re.compile(rb"[A-Za-z]?[\x80-\xff](?:[\x80-\xff]|[A-Za-z](?=[\x80-\xff]))*[A-Za-z]?")
+_FEWEST_RUNS = 4  # GB18030 has two in a rare character
+_RUN = re.compile(rb"[\x80-\xff]+")
 _BEYOND_ASCII = bytes(range(0x80, 0x100))
 
 # Random bytes in UTF-16 are letters of these; marks go with letters of all scripts.
@@ -81,6 +83,12 @@ def _is_of_pairs(sample: bytes) -> bool:
     """Whether an encoding of `_PAIRS` has all characters; one may be cut at the end."""
     decoders = (codecs.getincrementaldecoder(codec)("replace") for codec in _PAIRS)
     return any("\ufffd" not in decoder.decode(sample) for decoder in decoders)
+
+
+def is_single(sample: bytes) -> bool:
+    """Whether most bytes beyond ASCII stand alone between others, as accented letters do."""
+    lengths = list(map(len, _RUN.findall(sample)))
+    return len(lengths) >= _FEWEST_RUNS and 2 * lengths.count(1) > len(lengths)
 
 
 def are_words(sample: bytes, codec: str) -> bool:
