@@ -29,6 +29,7 @@ from simdup.text import noise as signs
 from simdup.text.chunking import chunks_of
 from simdup.text.encodings import Encoding, NotText, count_lost, decode, decode_chunks, detect
 from simdup.text.encodings import edition as edition_of_texts
+from simdup.text.spelling import flaws
 
 if TYPE_CHECKING:
     from simdup.extract.archives import Archive
@@ -181,9 +182,12 @@ def _text(
     encoded, of_bytes = text.encode("utf-8", "surrogatepass"), digest(data)
     of_text = of_bytes if encoded == data else digest(encoded)
     noise = noise or (signs.REDIRECTION if signs.is_redirection(data) else None)
+    flaw = flaws(text, encoded)
     doubt = signs.MANGLED if isinstance(text, Mangled) else None
-    doubt = signs.DAMAGED if signs.is_damaged(signs.damage(text), len(text)) else doubt
-    about = *encoding, count_lost(text), 0, of_bytes, of_text, b"", noise, None, doubt
+    doubt = signs.LOOK_ALIKE if flaw.look_alikes else doubt
+    doubt = signs.DAMAGED if signs.is_damaged(signs.damage(text) + flaw.twice, len(text)) else doubt
+    lost = count_lost(text) + flaw.twice
+    about = *encoding, lost, 0, of_bytes, of_text, b"", noise, None, doubt
     return Text(str(text), Document(source, *about, unread=unread_of(text)))
 
 
@@ -247,7 +251,7 @@ class StreamedText:
         self._encoding = readers.encoding or self._detected(readers.limits.whole_bytes)
         self._of_bytes, self._of_text = blake2b(digest_size=16), blake2b(digest_size=16)
         self._damaged = self._length = self._lost = 0
-        self._has_numbers = True
+        self._has_numbers, self._has_look_alikes = True, False
 
     def _detected(self, size: int) -> Encoding:
         """The encoding by the first `size` bytes. Raises SkipError."""
@@ -260,9 +264,12 @@ class StreamedText:
         """Yield the text in pieces. Raises SkipError."""
         chunks = _hashed(self._read(self._source, None), self._of_bytes)
         for text in decode_chunks(chunks, self._encoding):
-            self._of_text.update(text.encode("utf-8", "surrogatepass"))
-            self._lost += count_lost(text)
-            self._damaged += signs.damage(text)
+            encoded = text.encode("utf-8", "surrogatepass")
+            self._of_text.update(encoded)
+            flaw = flaws(text, encoded)
+            self._has_look_alikes = self._has_look_alikes or flaw.look_alikes > 0
+            self._lost += count_lost(text) + flaw.twice
+            self._damaged += signs.damage(text) + flaw.twice
             self._length += len(text)
             # The last piece is empty.
             self._has_numbers = self._has_numbers and (not text or signs.is_numbers(text))
@@ -271,7 +278,8 @@ class StreamedText:
     def document(self) -> Document:
         """Return the document, which has no features yet, once all pieces were taken."""
         noise = signs.NUMBERS if self._has_numbers and self._length else None
-        doubt = signs.DAMAGED if signs.is_damaged(self._damaged, self._length) else None
+        doubt = signs.LOOK_ALIKE if self._has_look_alikes else None
+        doubt = signs.DAMAGED if signs.is_damaged(self._damaged, self._length) else doubt
         digests = self._of_bytes.digest(), self._of_text.digest(), b""
         about = *self._encoding, self._lost, 0, *digests, noise, None, doubt
         return Document(self._source, *about)

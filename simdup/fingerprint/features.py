@@ -28,9 +28,10 @@ from simdup.fingerprint.tokens import (
     word_digests,
 )
 from simdup.recipe import MAX_FIELD_WEIGHT, FeatureKind, Recipe, WeightKind
-from simdup.text.chunking import batches, chunks_of, is_long, pieces
+from simdup.text.chunking import batches, chunks_of, is_long, pieces, windows
 from simdup.text.fields import separated
 from simdup.text.jieba_words import idf, keywords
+from simdup.text.spelling import respelled
 from simdup.text.unicode import code_points
 
 Weights = Indices | Floats
@@ -77,6 +78,7 @@ def features(texts: Sequence[str], recipe: Recipe, *, has_words: bool = True) ->
     """
     if recipe.fields:
         return _field_features(texts, recipe)
+    texts = _spelled(texts, recipe)
     is_keyword = recipe.features is FeatureKind.KEYWORDS
     found = None if is_keyword else tokens(texts, recipe)
     counted = _keyword_features(texts, recipe) if found is None else _counted(found, recipe)
@@ -84,6 +86,12 @@ def features(texts: Sequence[str], recipe: Recipe, *, has_words: bool = True) ->
         return counted
     words = word_digests(_words(texts, recipe, found)), sign_digests(*code_points(texts))
     return counted._replace(words=np.hstack(words))
+
+
+def _spelled(texts: Sequence[str], recipe: Recipe) -> Sequence[str]:
+    """The texts as they are compared; other programs define what words and keywords are."""
+    is_ours = recipe.features in {FeatureKind.SHINGLES, FeatureKind.WORDS}
+    return respelled(texts) if is_ours else texts
 
 
 def _words(texts: Sequence[str], recipe: Recipe, found: Tokens | None = None) -> Tokens:
@@ -104,7 +112,8 @@ def segments(chunks: Iterable[str], recipe: Recipe) -> Iterator[Features]:
         yield features(["".join(chunks)], recipe)
         return
     kept, digest, count = tokens([], recipe), np.zeros((1, 6), np.uint64), 0
-    for piece, signs in with_signs(pieces(chunks, recipe)):
+    spelled = chain.from_iterable(chunks_of(*_spelled([text], recipe)) for text in windows(chunks))
+    for piece, signs in with_signs(pieces(spelled, recipe)):
         found = tokens([piece], recipe)
         words = _words([piece], recipe, found)
         digest = digest + np.hstack((word_digests(words, count), signs))

@@ -18,6 +18,7 @@ from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import WORD_STEP, mix64
 from simdup.records import DIFFERENCES
 from simdup.text import signs
+from simdup.text.spelling import respelled
 from simdup.text.unicode import code_points
 
 
@@ -42,7 +43,7 @@ def sign_digests(codes: CodePoints, offsets: Indices, before: int = 0) -> Digest
 def first_signs(one: str, other: str) -> tuple[str, str]:
     """The signs of two texts with the same words at the first place where these differ, or ""."""
     found = list[dict[int, str]]()
-    for text in (one, other):
+    for text in respelled((one, other)):
         codes, offsets = code_points([text])
         at, letters, sequence, sign = _marks(codes, signs.sign_table(codes), offsets)
         here = defaultdict[int, str](str)

@@ -18,24 +18,26 @@ from simdup.compute.hashing import WORD_STEP, blake2b_hashes, mix64, span_hashes
 from simdup.recipe import FeatureKind, HashKind, Recipe
 from simdup.text import unicode
 from simdup.text.jieba_words import cutter, read_stop_words
+from simdup.text.spelling import respelled
 
 # Runs of Han are given to jieba in parts of at most this length: its memory grows with the run,
 # and no sentence is as long. Part of the recipe.
 LONGEST_HAN_RUN = 1 << 12
 
 
-#: Raised with every change of `word_digests` and of `signs.sign_digests`.
-WORDS_EDITION = 2
+#: Raised with every change of tokens, `word_digests` or `signs.sign_digests`.
+WORDS_EDITION = 3
 
 
-# How many further tokens a shingle takes in that has a token of a script with few characters: kana,
-# and the letters of Thai, Lao, Burmese and Khmer.
+# How many further tokens a shingle takes in that has a token of a script with few characters: kana
+# and syllables of Korean, and the letters of Thai, Lao, Burmese and Khmer.
 _KANA, _LETTERS = 1, 2
 _FEW: tuple[tuple[int, int, int], ...] = (
     (0x3041, 0x3100, _KANA),
     (0x0E01, 0x0F00, _LETTERS),
     (0x1000, 0x10A0, _LETTERS),
     (0x1780, 0x1800, _LETTERS),
+    (0xAC00, 0xD7A4, _KANA),
 )
 
 # Other characters that fold to these: kana in squares and circles, and half-width ones.
@@ -124,9 +126,13 @@ def sums_of(first: Hashes, second: Hashes, offsets: Indices) -> Digests:
 def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Indices, Indices]:
     """The tokens that shingles are made of, and where each begins and ends in the text.
 
-    Places are in characters; `fold_with_places` says where they are estimates.
+    Places are in characters. They are estimates where `fold_with_places` says so, and in a text
+    that is compared in another spelling.
     """
-    codes, places = unicode.fold_with_places(text, variants=recipe.fold_variants)
+    spelled = respelled([text])[0]
+    codes, places = unicode.fold_with_places(spelled, variants=recipe.fold_variants)
+    if spelled != text:
+        places = places * len(text) // len(spelled)
     starts, ends, _ = _token_spans(codes)
     ids = span_hashes(codes, starts, ends)
     found = Tokens(ids, np.array([0, len(ids)]), has_few=_has_few(codes))
@@ -136,7 +142,7 @@ def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Indices, Indices]:
 def tokens_and_numbers(texts: Sequence[str]) -> tuple[Tokens, Mask]:
     """The tokens that shingles are made of, and which of them begin with a digit; (tokens,)."""
     recipe = Recipe()
-    codes, documents = unicode.fold(texts, variants=recipe.fold_variants)
+    codes, documents = unicode.fold(respelled(texts), variants=recipe.fold_variants)
     starts, ends, _ = _token_spans(codes)
     offsets = np.searchsorted(starts, documents)
     found = Tokens(span_hashes(codes, starts, ends), offsets, has_few=_has_few(codes))

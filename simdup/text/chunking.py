@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from simdup.recipe import FeatureKind, Recipe
+from simdup.text.spelling import HYPHENS
 from simdup.text.unicode import code_points, tables
 
 Item = TypeVar("Item")
@@ -30,6 +31,9 @@ LONGEST_WORD = 1 << 18
 
 # A place to cut is searched from the end, in stretches of this many characters. Changes speed only.
 _WINDOW = 4096
+
+# More blanks than these after a hyphen at the end of a line are never looked through.
+_BLANKS = 64
 
 
 def is_long(text: str) -> bool:
@@ -63,6 +67,22 @@ def chunks_of(text: str) -> Iterator[str]:
     return (text[begin : begin + PIECE] for begin in range(0, len(text), PIECE))
 
 
+def windows(chunks: Iterable[str]) -> Iterator[str]:
+    """Cut a text at ends of lines, in the same places however it comes in chunks.
+
+    A window has at most LONGEST_WORD characters. No hyphen stands where it ends, unless a line is
+    longer than that.
+    """
+    carry = ""
+    for chunk in chunks:
+        carry += chunk
+        while len(carry) > LONGEST_WORD:
+            cut = _last_line_end(carry[:LONGEST_WORD]) or LONGEST_WORD
+            yield carry[:cut]
+            carry = carry[cut:]
+    yield carry
+
+
 def pieces(chunks: Iterable[str], recipe: Recipe) -> Iterator[str]:
     """Cut a text into pieces, but never within a token, a run of Han or a composed character."""
     carry = ""
@@ -77,6 +97,14 @@ def pieces(chunks: Iterable[str], recipe: Recipe) -> Iterator[str]:
             yield carry[:cut]
             carry = carry[cut:]
     yield carry
+
+
+def _last_line_end(text: str) -> int:
+    """The last place behind a line that ends without a hyphen; 0 if there is none."""
+    end = text.rfind("\n")
+    while end >= 0 and text[max(end - _BLANKS, 0) : end].rstrip().endswith(tuple(HYPHENS)):
+        end = text.rfind("\n", 0, end)
+    return end + 1
 
 
 def _last_break(text: str, recipe: Recipe) -> int:

@@ -26,11 +26,18 @@ import numpy as np
 from simdup.errors import BadValueError
 from simdup.text.east_asian import EVERYDAY, clear_encoding, likelier_encoding
 from simdup.text.escapes import iso_2022_jp, iso_2022_kr, utf_7, utf_16
-from simdup.text.scripts import in_one_script, is_half_width_kana, is_thai
+from simdup.text.scripts import (
+    are_words,
+    in_one_script,
+    is_big5,
+    is_half_width_kana,
+    is_single,
+    is_thai,
+)
 from simdup.versions import version
 
 #: Raised with every change that gives the same bytes another encoding or text.
-EDITION = 6
+EDITION = 7
 
 LOST = "\ufffd"  # Unicode's character in place of an unreadable one
 _BOM = "\ufeff"
@@ -94,18 +101,27 @@ _KOREAN = b"\x1b$)C"
 # Not for files: escapes that can spell lone surrogates, and host names.
 _REFUSED = {"unicode-escape", "raw-unicode-escape", "idna", "punycode"}
 
-# The candidates chardet chooses from, by Python's names. Choosing from all of its 80 takes 4
-# times as long and gives the same answers on GBK and Big5, at every length from 20 bytes.
+# The candidates chardet chooses from, by Python's names: common ones, more of Western Europe, more
+# Latin ones, and others.
 _COMMON = (*EVERYDAY, "cp1252", "cp1251", "koi8-r")
-# More candidates for samples longer than `_SHORT`: with them chardet takes 100 letters of
-# French for Polish 1 time in 6, but gets 370 of its own 424 test files right instead of 239.
-_RARE = (
-    *("cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp866", "cp874"),
-    *("iso8859-2", "iso8859-5", "iso8859-7", "mac-cyrillic"),
+_WESTERN = ("cp850", "cp437", "mac-roman")
+_LATIN = ("cp1250", "iso8859-2", "cp852", "iso8859-16", "cp1254")
+_OTHERS = (
+    *("cp1253", "cp1255", "cp1256", "cp1257", "cp1258", "cp855", "cp866", "cp874", "koi8-u"),
+    *("iso8859-5", "iso8859-6", "iso8859-7", "mac-cyrillic"),
 )
+_CANDIDATES = (*_COMMON, *_WESTERN, *_LATIN, *_OTHERS)
 
-# Bytes: samples of up to `_SHORT` have the common candidates alone; none is longer than `_LONG`.
-_SHORT, _LONG = 1 << 10, 1 << 16
+# A rare encoding needs at least this many different characters beyond ASCII, one more in all, and a
+# lead in chardet's confidence over the likeliest common one. Western languages share most of their
+# bytes, so over windows-1252 the lead counts by the share of bytes beyond ASCII.
+_FEWEST_LATIN, _FEWEST_OTHERS = 2, 4
+_LEAST_LEAD, _LEAD_OF_EACH, _LEAD_OF_ALL = 0.003, 0.12, 0.6
+# With fewer bytes beyond ASCII, chardet's East Asian guess counts more than a rare alphabet.
+_FEWEST_PAIRED = 24
+
+# No sample has more bytes.
+_LONG = 1 << 16
 # The confidence of an encoding where chardet has no answer; its weak guesses have less.
 _UNSURE = 0.1
 # The confidence where the order of the bytes is a script's own.
@@ -148,6 +164,7 @@ _MOST_LOST = 0.05
 # Signs beyond ASCII in a single-byte text: random bytes have 13 to 37 %, texts 4 % at most.
 _MOST_SIGNS = 0.10
 
+_ASCII = bytes(range(0x80))
 _CONTROL_CHARACTERS = re.compile(f"[{re.escape(_CONTROLS.decode())}]")
 
 
@@ -226,7 +243,7 @@ def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
         _as_declared(head)
         or _as_damaged_utf8(head, sample)
         or _as_east_asian(head, sample)
-        or _as_kana_or_thai(sample)
+        or _by_script(sample)
         or _by_statistics(head, sample)
         or NotText("no known encoding")
     )
@@ -511,10 +528,15 @@ def _as_east_asian(head: bytes, sample: bytes) -> Encoding | None:
     return _reported(head, Encoding(*found)) if found else None
 
 
-def _as_kana_or_thai(sample: bytes) -> Encoding | None:
-    """Shift_JIS if it has half-width kana alone, or Thai on Windows, which has all of TIS-620."""
+def _by_script(sample: bytes) -> Encoding | None:
+    """Shift_JIS if it has half-width kana alone, Big5 if its pairs are no others, or Thai.
+
+    Thai is read as on Windows, which has all of TIS-620.
+    """
     if is_half_width_kana(sample):
         return Encoding("shift_jis", _SURE)
+    if is_big5(sample):
+        return Encoding("big5", _SURE)
     return Encoding("cp874", _SURE) if is_thai(sample) else None
 
 
@@ -561,7 +583,7 @@ def _by_statistics(head: bytes, sample: bytes) -> Encoding | None:
     chardet tells alphabets apart well and East Asian encodings less well. So unless its guess is
     an alphabet, everyday East Asian characters decide once more, however few they are.
     """
-    guess = _chardet(sample, _COMMON if len(sample) <= _SHORT else _COMMON + _RARE)
+    guess = _likeliest(sample)
     if guess and _is_alphabet(sample, guess.name):
         return _reported(head, guess)
     name = likelier_encoding(sample, guess.name if guess else None)
@@ -570,13 +592,48 @@ def _by_statistics(head: bytes, sample: bytes) -> Encoding | None:
     return _reported(head, Encoding(name, guess.confidence if guess else _UNSURE))
 
 
-def _chardet(sample: bytes, candidates: tuple[str, ...]) -> Encoding | None:
-    """The candidate that chardet chooses, by Python's name; None if it has no answer."""
-    from chardet import detect as chardet_detect  # noqa: PLC0415 slow to load, seldom needed
+def _likeliest(sample: bytes) -> Encoding | None:
+    """The likeliest candidate in which letters make words, by Python's name; None if none is.
 
-    answer = chardet_detect(sample, include_encodings=candidates, compat_names=False)
-    name = answer["encoding"]
-    return Encoding(name, answer["confidence"]) if name else None
+    Rare encodings have to be clearly likelier than the common ones.
+    """
+    answers = _answers(sample, _CANDIDATES)
+    best = next((each for each in answers if _may_be_words(sample, each.name)), None)
+    if best is None or best.name in _COMMON:
+        return best
+    known = [each for each in answers if each.name in _COMMON]
+    text = sample.decode(best.name, "replace")
+    if same := next((each for each in known if sample.decode(each.name, "replace") == text), None):
+        return same
+    beyond = sample.translate(None, _ASCII)
+    fewest = _FEWEST_OTHERS if best.name in _OTHERS else _FEWEST_LATIN
+    if len({*beyond}) < fewest or len(beyond) <= fewest:
+        common_ones = _answers(sample, _COMMON)
+        return next((each for each in common_ones if _may_be_words(sample, each.name)), best)
+    is_short = len(beyond) < _FEWEST_PAIRED and not is_single(sample)
+    if known and known[0].name in EVERYDAY and is_short:
+        return known[0]
+    alphabets = (each for each in known if each.name not in EVERYDAY)
+    common = next((each for each in alphabets if are_words(sample, each.name)), None)
+    least = _LEAST_LEAD
+    if common and common.name == "cp1252":
+        least = (_LEAD_OF_EACH * len(beyond) + _LEAD_OF_ALL) / len(sample)
+    return common if common and best.confidence - common.confidence < least else best
+
+
+def _may_be_words(sample: bytes, codec: str) -> bool:
+    return codec in EVERYDAY or are_words(sample, codec)
+
+
+def _answers(sample: bytes, candidates: tuple[str, ...]) -> list[Encoding]:
+    """The candidates by chardet's confidence in them, by Python's names."""
+    from chardet import detect_all  # noqa: PLC0415 slow to load, seldom needed
+
+    answers = detect_all(
+        sample, ignore_threshold=True, include_encodings=candidates, compat_names=False
+    )
+    named = ((each["encoding"], each["confidence"]) for each in answers)
+    return [Encoding(name, confidence) for name, confidence in named if name]
 
 
 def _reported(head: bytes, guess: Encoding) -> Encoding:

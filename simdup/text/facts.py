@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 from simdup.fields import printable
 from simdup.text.chunking import PIECE, chunks_of
+from simdup.text.spelling import respelled
 
 # Facts of a text are compared if they take no more memory than this, with _OVERHEAD for each and
 # _REFERENCE wherever it is written.
@@ -104,7 +105,7 @@ class Facts:
         self._note(rest)
 
     def _note(self, text: str) -> None:
-        for found in () if self.are_too_many else _found(normalize("NFKC", text)):
+        for found in () if self.are_too_many else _found(normalize("NFKC", *respelled([text]))):
             key = _key(found)
             if key not in self.written:
                 self.written[key] = found.group().strip()

@@ -18,10 +18,12 @@ from simdup.text.encodings import LOST, named
 NUMBERS, REDIRECTION = "numeric file", "redirection"
 
 #: Raised whenever `is_numbers` or `is_redirection` may answer differently for the same file.
-EDITION = 3
+EDITION = 4
 
 #: Why a text is doubtful: the values of `records.Document.doubt`, which a store keeps.
-DOUBTS = DAMAGED, MANGLED, JUNK = "damaged characters", "mangled characters", "data after its end"
+DOUBTS = DAMAGED, MANGLED, JUNK, LOOK_ALIKE = (
+    *("damaged characters", "mangled characters", "data after its end", "look-alike letters"),
+)
 
 #: A text is doubtful if at least one character in ONE_IN is damaged.
 ONE_IN = 20

@@ -33,13 +33,14 @@ KIND_SHIFT = 24
 #: Holds every character that jieba's dictionary and model know; other Han is SINGLE.
 HAN_RANGE = (0x4E00, 0x9FD5)
 
-# Characters that are tokens by themselves: Han outside HAN_RANGE, kana, and the
-# scripts of South-East Asia that write no spaces (Thai, Lao, Burmese, Khmer).
+# Characters that are tokens by themselves: Han outside HAN_RANGE, kana, syllables of Korean, where
+# spaces are often optional, and the scripts of South-East Asia that write none (Thai, Lao, Burmese,
+# Khmer).
 SINGLE_RANGES = (
     *((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x2E80, 0x2FDF), (0x3005, 0x3007)),
     *((0x3021, 0x3029), (0x3031, 0x3035), (0x3038, 0x30FF), (0x31F0, 0x31FF), (0x3400, 0x4DBF)),
-    *((0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF), (0x16FF0, 0x16FFF)),
-    *((0x1AFF0, 0x1B16F), (0x20000, 0x3FFFF)),
+    *((0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xAC00, 0xD7A3), (0xF900, 0xFAFF)),
+    *((0x16FF0, 0x16FFF), (0x1AFF0, 0x1B16F), (0x20000, 0x3FFFF)),
 )
 
 # Planes with assigned characters other than private ones.

@@ -12,8 +12,9 @@ import pytest
 from simdup.extract.cleanup import Extracted
 from simdup.extract.readers import Identified, Readers
 from simdup.files.scan import scan
+from simdup.records import Kind
 from simdup.settings import FORMATS, Limits, Settings
-from simdup.text.noise import DAMAGED, MANGLED, damage, is_damaged, is_mangled
+from simdup.text.noise import DAMAGED, LOOK_ALIKE, MANGLED, damage, is_damaged, is_mangled
 
 CHINESE = next(text for name, text in makers.ORIGINALS.items() if name.startswith("zh"))
 ENGLISH = next(text for name, text in makers.ORIGINALS.items() if name.startswith("en"))
@@ -187,3 +188,39 @@ def test_doubtful_files_are_no_space_to_be_freed(run, write, english):
         write(f"in/{name}.txt", english.replace(" ", " \ufffd"))
 
     assert b"can go" not in run("scan", "in").err
+
+
+def test_a_text_with_look_alike_letters_has_the_same_words_and_is_doubtful(write, english):
+    write("in/good.txt", english)
+    write("in/mixed.txt", english.replace("o", "о").replace("а", "a"))
+
+    result = scan("in")
+
+    assert doubts(result) == {"mixed.txt": LOOK_ALIKE}
+    good, mixed = result.groups[0].members
+    assert mixed.kind is Kind.SAME_WORDS
+    assert good.document.path.endswith("good.txt")
+
+
+def test_a_copy_that_was_encoded_twice_has_the_same_words_and_is_not_kept(write):
+    text = "Le marché de l'été a fermé près du café où l'élève rêvait déjà de Noël. " * 3
+    write("in/twice, longer.txt", text.encode().decode("cp1252"))
+    write("in/z/good.txt", text)
+
+    (group,) = scan("in").groups
+
+    good, twice = group.members
+    assert twice.kind is Kind.SAME_WORDS
+    assert good.document.path.endswith("good.txt")
+    assert good.document.damaged == 0
+    assert twice.document.damaged == sum(c > "\x7f" for c in text)
+    assert twice.document.doubt == DAMAGED
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_streamed_text_has_the_same_doubt(write, english, streamed):
+    limits = Limits(whole_bytes=100) if streamed else Limits()
+    write("in/mixed.txt", english.replace("o", "о"))
+    write("in/copy.txt", english.replace("o", "о"))
+
+    assert {*doubts(scan("in", Settings(limits=limits))).values()} == {LOOK_ALIKE}

@@ -20,6 +20,7 @@ from simdup.fingerprint.tokens import Tokens, shingled
 from simdup.recipe import Recipe
 from simdup.text import chunking as pieces
 from simdup.text.jieba_words import cutter, idf
+from simdup.text.spelling import mended
 from simdup.text.unicode import HAN, MARK, SINGLE, WORD, code_points, representatives, tables
 
 TEXT = difficult_texts()
@@ -37,7 +38,7 @@ def kind_of(character):
 def tokens_of(text, *, variants=True):
     """The tokens by the rule, a character at a time."""
     tokens, under = [], None
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", mended(text).text).casefold()
     for c in folded.translate(representatives()) if variants else folded:
         kind = kind_of(c)
         if kind == MARK and under is not None:

@@ -667,7 +667,7 @@ def test_confidence_is_that_of_chardet_also_where_everyday_characters_decide():
 
 def test_everyday_characters_decide_alone_where_chardet_has_no_answer(monkeypatch):
     no_answer = {"encoding": None, "confidence": 0.0, "language": None}
-    monkeypatch.setattr("chardet.detect", lambda *_, **__: no_answer)
+    monkeypatch.setattr("chardet.detect_all", lambda *_, **__: [no_answer])
 
     assert detect("的".encode("big5")) == Encoding("big5", 0.1)
     assert detect("，".encode("big5")[:1]) == NotText("no known encoding")
@@ -675,15 +675,51 @@ def test_everyday_characters_decide_alone_where_chardet_has_no_answer(monkeypatc
 
 def test_signs_alone_are_text_in_an_east_asian_encoding_and_in_no_other(monkeypatch):
     for codec, expected in (("gb18030", "gb18030"), ("cp1252", None)):
-        monkeypatch.setattr(encodings, "_chardet", lambda *_, codec=codec: Encoding(codec, 0.3))
+        monkeypatch.setattr(encodings, "_answers", lambda *_, codec=codec: [Encoding(codec, 0.3)])
 
         found = detect("＞".encode("gbk"))
 
         assert found == (Encoding(expected, 0.3) if expected else NotText("no known encoding"))
 
 
-def test_rarer_encodings_are_looked_for_in_longer_texts():
-    assert read((GREEK * 20).encode("cp1253")) == GREEK * 20
+RARE = [
+    ("cp1253", "Η συμφωνία αντικαθιστά κάθε προηγούμενη πράξη και ισχύει από αύριο."),
+    ("iso8859-7", "Η συμφωνία αντικαθιστά κάθε προηγούμενη πράξη και ισχύει από αύριο."),
+    ("koi8-u", "Угода набирає чинності завтра, її підписали всі їхні представники."),
+    ("cp866", "Договор вступает в силу завтра, его подписали все участники собрания."),
+    ("cp855", "Договор вступает в силу завтра, его подписали все участники собрания."),
+    ("iso8859-5", "Договор вступает в силу завтра, его подписали все участники собрания."),
+    ("cp850", "Der Vertrag über die Häuser tritt übermorgen für alle Schlösser in Kraft."),
+    ("cp437", "Après l'été, la société a été créée à côté de l'école où il était né."),
+    ("mac-roman", "Après l'été, la société a été créée à côté de l'école où il était né."),
+    ("cp852", "Żaden wójt nie mógł sięgnąć głębiej niż źródło, które ledwie płynęło."),
+    ("cp1250", "Příliš žluťoučký kůň úpěl ďábelské ódy a všichni ho přes řeku slyšeli."),
+    ("cp1257", "Žmonės ąžuolų šešėlyje kalbėjosi apie žiemą, ėjo į mišką, grįžo vėlų vakarą."),
+    ("iso8859-16", "Umowa wchodzi w życie jutro: „żaden wójt nie mógł sięgnąć głębiej”, rzekł."),
+    ("iso8859-6", "تدخل الاتفاقية حيز التنفيذ غدا بعد أن وقع عليها جميع المشاركين"),
+    ("cp1254", "Anlaşma yarın yürürlüğe giriyor, bütün katılımcılar öğleden sonra imzaladı."),
+    (
+        "cp1258",
+        "Ho\u0323 đa\u0303 đê\u0301n tha\u0300nh phô\u0301 va\u0300o buô\u0309i sa\u0301ng.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("codec", "text"), RARE)
+def test_rare_encodings_are_found_in_one_line(codec, text):
+    assert read(text.encode(codec)) == text
+
+
+@pytest.mark.parametrize("words", ["圖書館 學校", "火車站", "電腦 再見 文化"])
+def test_few_chinese_words_in_big5_in_an_english_text_are_read(words):
+    text = f"Our guide wrote {words} on the board, and we went home."
+
+    assert detect(text.encode("big5")).name == "big5"
+    assert read(text.encode("big5")) == text
+
+
+def test_a_language_with_two_accented_letters_is_windows_1252():
+    assert detect("Shqipëria është e bukur, më thanë".encode("cp1252")).name == "windows-1252"
 
 
 def test_two_accented_letters_without_a_plain_one_are_windows_1252():

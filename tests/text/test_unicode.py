@@ -66,9 +66,9 @@ def test_code_points_have_a_newline_after_every_text():
 @pytest.mark.parametrize(
     ("characters", "kind"),
     [
-        ("aé9ßдא한", unicode.WORD),
+        ("aé9ßдאㅎ", unicode.WORD),
         ("中国一鿕", unicode.HAN),
-        ("あア㐀𠮷〇กကក々", unicode.SINGLE),
+        ("あア㐀𠮷〇กကក々한", unicode.SINGLE),
         ("\u0301\u0e31\ufe0f", unicode.MARK),
         (" \n_-'。，😀\u200b\ufeff€", unicode.SEPARATOR),
     ],
