@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from simdup.extract import cleanup
 from simdup.extract import html as html_text
-from simdup.extract.sniff import mails
+from simdup.extract.sniff import EMLX, mails
 from simdup.text.encodings import LOST, Encoding, declared_or_likely, decode, encoding_named
 
 # Lines that begin a part: each costs time in proportion to its depth. Real mails have up to 60.
@@ -61,25 +61,40 @@ _Shown: TypeAlias = "list[tuple[Message, str]]"
 
 
 class _Raw(Compat32):
-    """Headers keep their bytes beyond ASCII, as surrogates; a transfer encoding is one word."""
+    """Headers keep their bytes beyond ASCII, as surrogates; a transfer encoding is one word.
+
+    The headers of a part are unfolded, which may have a boundary or a name on two lines.
+    """
 
     def header_fetch_parse(self, name: str, value: str) -> str:
+        if not name.lower().startswith("content-"):
+            return value
         is_word = name.lower() == "content-transfer-encoding"
         found = _TRANSFER.match(value) if is_word else None
-        return found[1] if found else value
+        return found[1] if found else value.replace("\r", "").replace("\n", "")
 
 
 def eml(data: bytes) -> str:
     """The subject of a mail and its body. Raises NotReadable."""
+    data, properties = _without_envelope(data)
     if data.count(b"\n--") > MOST_PARTS and data.count(b"boundary=") > MOST_PARTS // 10:
         raise cleanup.NotReadable(f"more than {MOST_PARTS:,} parts")
     try:
         message = BytesParser(policy=_Raw()).parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
         pieces = _subject_and_body(message)
         text = "\n".join(piece for _, piece in pieces)
-        return cleanup.with_unread(cleanup.unless_empty(text), _others(message, pieces))
+        others = [*_others(message, pieces), *properties]
+        return cleanup.with_unread(cleanup.unless_empty(text), others)
     except _TROUBLE as error:
         raise cleanup.NotReadable(f"damaged mail: {error}") from None
+
+
+def _without_envelope(data: bytes) -> tuple[bytes, list[tuple[str, bytes]]]:
+    """A mail as it was sent, and what Apple Mail adds: its length before, properties after it."""
+    if not (length := EMLX.match(data)):
+        return data, []
+    begin, end = length.end(), length.end() + int(length[1])
+    return data[begin:end], [("metadata", data[end:])]
 
 
 def mbox(data: bytes) -> str:

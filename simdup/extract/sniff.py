@@ -30,6 +30,7 @@ _ENDINGS = {f".{each}": each for each in FORMATS} | {
     ".ott": "odt",
     ".ots": "ods",
     ".otp": "odp",
+    ".emlx": "eml",
 }
 
 #: How a zip file begins, and a compound file, as old Office files are.
@@ -78,6 +79,8 @@ _LONG = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MBOX = re.compile(rb"From [^\n]*\n")
+#: How Apple Mail begins a mail: with its length in bytes.
+EMLX = re.compile(rb"(\d{1,12}) *\r?\n(?=[!-9;-~]+:)")
 
 # A line of a mailbox that begins a mail says who sent it and when (RFC 4155), and any header
 # follows. Some programs write less, even "From " alone: then a header that mails have follows. A
@@ -184,7 +187,7 @@ def _ascii(head: bytes) -> str:
 
 def _is_mail(head: bytes, named: str | None) -> bool:
     """Whether the file begins with the header lines of a mail."""
-    begin = found.end() if (found := _MBOX.match(head)) else 0
+    begin = found.end() if (found := _MBOX.match(head) or EMLX.match(head)) else 0
     is_cut = len(head) >= HEAD
     headers = _HEADERS.match(head + b"x:\n" if is_cut else head, begin)
     if headers is None:

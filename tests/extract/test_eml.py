@@ -47,6 +47,30 @@ def test_what_a_mail_shows(source, expected):
             eml(source)
 
 
+@pytest.mark.parametrize("end", [b"", b"<plist><key>flags</key></plist>\n"])
+@pytest.mark.parametrize("count", [b"%d\n", b"%-10d\r\n"])
+def test_a_mail_that_apple_mail_keeps_is_the_mail(count, end):
+    mail = makers.eml("four o'clock", "Tea")
+
+    data = count % len(mail) + mail + end
+
+    assert format_of(data, "a.emlx") == "eml"
+    assert eml(data) == eml(mail)
+
+
+def test_a_text_that_begins_with_a_number_is_no_mail():
+    assert format_of(b"12\nFrom: Ada\n\nmore", "a.txt") is None
+    assert format_of(b"12\nFrom: Ada\n\nmore", "a.emlx") == "eml"
+
+
+@pytest.mark.parametrize("fold", ["\n ", "\r\n\t"])
+def test_a_boundary_may_be_folded(fold):
+    head = f'Content-Type: multipart/mixed;{fold}boundary="one{fold}two"'
+    edge = "one" + fold.strip("\r\n") + "two"
+
+    assert eml(f"{head}\n\n--{edge}\n\nbody\n--{edge}--\n".encode()) == "body"
+
+
 PLAIN, HTML = "Content-Type: text/plain\n\n", "Content-Type: text/html\n\n<p>"
 ATTACHED = "Content-Disposition: attachment; filename=a.txt\n"
 

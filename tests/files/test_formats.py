@@ -224,7 +224,7 @@ def test_a_reader_that_hangs_crashes_or_eats_costs_its_file_alone(
     found = report("in", code=3)
 
     assert {each["path"]: (each["reason"], each["detail"]) for each in found["skipped"]} == {
-        "in/a.epub": ("unreadable", "takes more than 1 seconds of processor time to read"),
+        "in/a.epub": ("no text extracted", "takes more than 1 seconds of processor time to read"),
         "in/a.odt": ("unreadable", "its reader crashed or ran out of memory"),
         "in/a.ods": ("unreadable", "takes too much memory to read"),
         "in/b.ods": ("unreadable", "takes too much memory to read"),
