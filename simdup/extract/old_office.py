@@ -263,7 +263,7 @@ def _shown(text: str) -> str:
 
 
 def _under_reading(code: str) -> str:
-    r"""The characters that a field without a result sets under their reading: EQ \o\ad(reading,x)."""
+    r"""The characters that a field of only code sets under their reading: EQ \o\ad(reading,x)."""
     is_reading = code.lstrip(" ").startswith("EQ ") and r"\o\a" in code and code.endswith(")")
     return code[:-1].rpartition(",")[2] if is_reading else ""
 

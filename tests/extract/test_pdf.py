@@ -7,7 +7,7 @@ import re
 import makers
 import pytest
 
-from simdup.extract.cleanup import NotReadable
+from simdup.extract.cleanup import NotReadable, unread_of
 
 text = pytest.importorskip("simdup.extract.pdf", reason="needs the extra 'docs'").text
 
@@ -69,6 +69,70 @@ def test_headers_of_left_and_right_pages():
     pages = [["Left" if number % 2 else "Right", *lines] for number, lines in enumerate(BODY)]
 
     assert words(text(makers.pdf(pages))) == plain(BODY)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"header": "Lease of Mr Smith"}, {"header": "Lease of Mrs Jones"}),
+        ({"footer": "Draft {}"}, {"footer": "Signed {}"}),
+        ({"header": "Total: 4,700"}, {}),
+    ],
+)
+def test_running_lines_are_content_that_is_not_read(one, other):
+    (words, headers), (same, others) = (
+        (str(found), [each for each in unread_of(found) if each.kind == "headers and footers"])
+        for found in (text(makers.pdf(BODY, **lines)) for lines in (one, other))
+    )
+
+    assert words == same
+    assert headers != others
+
+
+def test_page_numbers_are_the_same_running_lines_on_any_number_of_pages():
+    counts = [
+        [
+            each
+            for each in unread_of(text(makers.pdf(pages, "Lease", "- {} -")))
+            if "head" in each.kind
+        ]
+        for pages in (BODY, BODY[:3])
+    ]
+
+    assert counts[0] == counts[1] != []
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [[f"A label for the seedlings. Box {number}"] for number in (1, 2, 3)],
+        [["The same ticket for everybody"]] * 4,
+        [[f"Results of the whole society, part {page}", "Tea"[:page]] for page in range(1, 8)],
+    ],
+)
+def test_pages_that_are_nearly_alike_keep_their_text(pages):
+    (top,) = {lines[0][:9] for lines in pages}
+
+    assert str(text(makers.pdf(pages))).count(top) == len(pages)
+
+
+def test_links_and_pictures_that_change_places_are_other_content():
+    from PIL import Image
+
+    def draw(names, shades):
+        def on(canvas):
+            canvas.drawString(40, 300, "Approve or reject")
+            for at, name, shade in zip((50, 90), names, shades, strict=True):
+                canvas.linkURL(f"https://example.org/{name}", (at, 40, at + 20, 60))
+                canvas.drawInlineImage(Image.new("L", (4, 6), shade), at, 100, 20, 20)
+
+        return {each.kind: each for each in unread_of(text(makers.drawn(on, invariant=True)))}
+
+    first = draw(("yes", "no"), (10, 200))
+
+    assert first == draw(("yes", "no"), (10, 200))
+    assert first["links"] != draw(("no", "yes"), (10, 200))["links"]
+    assert first["pictures"] != draw(("yes", "no"), (200, 10))["pictures"]
 
 
 def test_lines_in_the_middle_of_pages_stay_however_often_they_come():
@@ -254,17 +318,17 @@ def refused(data):
 
 def test_no_text():
     assert refused(makers.pdf([[], []])) == "no text on its pages"
-    assert (
-        refused(makers.pdf([[], [], []], "Scanned by SomeScanner", "{}")) == "no text on its pages"
-    )
 
 
-def test_a_scanned_page_without_text():
+@pytest.mark.parametrize("line", ["", "Scanned by SomeScanner"])
+def test_a_scanned_page_without_text(line):
     from PIL import Image
 
     def draw(canvas):
+        canvas.drawString(40, 570, line)
         canvas.drawInlineImage(Image.new("L", (40, 60), 100), 0, 0, 400, 600)
         canvas.showPage()
+        canvas.drawString(40, 570, line)
         canvas.drawInlineImage(Image.new("L", (40, 60), 200), 0, 0, 400, 600)
 
     assert refused(makers.drawn(draw)) == "no text on its pages"
