@@ -41,6 +41,12 @@ def zipped(members, first=None, method=zipfile.ZIP_DEFLATED):
     return out.getvalue()
 
 
+def changed_zip(data, name, content):
+    """A zip file with other contents of one member."""
+    with zipfile.ZipFile(BytesIO(data)) as package:
+        return zipped({each: package.read(each) for each in package.namelist()} | {name: content})
+
+
 def tar(members):
     """A tar file of members with these names; a value may be a TarInfo instead of a text."""
     import tarfile
@@ -128,7 +134,7 @@ def odf_of(body, kind="text", **members):
     """An OpenDocument file by hand: the XML within office:body."""
     content = (
         '<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d"'
-        f' xmlns:svg="s" xmlns:dc="dc" xmlns:form="f"><office:body>{body}</office:body></office:document-content>'
+        f' xmlns:svg="s" xmlns:dc="dc" xmlns:form="f" xmlns:style="y" xmlns:xlink="x"><office:body>{body}</office:body></office:document-content>'
     )
     first = f"application/vnd.oasis.opendocument.{kind}"
     return zipped({"content.xml": content, **members}, first)

@@ -13,12 +13,14 @@ from urllib.parse import unquote
 from simdup.extract import eml, rtf
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, others_of, unless_empty, with_unread
+from simdup.extract.places import Places
 from simdup.extract.readers import kind
 from simdup.extract.sniff import TEXTS
 from simdup.extract.text_formats import by_word, tables
 from simdup.extract.zip_xml import Package, elements, inside
 
 _MANIFEST, _CIPHERED = "META-INF/manifest.xml", "META-INF/encryption.xml"
+_BODY = "content.xml"
 _CONTAINER = "META-INF/container.xml"
 _CHAPTER_ENDINGS = (".xhtml", ".html", ".htm")
 
@@ -26,6 +28,7 @@ _TAG = re.compile(r"<[!?/A-Za-z]")
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 # Readers of the documents in a document, by format; None: plain text.
 _Readers = dict[str | None, Callable[[bytes], str]]
+_PICTURES = "pictures"
 _LONGEST_INDEX = 9  # digits; more do not count shared strings
 
 
@@ -40,7 +43,6 @@ def docx(data: bytes, readers: _Readers | None = None) -> str:
     names = [main, *_related(package, main, "footnotes"), *_related(package, main, "endnotes")]
     flow = _Flow(_WORD, cache(lambda name: _chunk(package, name, readers or _CHUNKS)))
     for name in names:
-        flow.targets = _targets(package, name)
         flow.parse(package, name)
     drawn = _flow(package, _drawn(package, main), _DRAWING)
     return _document(package, f"{flow}\n{drawn}", [*flow.others, *drawn.others])
@@ -101,7 +103,7 @@ def odt(data: bytes) -> str:
     if "encrypted-package" in package or elements(package, _MANIFEST, "encryption-data"):
         raise NotReadable("encrypted")
     flow = _Document(_OPEN_DOCUMENT)
-    flow.parse(package, "content.xml")
+    flow.parse(package, _BODY)
     return _document(package, str(flow), flow.others)
 
 
@@ -176,6 +178,10 @@ _OPEN_DOCUMENT = Vocabulary(
 # Right within these elements a title is a field; elsewhere it describes a drawing.
 _LINES = ("p", "h", "span", "a", "ruby-base", "meta", "meta-field")
 _CAPTION, _DESCRIPTION = ("title", "desc"), "svg:desc"
+# Elements that styles may mark, properties of styles that do, and what may be repeated.
+_STYLED = ("p", "h", "span", "a", "table")
+_MEANT = ("line-through-style", "line-through-type", "position")
+_REPEATED = ("columns", "rows")
 # The controls of forms, and among them those whose value is shown: others have one for programs.
 _VALUED = (
     *("text", "textarea", "formatted-text", "combobox", "number", "date", "time"),
@@ -185,13 +191,17 @@ _CONTROLS = (*_VALUED, "checkbox", "radio", "option", "fixed-text", "button", "f
 
 
 # Elements whose attributes are content, and attributes that are content, in any format.
-_ATTRIBUTES = tables("office")
+_ATTRIBUTES, _ELEMENTS = tables("office"), "elements of "
+_MARKS, _STRUCTURE = _ATTRIBUTES.pop("marks"), frozenset(_ATTRIBUTES.pop("structure of formulas"))
 _FIELDS = {
-    word: kind
-    for kind in ("form fields", "symbols")
-    for word in _ATTRIBUTES.pop(f"elements of {kind}")
+    word: title.removeprefix(_ELEMENTS)
+    for title in [each for each in _ATTRIBUTES if each.startswith(_ELEMENTS)]
+    for word in _ATTRIBUTES.pop(title)
 }
 _KINDS = by_word(_ATTRIBUTES)
+# The attributes that refer to pictures and links, and values by which words have no mark.
+_REFERENCES = ("id", "embed", "link", "href")
+_OFF = ("0", "false", "off", "none", "baseline", "noStrike")
 
 # The values of cells and the strings they refer to.
 _SHEET = Vocabulary({}, shown=("v", "t"))
@@ -208,14 +218,13 @@ def _flow(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> _Fl
 
 def _document(package: Package, text: str, others: Sequence[tuple[str, bytes]]) -> str:
     """The tidied text of a package, with all that was not read."""
-    links = (
-        ("links", each["Target"].encode())
-        for name in package
-        if name.endswith(".rels")
-        for each in elements(package, name, "Relationship")
-        if each.get("TargetMode") == "External" and "Target" in each
-    )
-    return with_unread(unless_empty(text), [*package.unread(), *links, *others])
+    of_parts = [
+        (kind, f"{identifier} {_content(package, kind, target)}")
+        for part in package
+        if not package.is_read(part)
+        for identifier, (kind, target) in _placed(package, part).items()
+    ]
+    return with_unread(unless_empty(text), [*package.unread(), *of_parts, *others])
 
 
 class _Flow:
@@ -223,11 +232,12 @@ class _Flow:
 
     def __init__(self, vocabulary: Vocabulary, chunk: Callable[[str], str] | None = None) -> None:
         """`chunk` is the text of another member that an altChunk takes in."""
-        self.main, self.aside = TextBuilder(), TextBuilder()
-        self.targets: dict[str | None, str] = {}
+        self.main, self.aside, self.places = TextBuilder(), TextBuilder(), Places()
+        self._package: Package
+        self._targets: dict[str | None, str] = {}
+        self._placed: dict[str | None, tuple[str, str]] = {}
         self._vocabulary, self._chunk = vocabulary, chunk
         self._open = Counter(shown=0, hidden=0, aside=0, skipped=0)
-        self.others = list[tuple[str, bytes]]()
         self.unseen = "hidden text"
         """The kind of the characters that are not shown."""
 
@@ -235,23 +245,34 @@ class _Flow:
         """The running text, and after it the asides."""
         return f"{self.main}\n{self.aside}"
 
+    @property
+    def others(self) -> Sequence[tuple[str, bytes]]:
+        """All content that is not part of the text."""
+        return self.places.noted()
+
     def parse(self, package: Package, name: str) -> None:
         """Add the text of a member. Raises NotReadable."""
+        self._package, self._placed = package, _placed(package, name)
+        self._targets = _targets(package, name)
         package.parse(name, self.start, self.characters, self.end)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Enter an element."""
         self._enter(name, 1)
+        self.places.begin(name, self._times(attributes))
         if name == "altChunk" and self._chunk:
-            chunk = self._chunk(self.targets.get(_identifier(attributes), ""))
+            chunk = self._chunk(self._targets.get(_identifier(attributes), ""))
             self._add(f"{chunk}\n")
-            self.others += others_of(chunk)
+            self.places.others += others_of(chunk)
+        if not self._open["hidden"]:
+            self._mark(name, attributes)
         self._note_attributes(name, attributes)
 
     def end(self, name: str) -> None:
         """Add the element's gap, and leave the element."""
         if name in self._vocabulary.gaps:
             self._add(self._vocabulary.gaps[name])
+        self.places.end(name)
         self._enter(name, -1)
 
     def characters(self, data: str) -> None:
@@ -261,21 +282,44 @@ class _Flow:
         elif not self._open["skipped"] and not data.isspace():
             self.note(self.unseen, data)
 
+    def _mark(self, name: str, attributes: dict[str, str]) -> None:
+        """Note how an element changes the meaning of words, as by striking them out."""
+        if name in _MARKS:
+            value = next((v for key, v in attributes.items() if key.endswith(":val")), "true")
+            self.places.mark("" if value in _OFF else f"{name} {value}".removesuffix(" true"))
+        elif name == "rPr":
+            marks = (f"{key} {attributes.get(key, '0')}" for key in ("strike", "baseline"))
+            self.places.mark(" ".join(each for each in marks if each.split()[1] not in _OFF))
+
     def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
+        if kind := _FIELDS.get(name):
+            contents = ((key, self._placed.get(value)) for key, value in attributes.items())
+            self.note(kind, " ".join(f"{placed or attributes[key]}" for key, placed in contents))
+            return
+        if name in _STRUCTURE:
+            self.note("formulas", name)
         for key, value in attributes.items():
-            kind = _FIELDS.get(name) or _KINDS.get(key.rpartition(":")[2])
+            local = key.rpartition(":")[2]
+            kind = _KINDS.get(key) or _KINDS.get(local)
+            if value in self._placed and local in _REFERENCES:
+                kind, target = self._placed[value]
+                self.note(kind, _content(self._package, kind, target))
             # An anchor or a member of the package is no link.
-            if kind and (kind != "links" or ":" in value):
+            elif kind and (kind != "links" or ":" in value):
                 self.note(kind, value)
 
     def note(self, kind: str, content: str) -> None:
-        """Note content that is not shown."""
-        self.others.append((kind, content.encode("utf-8", "surrogatepass")))
+        """Note content that is not shown, with its place."""
+        self.places.note(kind, content)
 
     def taken(self) -> str:
         """Return the running text so far, and begin anew."""
         text, self.main = str(self.main), TextBuilder()
         return text
+
+    def _times(self, attributes: dict[str, str]) -> int:  # noqa: ARG002  (of spreadsheets alone)
+        """How many times an element stands there in a row."""
+        return 1
 
     def _enter(self, name: str, step: int) -> None:
         if part := self._vocabulary.parts.get(name):
@@ -284,6 +328,7 @@ class _Flow:
     def _add(self, piece: str) -> None:
         if not self._open["hidden"] and not self._open["skipped"]:
             (self.aside if self._open["aside"] else self.main).add(piece)
+            self.places.passed(piece)
 
 
 class _Document(_Flow):
@@ -292,6 +337,7 @@ class _Document(_Flow):
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__(vocabulary)
         self._path: list[str] = []
+        self._marks, self._style = dict[str, str](), ""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Enter an element."""
@@ -304,6 +350,21 @@ class _Document(_Flow):
         """Leave an element."""
         super().end(self._path.pop())
 
+    def _mark(self, name: str, attributes: dict[str, str]) -> None:
+        """Note which styles change the meaning of words, and where these words are."""
+        if name == "style":
+            self._style = attributes.get("style:name", "")
+        elif name.endswith("-properties"):
+            self._marks[self._style] = _meaning(attributes)
+        elif name in _STYLED:
+            named = (attributes.get(f"{each}:style-name", "") for each in ("text", "table"))
+            self.places.mark(self._marks.get("".join(named), ""))
+
+    def _times(self, attributes: dict[str, str]) -> int:
+        """How many times a row or cell of a spreadsheet stands there in a row."""
+        times = (attributes.get(f"table:number-{each}-repeated", "") for each in _REPEATED)
+        return next((int(each) for each in times if each.isdecimal() and len(each) < 9), 1)
+
     def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
         """Add the value of a form's control, and note all others."""
         shown = _control(name, attributes) if name in _CONTROLS else ""
@@ -312,6 +373,13 @@ class _Document(_Flow):
             key: key.startswith("form:") and each in shown for key, each in attributes.items()
         }
         super()._note_attributes(name, {k: v for k, v in attributes.items() if not is_shown[k]})
+
+
+def _meaning(attributes: dict[str, str]) -> str:
+    """How a style changes the meaning of words: it strikes, raises, lowers or hides them."""
+    marks = [attributes.get(f"style:text-{each}", "none") for each in _MEANT]
+    hidden = {"none", "false"} & {attributes.get("text:display"), attributes.get("table:display")}
+    return " ".join([*(each for each in marks if not each.startswith(("none", "0%"))), *hidden])
 
 
 def _control(name: str, attributes: dict[str, str]) -> str:
@@ -390,12 +458,38 @@ class _Cells(_Flow):
         return self._strings[index] if index < len(self._strings) else ""
 
 
-def _relations(package: Package, part: str) -> list[tuple[str | None, str, str]]:
-    """The relationships of a part of an Office file: identifier, kind, and a member's name."""
+def _related_elements(package: Package, part: str) -> list[dict[str, str]]:
+    """The relationships of a part of an Office file."""
     folder, name = posixpath.split(part)
-    member = posixpath.join(folder, "_rels", f"{name}.rels")
-    found = elements(package, member, "Relationship")
+    return elements(package, posixpath.join(folder, "_rels", f"{name}.rels"), "Relationship")
+
+
+def _relations(package: Package, part: str) -> list[tuple[str | None, str, str]]:
+    """The relationships of a part: identifier, kind, and a member's name."""
+    found = _related_elements(package, part)
     return [(e.get("Id"), e.get("Type", ""), inside(part, e.get("Target", ""))) for e in found]
+
+
+def _placed(package: Package, part: str) -> dict[str | None, tuple[str, str]]:
+    """The links and pictures that a part refers to, with addresses and members.
+
+    Office files refer by identifiers, OpenDocument files by names of members.
+    """
+    found = dict[str | None, tuple[str, str]]()
+    if part == _BODY:
+        found |= {name: (_PICTURES, name) for name in package if package.kind(name) == _PICTURES}
+    for each in _related_elements(package, part):
+        target = each.get("Target", "")
+        if each.get("TargetMode") == "External":
+            found[each.get("Id")] = "links", target
+        elif package.kind(name := inside(part, target)) == _PICTURES and name in package:
+            found[each.get("Id")] = _PICTURES, name
+    return found
+
+
+def _content(package: Package, kind: str, target: str) -> str:
+    """What tells a link or a picture from another one."""
+    return package.counted(target) if kind == _PICTURES else target
 
 
 def _related(package: Package, part: str, kind: str) -> list[str]:

@@ -274,7 +274,7 @@ def msg(data: bytes) -> str:
     properties = file.read("__properties_version1.0")[32:]
     pages = dict(struct.iter_unpack("<I4xI4x", properties[: len(properties) // 16 * 16]))
     label = f"cp{pages.get(_BODY_PAGE) or pages.get(_PAGE)}"
-    body, read, unseen = _property(file, "1000", label), ["0037", "1000"], list[tuple[str, str]]()
+    body, read, unseen = _property(file, "1000", label), ["0037", "1000"], list[tuple[str, bytes]]()
     if not body.strip():
         html = file.read(f"{_PROPERTY}10130102")
         markup = html_text.decoded(html) if html else _property(file, "1013", label)

@@ -121,6 +121,20 @@ class Package:
             self._read.add(info.header_offset)
         return found
 
+    def kind(self, name: str) -> str:
+        """The kind of content in a member of this name."""
+        return kind_of(name, _TABLES)
+
+    def is_read(self, name: str) -> bool:
+        """Whether a member counts as read."""
+        return self._folded[name.lower()].header_offset in self._read
+
+    def counted(self, name: str) -> str:
+        """What tells the bytes of a member, which is then no longer `unread`."""
+        info = self._folded[name.lower()]
+        self._read.add(info.header_offset)
+        return f"{info.CRC} {info.file_size}"
+
     def unread(self) -> Iterator[tuple[str, bytes]]:
         """The kind of each member that was not read and is no layout, and what tells its bytes."""
         for name, info in self._members.items():
