@@ -200,8 +200,8 @@ def xlsx(text):
     return saved(book.save)
 
 
-def xlsx_of(cells, shared=""):
-    """A workbook by hand: the XML of its rows, and of the strings that cells refer to."""
+def xlsx_of(cells, shared="", styles=""):
+    """A workbook by hand: the XML of its rows, of the strings that cells refer to, and of styles."""
     rows = "".join(f"<row>{row}</row>" for row in cells)
     relations = {
         0: ("worksheet", "/xl/worksheets/a.xml"),
@@ -213,6 +213,8 @@ def xlsx_of(cells, shared=""):
         "sharedStrings.xml": f"<sst>{shared}</sst>",
         "worksheets/a.xml": f"<worksheet><sheetData>{rows}</sheetData></worksheet>",
     }
+    if styles:
+        relations[2], members["styles.xml"] = ("styles", "styles.xml"), styles
     return office("xl/workbook.xml", relations, members)
 
 

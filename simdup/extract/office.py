@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from urllib.parse import unquote
 
 from simdup.extract import eml, rtf
@@ -15,9 +15,11 @@ from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, others_of, unless_empty, with_unread
 from simdup.extract.places import Places
 from simdup.extract.readers import kind
+from simdup.extract.sheets import FORMATS, Sheets, place_of
 from simdup.extract.sniff import TEXTS
 from simdup.extract.text_formats import by_word, tables
-from simdup.extract.zip_xml import Package, elements, inside
+from simdup.extract.workbooks import binary_sheets
+from simdup.extract.zip_xml import Package, elements, inside, nothing
 
 _MANIFEST, _CIPHERED = "META-INF/manifest.xml", "META-INF/encryption.xml"
 _BODY = "content.xml"
@@ -88,13 +90,47 @@ def pptx(data: bytes) -> str:
 def xlsx(data: bytes) -> str:
     """The cells of a workbook: a line for a row, in the order of its sheets."""
     package = Package(data)
-    shared = _SharedStrings()
-    for name in _related(package, _main_part(package), "sharedStrings"):
+    main, shared = _main_part(package), _SharedStrings()
+    if main.lower().endswith(".bin"):
+        return _xlsb(package, main)
+    for name in _related(package, main, "sharedStrings"):
         shared.parse(package, name)
-    cells = _Cells(shared.strings)
+    dates = [each.get("date1904", "") for each in elements(package, main, "workbookPr")]
+    sheets = Sheets(_codes(package, main), is_1904=not {"1", "true"}.isdisjoint(dates))
+    cells = _Cells(shared.strings, sheets)
     for name in _listed(package, "sheet"):
         cells.parse(package, name)
-    return _document(package, str(cells.text), [*shared.others, *cells.others])
+        sheets.end()
+    return _document(package, str(sheets.text), [*shared.others, *cells.others, *sheets.others])
+
+
+def _xlsb(package: Package, main: str) -> str:
+    """The cells of a workbook in Excel's binary format, whose parts all count as not read."""
+    read, targets = partial(package.read, is_text=False), _targets(package, main)
+    names = [
+        main,
+        *(n for kind in ("styles", "sharedStrings") for n in _related(package, main, kind)),
+    ]
+    sheets = binary_sheets([*map(read, names)], lambda identifier: read(targets[identifier]))
+    return _document(package, str(sheets.text), sheets.others)
+
+
+def _codes(package: Package, main: str) -> list[str]:
+    """The number formats of the styles of cells; damaged ones are none."""
+    codes, styles = {f"{number}": code for number, code in FORMATS.items()}, list[str]()
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        if name == "numFmt":
+            codes[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
+        elif name == "cellXfs":  # after formats of other uses
+            styles.clear()
+        elif name == "xf":
+            styles.append(attributes.get("numFmtId", ""))
+
+    with suppress(NotReadable):
+        for name in _related(package, main, "styles"):
+            package.parse(name, start, nothing, nothing, is_text=False)
+    return [codes.get(each, "") for each in styles]
 
 
 def odt(data: bytes) -> str:
@@ -205,6 +241,7 @@ _OFF = ("0", "false", "off", "none", "baseline", "noStrike")
 
 # The values of cells and the strings they refer to.
 _SHEET = Vocabulary({}, shown=("v", "t"))
+_DECIMAL = re.compile(r"-?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[Ee][+-]?[0-9]{1,2})?")
 # A formula of a cell, and those that check or format cells.
 _FORMULAS = ("f", "formula", "formula1", "formula2")
 
@@ -421,41 +458,63 @@ def _unescaped(text: str) -> str:
 
 
 class _Cells(_Flow):
-    """The values of cells as they are stored: formulas by their last result, dates as numbers."""
+    """The cells of a workbook: formulas by their last result."""
 
-    def __init__(self, strings: list[str]) -> None:
+    def __init__(self, strings: list[str], sheets: Sheets) -> None:
         super().__init__(_SHEET)
-        self.text = TextBuilder()
-        self._strings = strings
-        self._type = ""
+        self._sheets, self._strings = sheets, strings
+        self._type, self._style, self._row, self._column = "", 0, -1, -1
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Note the type of a cell, and whether a formula begins."""
+        """Note the place and the type of a cell, and whether a formula begins."""
         super().start(name, attributes)
         self.unseen = "formulas and values" if name in _FORMULAS else "hidden text"
         if name == "c":
-            self._type = attributes.get("t", "")
+            row, self._column = place_of(attributes.get("r", "")) or (self._row, self._column + 1)
+            self._row, self._type = max(row, self._row), attributes.get("t", "")
+            self._style = _index(attributes.get("s", "0"))
+        elif name == "row":
+            self._row, self._column = self._row + 1, -1
 
     def end(self, name: str) -> None:
-        """Add a cell, or end a row."""
+        """Add a cell, or end a sheet."""
         super().end(name)
         if name == "c":
-            self.text.add(self._shown_as(self.taken()) + "\t")
-        elif name == "row":
-            self.text.add("\n")
+            value = self._shown_as(self.taken())
+            self._sheets.add(self._row, self._column, value, self._style)
+        elif name == "sheetData":
+            self._row = -1
 
-    def _shown_as(self, value: str) -> str:
-        """The text that a cell shows; empty for an error or a missing shared string."""
+    def note(self, kind: str, content: str) -> None:
+        """Note content with the cell that it belongs to."""
+        self.places.note(kind, content, (self._row, self._column))
+
+    def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
+        """Note attributes; hidden rows and columns with their numbers."""
+        if name in {"row", "col"} and attributes.get("hidden", "0") not in _OFF:
+            numbers = [attributes.get(each, "") for each in ("r", "min", "max")]
+            self.note("hidden rows and columns", " ".join(numbers))
+        elif name not in {"row", "col"}:
+            super()._note_attributes(name, attributes)
+
+    def _shown_as(self, value: str) -> str | float:
+        """The value of a cell; empty for an error or a missing shared string."""
         if self._type == "b":
             return "TRUE" if value.strip().lower() in {"1", "true"} else "FALSE"
         if self._type == "e":
             self.note("formulas and values", value)
             return ""
         if self._type != "s":
-            return _unescaped(value)
-        is_index = value.isascii() and value.isdecimal() and len(value) <= _LONGEST_INDEX
-        index = int(value) if is_index else len(self._strings)
-        return self._strings[index] if index < len(self._strings) else ""
+            number = value if self._type in {"", "n"} else ""
+            return float(number) if _DECIMAL.fullmatch(number) else _unescaped(value)
+        index = _index(value)
+        return self._strings[index] if 0 <= index < len(self._strings) else ""
+
+
+def _index(value: str) -> int:
+    """A number in an attribute; -1 if it is none."""
+    is_index = value.isascii() and value.isdecimal() and len(value) <= _LONGEST_INDEX
+    return int(value) if is_index else -1
 
 
 def _related_elements(package: Package, part: str) -> list[dict[str, str]]:

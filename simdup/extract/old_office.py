@@ -1,10 +1,10 @@
-"""The text of Word documents of 1993 to 2003, of Outlook's mails, and of old workbooks and slides.
+"""The text of Word documents of 1993 to 2003, of Outlook's mails, and of old slides.
 
 They are compound files. A compound file is a small disk: a table chains its sectors, small streams
 share the sectors of one stream in units of 64 bytes, and a tree of entries names the streams.
 
 Sources: [MS-CFB], [MS-DOC], [MS-OXMSG], and for Word 6 and 95 Microsoft's "Word 6.0 Binary File
-Format". kreuzberg, an extra, reads workbooks.
+Format". `workbooks` reads old workbooks.
 """
 
 from __future__ import annotations
@@ -360,18 +360,3 @@ def _on_slide(main: bytes, place: int, outline: list[str]) -> Iterator[str]:
             yield outline[struct.unpack_from("<I", body)[0]]
         elif kind in _TEXTS:
             yield body.decode(_TEXTS[kind], "replace")
-
-
-def xls(data: bytes) -> str:
-    """The cells of a workbook: a line for a row, in the order of its sheets."""
-    from kreuzberg import ExtractionConfig, extract_bytes_sync  # noqa: PLC0415 an extra
-
-    config = ExtractionConfig(use_cache=False)
-    try:
-        found = extract_bytes_sync(data, "application/vnd.ms-excel", config)
-    except MemoryError:
-        raise
-    except BaseException as error:  # noqa: BLE001  (a panic of Rust is no Exception)
-        raise NotReadable("encrypted" if "password" in str(error) else "damaged workbook") from None
-    rows = ("\t".join(row) for table in found.tables for row in table.cells)
-    return with_unread(unless_empty("\n".join(rows)), Compound(data).unread())

@@ -26,7 +26,7 @@ _ENDINGS = {f".{each}": each for each in FORMATS} | {
     **dict.fromkeys((".htm", ".xhtml", ".xht"), "html"),
     **dict.fromkeys((".docm", ".dotx"), "docx"),
     **dict.fromkeys((".pptm", ".ppsx"), "pptx"),
-    ".xlsm": "xlsx",
+    **dict.fromkeys((".xlsm", ".xlsb"), "xlsx"),
     ".ott": "odt",
     ".ots": "ods",
     ".otp": "odp",

@@ -90,7 +90,7 @@ class Package:
         # All characters between two tags come at once, since both kinds of tags have a handler.
         parser.buffer_text, parser.buffer_size = True, len(data) + 1
         parser.StartElementHandler = lambda tag, found: start(_local(tag), found)
-        parser.EndElementHandler = end if end is _nothing else lambda tag: end(_local(tag))
+        parser.EndElementHandler = end if end is nothing else lambda tag: end(_local(tag))
         parser.CharacterDataHandler = characters
         parser.EntityDeclHandler = _refuse_entity
         try:
@@ -164,7 +164,7 @@ class Package:
             if not data.isspace():
                 words.append(data)
 
-        self.parse(name, start, characters, _nothing, is_text=False)
+        self.parse(name, start, characters, nothing, is_text=False)
         return "\n".join(words).encode("utf-8", "surrogatepass")
 
 
@@ -180,11 +180,11 @@ def elements(package: Package, name: str, wanted: str) -> list[dict[str, str]]:
             found.append(attributes)
 
     if name in package:
-        package.parse(name, start, _nothing, _nothing, is_text=False)
+        package.parse(name, start, nothing, nothing, is_text=False)
     return found
 
 
-def _nothing(_: str) -> None:
+def nothing(_: str) -> None:
     """Take nothing of a member."""
 
 

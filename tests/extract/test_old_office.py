@@ -13,7 +13,7 @@ import pytest
 
 from simdup.extract import rtf
 from simdup.extract.cleanup import NotReadable, unread_of
-from simdup.extract.old_office import doc, msg, ppt, xls
+from simdup.extract.old_office import doc, msg, ppt
 from simdup.extract.readers import READERS, Readers, kind
 from simdup.settings import FORMATS
 
@@ -168,12 +168,6 @@ def test_the_same_mail_has_the_same_words_in_outlook_and_elsewhere():
     assert msg(made.msg(NOTICE, "会议")) == eml
 
 
-def test_a_workbook_has_a_line_for_each_row():
-    pytest.importorskip("kreuzberg", reason="needs the extra 'legacy'")
-
-    assert xls(made.xls("one thing\n预算")) == "one thing\n预算"
-
-
 @pytest.mark.parametrize(
     ("reader", "data", "reason"),
     [
@@ -193,8 +187,6 @@ def test_a_file_that_cannot_be_read_has_one_reason(reader, data, reason):
 
 @pytest.mark.parametrize("found", FILES)
 def test_damage_ends_in_a_text_or_a_reason(found):
-    if found == "xls":
-        pytest.importorskip("kreuzberg", reason="needs the extra 'legacy'")
     random = Random(41)
     for _ in range(100):
         data = bytearray(FILES[found])
