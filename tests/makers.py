@@ -218,6 +218,42 @@ def xlsx_of(cells, shared="", styles=""):
     return office("xl/workbook.xml", relations, members)
 
 
+def flat_opc(data):
+    """A document of Office in one file of XML, with the members of this one."""
+    import base64
+
+    parts = ""
+    with zipfile.ZipFile(BytesIO(data)) as package:
+        for name in package.namelist():
+            content = package.read(name)
+            if name.endswith((".xml", ".rels")):
+                xml = re.sub(r"<\?xml[^>]*>", "", content.decode())
+                inner = f"<pkg:xmlData>{xml}</pkg:xmlData>"
+            else:
+                coded = base64.encodebytes(content).decode()
+                inner = f"<pkg:binaryData>{coded}</pkg:binaryData>"
+            parts += f'<pkg:part pkg:name="/{name}" pkg:contentType="a">{inner}</pkg:part>'
+    return (
+        '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<?mso-application progid="a"?>\n'
+        f'<pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage">{parts}'
+        "</pkg:package>"
+    ).encode()
+
+
+def flat_odf(body, kind="text", **parts):
+    """A flat OpenDocument file: the XML within office:body, and other parts by their element."""
+    others = "".join(
+        f"<office:{name.replace('_', '-')}>{content}</office:{name.replace('_', '-')}>"
+        for name, content in parts.items()
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!-- a -->\n<office:document xmlns:office="o" '
+        'xmlns:text="t" xmlns:draw="d" xmlns:table="b" office:version="1.3" '
+        f'office:mimetype="application/vnd.oasis.opendocument.{kind}">{others}'
+        f"<office:body>{body}</office:body></office:document>"
+    ).encode()
+
+
 def rtf(text, codepage=936):
     """RTF as WordPad writes it: bytes of a code page, \\u for what it lacks."""
     lines = ("".join(_rtf_character(c, codepage) for c in line) for line in text.split("\n"))

@@ -208,7 +208,10 @@ _DRAWN = ("diagramData", "chart", "chartEx")
 _OPEN_DOCUMENT = Vocabulary(
     {"p": "\n", "h": "\n", "line-break": "\n", "tab": "\t", "s": " ", "table-cell": "\t"},
     shown=("p", "h"),
-    hidden=("tracked-changes", "annotation", "note-citation", "notes", "svg:desc"),
+    hidden=(
+        *("tracked-changes", "annotation", "note-citation", "notes", "svg:desc"),
+        *("object", "binary-data"),
+    ),
     aside=("note", "text-box"),
 )
 # Right within these elements a title is a field; elsewhere it describes a drawing.
@@ -381,6 +384,7 @@ class _Document(_Flow):
         if name in _CAPTION and not (self._path and self._path[-1] in _LINES):
             name = _DESCRIPTION
         self._path.append(name)
+        self.unseen = "pictures" if name == "binary-data" else "hidden text"
         super().start(name, attributes)
 
     def end(self, name: str) -> None:  # noqa: ARG002  (the path has it, or what it means)

@@ -30,6 +30,9 @@ _ENDINGS = {f".{each}": each for each in FORMATS} | {
     ".ott": "odt",
     ".ots": "ods",
     ".otp": "odp",
+    ".fodt": "odt",
+    ".fods": "ods",
+    ".fodp": "odp",
     ".emlx": "eml",
 }
 
@@ -61,6 +64,13 @@ _FIRST_MEMBER = 256
 # PDF readers look for the mark in this many bytes; we do so only if the name agrees.
 _PDF_MARK, _PDF_HEAD = b"%PDF-", 1024
 
+# Documents that are one file of XML: the root says the type, or names the folder of the main part.
+_PROLOG = re.compile(r"\s+|<!--.*?-->|<\?[^>]*>", re.DOTALL)
+_FLAT = re.compile(
+    r"<office:document\s[^>]*?office:mimetype=[\"']([^\"'>]+)"
+    r"|<(?:\w+:)?package\s[^>]*?xmlPackage[\"'].*?Target=[\"']/?(word/|ppt/|xl/)",
+    re.DOTALL,
+)
 _SKIPPED = re.compile(r"\s+|<!--.*?-->|<\?xml\b[^>]*>", re.DOTALL | re.IGNORECASE)
 _HTML = re.compile(r"<!doctype\s+html\b|<(?:html|head|body|meta)[\s/>]", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<!?[a-z]", re.IGNORECASE)
@@ -123,6 +133,8 @@ def format_of(
 def _of_text(head: bytes, name: str, named: str | None) -> str | None:
     """The kind of a file of plain text: a page, a mail, or one of TEXTS."""
     text = _ascii(head)
+    if flat := _FLAT.match(text, _after(_PROLOG, text)):
+        return _OFFICE.get(flat[2]) or _TYPES.get((flat[1] or "").encode("latin-1", "replace"))
     if _is_html(text, named):
         return "html"
     if _is_mail(head, named):
@@ -169,11 +181,16 @@ def _in_compound_file(named: str | None, names: Sequence[str]) -> str | None:
 
 def _is_html(text: str, named: str | None) -> bool:
     """Whether the first tag after comments is a page's; any tag, if the file is named as a page."""
-    position = 0
-    while found := _SKIPPED.match(text, position):
-        position = found.end()
     wanted = _ANY_TAG if named == "html" else _HTML
-    return wanted.match(text, position) is not None
+    return wanted.match(text, _after(_SKIPPED, text)) is not None
+
+
+def _after(skipped: re.Pattern[str], text: str) -> int:
+    """Where a text goes on after what comes before its first tag."""
+    position = 0
+    while found := skipped.match(text, position):
+        position = found.end()
+    return position
 
 
 def _ascii(head: bytes) -> str:
