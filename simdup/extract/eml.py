@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from binascii import a2b_base64, a2b_qp
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from email import errors
 from email.message import Message
 from email.parser import BytesParser
@@ -76,17 +77,46 @@ class _Raw(Compat32):
 
 def eml(data: bytes) -> str:
     """The subject of a mail and its body. Raises NotReadable."""
-    data, properties = _without_envelope(data)
-    if data.count(b"\n--") > MOST_PARTS and data.count(b"boundary=") > MOST_PARTS // 10:
-        raise cleanup.NotReadable(f"more than {MOST_PARTS:,} parts")
-    try:
-        message = BytesParser(policy=_Raw()).parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
+    with _trouble_named():
+        message, properties = _parsed(data)
         pieces = _subject_and_body(message)
         text = "\n".join(piece for _, piece in pieces)
         others = [*_others(message, pieces), *properties]
         return cleanup.with_unread(cleanup.unless_empty(text), others)
+
+
+def attachments(data: bytes) -> list[tuple[str, bytes]]:
+    """The name and the bytes of each part of a mail that is attached. Raises NotReadable."""
+    with _trouble_named():
+        message, _ = _parsed(data)
+        read = {id(part) for part, _ in _subject_and_body(message)}
+        parts = (part for part in message.walk() if id(part) not in read)
+        attached = [part for part in parts if not part.is_multipart() and _is_attached(part)]
+        return [(_name(part, number), _content(part)) for number, part in enumerate(attached, 1)]
+
+
+def _name(part: Message, number: int) -> str:
+    """The name of an attachment, or its number."""
+    header = part.get_filename() or f"{number}"
+    return _decoded(header.encode("utf-8", "surrogateescape"), part)
+
+
+@contextmanager
+def _trouble_named() -> Iterator[None]:
+    """Raise NotReadable for the parser's errors."""
+    try:
+        yield
     except _TROUBLE as error:
         raise cleanup.NotReadable(f"damaged mail: {error}") from None
+
+
+def _parsed(data: bytes) -> tuple[Message, list[tuple[str, bytes]]]:
+    """A mail, and what Apple Mail adds to it. Raises NotReadable."""
+    data, properties = _without_envelope(data)
+    if data.count(b"\n--") > MOST_PARTS and data.count(b"boundary=") > MOST_PARTS // 10:
+        raise cleanup.NotReadable(f"more than {MOST_PARTS:,} parts")
+    mail = data.removeprefix(b"\xef\xbb\xbf")
+    return BytesParser(policy=_Raw()).parsebytes(mail), properties
 
 
 def _without_envelope(data: bytes) -> tuple[bytes, list[tuple[str, bytes]]]:
@@ -120,8 +150,12 @@ def _subject_and_body(message: Message) -> _Pieces:
 
 
 def _subject(message: Message) -> str:
-    """The subject line, its encoded words decoded."""
-    header = message.get("Subject", "").encode("ascii", "surrogateescape")
+    """The subject line."""
+    return _decoded(message.get("Subject", "").encode("ascii", "surrogateescape"), message)
+
+
+def _decoded(header: bytes, message: Message) -> str:
+    """The text of a header, its encoded words decoded."""
     words = list(_words(re.sub(rb"[\r\n]", b"", header)))
     around = _of_header(b"".join(data for charset, data in words if not charset), message)
     joined = (
@@ -224,9 +258,13 @@ def _others(message: Message, pieces: _Pieces) -> Iterator[tuple[str, str | byte
 
 def _kind_of(part: Message) -> str:
     """The word for a part that is not the text of its mail."""
-    if part.get_content_disposition() == "attachment" or part.get_filename():
+    if _is_attached(part):
         return "attachments"
     return {"image": "pictures", "text": "bodies"}.get(part.get_content_maintype(), "attachments")
+
+
+def _is_attached(part: Message) -> bool:
+    return part.get_content_disposition() == "attachment" or part.get_filename() is not None
 
 
 def _inner(part: Message) -> list[Message]:
