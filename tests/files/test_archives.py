@@ -447,7 +447,8 @@ def test_each_mail_in_a_mailbox_is_a_document_that_nobody_acts_on(scanned, write
         each["path"]: each["format"] for group in found["groups"] for each in group["members"]
     }
     assert formats == {
-        **{"in/b.txt": "text", "in/a.mbox!/00002.eml": "eml"},
+        "in/b.txt": "text",
+        "in/a.mbox!/00002.eml": "eml",
         **{f"in/a.mbox!/0000{n}.eml/notes.txt": "text" for n in (1, 2)},
     }
     assert found["stats"]["skipped"] == {"unpacked archive": 1}
