@@ -21,6 +21,7 @@ from typing import TypeAlias
 
 from simdup.extract import cleanup
 from simdup.extract import html as html_text
+from simdup.extract.frames import Frames
 from simdup.extract.sniff import EMLX, mails
 from simdup.text.encodings import LOST, Encoding, declared_or_likely, decode, encoding_named
 
@@ -35,6 +36,9 @@ _MAILS = {"message/rfc822", "message/global"}
 
 # Headers of which a copy of a mail has the same.
 _HEADERS = ("From", "To", "Cc", "Date", "Message-ID")
+
+# A header of pages that browsers save.
+_SAVED = "Snapshot-Content-Location"
 
 # Types of a body: alternatives of other types, such as invitations, say it for programs.
 _BODIES = ("text/plain", "text/html")
@@ -145,8 +149,19 @@ def mbox(data: bytes) -> str:
 
 
 def _subject_and_body(message: Message) -> _Pieces:
-    """The subject line of a mail, and its body."""
+    """The subject line of a mail, and its body; of a page that is saved as a mail, only the page."""
+    if (page := _saved_page(message)) and (text := _text(page, Frames)):
+        return [(page, text)]
     return [(None, _subject(message)), *_body(message)]
+
+
+def _saved_page(message: Message) -> Message | None:
+    """The page that a browser saved (MHTML), without the pages in its frames; None for a mail."""
+    for part in message.walk():
+        if part.get_content_type() == "text/html":
+            is_saved = _SAVED in message or ("To" not in message and "Content-Location" in part)
+            return part if is_saved else None
+    return None
 
 
 def _subject(message: Message) -> str:
@@ -241,7 +256,8 @@ def _bytes_shown(pieces: _Shown) -> int:
 
 def _others(message: Message, pieces: _Pieces) -> Iterator[tuple[str, str | bytes]]:
     """Who wrote a mail to whom and when, and all parts that are not its text."""
-    known = [f"{name}: {message[name]}" for name in _HEADERS if message[name] is not None]
+    names = _HEADERS if pieces[0][0] is None else (*_HEADERS, "Subject")
+    known = [f"{name}: {message[name]}" for name in names if message[name] is not None]
     if known:
         yield "mail headers", "\n".join(known)
     for _, piece in pieces:
@@ -274,12 +290,12 @@ def _inner(part: Message) -> list[Message]:
     return [each for each in within if isinstance(each, Message)]
 
 
-def _text(part: Message) -> str:
-    """The tidied text of a part without parts of its own."""
+def _text(part: Message, frames: type[Frames] | None = None) -> str:
+    """The tidied text of a part without parts of its own; of a page also without its `frames`."""
     data, kind = _content(part), part.get_content_type()
     found = decode(data, declared_or_likely(data, part.get_content_charset()))
     if kind.endswith("html"):
-        page = html_text.page(found)
+        page = html_text.page(found, frames(found) if frames else None)
         return cleanup.with_unread(cleanup.tidied(f"{page.title}\n{page.body}"), page.others)
     if kind in _MARKED_UP:
         found = _ENRICHED.sub(lambda tag: "<" if tag.group() == "<<" else "", found)

@@ -67,7 +67,7 @@ _EXTRAS = {"pypdfium2": "docs", "zstandard": "docs"}
 _PACKAGED = (ZIP, COMPOUND)
 
 #: Raised with every change that gives the same document another text or other unread content.
-EDITION = 17
+EDITION = 18
 
 
 class NotInstalled(NotReadable):

@@ -33,7 +33,7 @@ _ENDINGS = {f".{each}": each for each in FORMATS} | {
     ".fodt": "odt",
     ".fods": "ods",
     ".fodp": "odp",
-    ".emlx": "eml",
+    **dict.fromkeys((".emlx", ".mht", ".mhtml"), "eml"),
 }
 
 #: How a zip file begins, and a compound file, as old Office files are.
