@@ -149,7 +149,7 @@ def mbox(data: bytes) -> str:
 
 
 def _subject_and_body(message: Message) -> _Pieces:
-    """The subject line of a mail, and its body; of a page that is saved as a mail, only the page."""
+    """The subject line of a mail, and its body; of a page that was saved as a mail, the page."""
     if (page := _saved_page(message)) and (text := _text(page, Frames)):
         return [(page, text)]
     return [(None, _subject(message)), *_body(message)]

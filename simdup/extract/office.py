@@ -157,7 +157,7 @@ def epub(data: bytes) -> str:
     for name in chapters:
         chapter = _chapter(package.read(name))
         text.add(f"{chapter}\n")
-        others += [each for each in others_of(chapter) if each[0] != "pictures"]
+        others += others_of(chapter)
     return _document(package, str(text), others)
 
 
@@ -221,6 +221,8 @@ _CAPTION, _DESCRIPTION = ("title", "desc"), "svg:desc"
 _STYLED = ("p", "h", "span", "a", "table")
 _MEANT = ("line-through-style", "line-through-type", "position")
 _REPEATED = ("columns", "rows")
+# Further copies of a row or cell with text are not read.
+_MOST_REPEATED = 1000
 # The controls of forms, and among them those whose value is shown: others have one for programs.
 _VALUED = (
     *("text", "textarea", "formatted-text", "combobox", "number", "date", "time"),
@@ -376,7 +378,7 @@ class _Document(_Flow):
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__(vocabulary)
-        self._path: list[str] = []
+        self._path, self._begun = list[str](), list[tuple[int, int]]()
         self._marks, self._style = dict[str, str](), ""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -384,12 +386,19 @@ class _Document(_Flow):
         if name in _CAPTION and not (self._path and self._path[-1] in _LINES):
             name = _DESCRIPTION
         self._path.append(name)
+        self._begun.append((self.main.tell(), self._times(attributes)))
         self.unseen = "pictures" if name == "binary-data" else "hidden text"
         super().start(name, attributes)
 
     def end(self, name: str) -> None:  # noqa: ARG002  (the path has it, or what it means)
-        """Leave an element."""
+        """Leave an element; a cell or row that stands there several times is read as often."""
         super().end(self._path.pop())
+        begin, times = self._begun.pop()
+        if times > 1:
+            self.main.seek(begin)
+            if (piece := self.main.read()).strip():
+                for _ in range(min(times, _MOST_REPEATED) - 1):
+                    self._add(piece)
 
     def _mark(self, name: str, attributes: dict[str, str]) -> None:
         """Note which styles change the meaning of words, and where these words are."""

@@ -159,6 +159,18 @@ PAIRS = {
         for strike in ("strike='noStrike'", "strike='sngStrike'")
     )
     + (MARKED,),
+    "struck.rtf": (rb"{\rtf1 do {\strike not} keep}", rb"{\rtf1 do {\strike not keep}}", MARKED),
+    "power.rtf": (rb"{\rtf1 10\super 6}", rb"{\rtf1 10\super\nosupersub 6}", MARKED),
+    "cells.rtf": (
+        rb"{\rtf1 May\cell 7\cell\cell\row}",
+        rb"{\rtf1 May\cell\cell 7\cell\row}",
+        "tables",
+    ),
+    "pictures.epub": (
+        makers.epub(["<p>one<img src='a.png'>two<img src='b.png'>"]),
+        makers.epub(["<p>one<img src='b.png'>two<img src='a.png'>"]),
+        "pictures",
+    ),
     "links.html": (
         b"<p><a href=http://a.org/yes>yes</a> <a href=http://a.org/no>no</a>",
         b"<p><a href=http://a.org/no>yes</a> <a href=http://a.org/yes>no</a>",
@@ -242,3 +254,30 @@ def test_one_table_has_the_same_cells_in_every_format():
     assert (
         len({each for found in tables for each in unread_of(found) if each.kind == "tables"}) == 1
     )
+
+
+@pytest.mark.parametrize(
+    ("repeated", "expected"),
+    [
+        ("<table:table-cell table:number-columns-repeated='3'>{}</table:table-cell>", ["7"] * 3),
+        (
+            "<table:table-row table:number-rows-repeated='2'><table:table-cell>{0}</table:table-cell>"
+            "<table:table-cell>{0}</table:table-cell></table:table-row>",
+            ["7"] * 4,
+        ),
+        (
+            "<table:table-row table:number-rows-repeated='2'><table:table-cell"
+            " table:number-columns-repeated='2'>{0}</table:table-cell></table:table-row>",
+            ["7"] * 4,
+        ),
+        ("<table:table-cell table:number-columns-repeated='1048576'/>{}", ["7"]),
+        (
+            "<table:table-cell table:number-columns-repeated='1048576'>{}</table:table-cell>",
+            ["7"] * 1000,
+        ),
+    ],
+)
+def test_cells_and_rows_of_spreadsheets_are_read_as_often_as_they_stand_there(repeated, expected):
+    body = f"<table:table>{repeated.format('<text:p>7</text:p>')}</table:table>"
+
+    assert READERS["ods"](makers.odf_of(body, "spreadsheet")).split() == expected
