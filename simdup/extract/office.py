@@ -247,6 +247,8 @@ _OFF = ("0", "false", "off", "none", "baseline", "noStrike")
 # The values of cells and the strings they refer to.
 _SHEET = Vocabulary({}, shown=("v", "t"))
 _DECIMAL = re.compile(r"-?[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[Ee][+-]?[0-9]{1,2})?")
+# Elements of a sheet whose attributes are no content, by far the most.
+_PLAIN = ("c", "v")
 # A formula of a cell, and those that check or format cells.
 _FORMULAS = ("f", "formula", "formula1", "formula2")
 
@@ -480,22 +482,28 @@ class _Cells(_Flow):
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Note the place and the type of a cell, and whether a formula begins."""
-        super().start(name, attributes)
-        self.unseen = "formulas and values" if name in _FORMULAS else "hidden text"
         if name == "c":
             row, self._column = place_of(attributes.get("r", "")) or (self._row, self._column + 1)
             self._row, self._type = max(row, self._row), attributes.get("t", "")
             self._style = _index(attributes.get("s", "0"))
-        elif name == "row":
+        if name in _PLAIN:
+            self._enter(name, 1)
+            return
+        super().start(name, attributes)
+        self.unseen = "formulas and values" if name in _FORMULAS else "hidden text"
+        if name == "row":
             self._row, self._column = self._row + 1, -1
 
     def end(self, name: str) -> None:
         """Add a cell, or end a sheet."""
-        super().end(name)
         if name == "c":
             value = self._shown_as(self.taken())
             self._sheets.add(self._row, self._column, value, self._style)
-        elif name == "sheetData":
+        if name in _PLAIN:
+            self._enter(name, -1)
+            return
+        super().end(name)
+        if name == "sheetData":
             self._row = -1
 
     def note(self, kind: str, content: str) -> None:

@@ -7,7 +7,7 @@ are counts of days. Names of months are English, colours and conditions do not c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache, reduce
@@ -39,7 +39,7 @@ _LAST_DAY, _MISCOUNTED, _DAY = 2_958_466, 60, 86_400
 _REFERENCE = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _LONGEST_CODE = 255  # characters, as in Excel
 _NONZERO = re.compile("[1-9]")
-_FIRST, _FIRST_OF_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)  # noqa: DTZ001 (as on paper)
+_FIRST, _DAYS_BEFORE_1904 = datetime(1899, 12, 30), 1462  # noqa: DTZ001 (as on paper)
 
 
 class _Token(NamedTuple):
@@ -49,14 +49,68 @@ class _Token(NamedTuple):
     text: str
 
 
-_POINT, _COMMA, _PERCENT, _SLASH, _END = (_Token("other", sign) for sign in ".,%/;")
-_WRITTEN = ("quoted", "escaped", "money", "digit", "other")
+_POINT, _PERCENT, _END = (_Token("other", sign) for sign in ".%;")
+_WRITTEN = ("quoted", "escaped", "money", "digit", "exponent", "other")
+# The digits of a format: before and after the point, and of an exponent.
+_DIGITS = re.compile(r"([#0?,]*)(\.?)([#0?]*)(E[+-][#0?]+)?", re.IGNORECASE)
 _PRECISE = Context(prec=400)  # digits of the largest number
 
 
+class _Number(NamedTuple):
+    """A section of a code that shows digits: what is before and after them, and how they are."""
+
+    before: str
+    whole: str
+    point: str
+    part: str
+    exponent: str | None
+    after: str
+    scale: int
+
+    def shown(self, value: float) -> str:
+        """A number that is not negative."""
+        if self.exponent:
+            return f"{self.before}{value:.{len(self.part)}E}{self.after}"
+        scaled = Decimal(repr(value)).scaleb(self.scale, _PRECISE)
+        rounded = scaled.quantize(Decimal(1).scaleb(-len(self.part)), ROUND_HALF_UP, _PRECISE)
+        left, _, right = f"{rounded:{',' * (',' in self.whole)}f}".partition(".")
+        least = self.part.rfind("0") + 1
+        right = right[:least] + right[least:].rstrip("0")
+        left = left.lstrip("0,").zfill(self.whole.count("0") if self.whole else 1)
+        return f"{self.before}{left}{self.point}{right}{self.after}"
+
+
+class _Moment(NamedTuple):
+    """A section of a code that shows a date or a time.
+
+    template: The characters around the parts of the moment, for `str.format`.
+    codes: The parts for `strftime`.
+    others: The places of the parts that `strftime` does not show, and how they are written.
+    """
+
+    template: str
+    codes: list[str]
+    others: list[tuple[int, str]]
+
+    def shown(self, value: float) -> str:
+        """A moment, as a number of days."""
+        if not 0 <= value < _LAST_DAY:
+            return plain(value)
+        digits = max((len(name.partition(".")[2]) for _, name in self.others), default=0)
+        seconds = round(value * _DAY, digits)
+        moment = _FIRST + timedelta(seconds=seconds, days=1 <= value < _MISCOUNTED)
+        parts = moment.strftime("\x1f".join(self.codes)).split("\x1f")
+        for at, name in self.others:
+            parts[at] = _part(name, parts[at], moment, seconds)
+        return self.template.format(*parts)
+
+
 @lru_cache(1 << 10)
-def _sections(code: str) -> list[list[_Token]]:
-    """The sections of a code: for positive numbers, for negative ones, and for 0."""
+def _sections(code: str) -> list[_Number | _Moment | str | None]:
+    """The sections of a code: for positive numbers, for negative ones, and for 0.
+
+    A section may be a text for all numbers; None: it shows the plain number.
+    """
     sections = list[list[_Token]]([[]])
     for found in _TOKEN.finditer(code):
         token = _Token(found.lastgroup or "", found[found.lastgroup or 0])
@@ -64,25 +118,82 @@ def _sections(code: str) -> list[list[_Token]]:
             sections.append([])
         else:
             sections[-1].append(token)
-    return sections
+    return [_section(tokens) for tokens in sections]
 
 
+def _section(tokens: list[_Token]) -> _Number | _Moment | str | None:
+    """The meaning of the tokens of a section."""
+    kinds = [token.kind for token in tokens]
+    if "moment" in kinds:
+        return _moment(tokens)
+    if "general" in kinds:
+        return None
+    texts = [token.text if token.kind in _WRITTEN else "" for token in tokens]
+    if "digit" not in kinds:
+        return "".join(texts)
+    begin, end = kinds.index("digit"), len(kinds) - kinds[::-1].index("digit")
+    begin -= tokens[begin - 1 : begin] == [_POINT]
+    before, digits, after = (
+        "".join(texts[a:b]) for a, b in ((0, begin), (begin, end), (end, None))
+    )
+    thousands = len(after) - len(after.lstrip(","))
+    scale = 2 * tokens.count(_PERCENT) - 3 * thousands
+    if not (found := _DIGITS.fullmatch(digits)):
+        return None
+    whole, point, part, exponent = found.groups()
+    return _Number(before, whole, point, part, exponent, after[thousands:], scale)
+
+
+def _moment(tokens: list[_Token]) -> _Moment:
+    """The parts of a moment, and what stands around them."""
+    template, names = "", list[str]()
+    for kind, text in tokens:
+        if kind == "moment":
+            names.append(text if "/" in text else text.lower())
+        is_text = kind in _WRITTEN
+        template += (
+            "{}" if kind == "moment" else text.replace("{", "{{").replace("}", "}}") * is_text
+        )
+    is_half = any("/" in name for name in names)
+    for at, name in enumerate(names):
+        follows_hour = at > 0 and names[at - 1].strip("[")[:1] in {"h", "i"}
+        if name in {"m", "mm"} and (follows_hour or "".join(names[at + 1 : at + 2])[:1] == "s"):
+            names[at] = name.replace("m", "n")
+        elif is_half and name in {"h", "hh"}:
+            names[at] = name.replace("h", "i")
+    codes = [_PARTS.get(name.partition(".")[0], "") for name in names]
+    others = [(at, name) for at, name in enumerate(names) if len(name) == 1 or not name.isalpha()]
+    return _Moment(template, codes, others)
+
+
+def _part(name: str, text: str, moment: datetime, seconds: float) -> str:
+    """A part of a moment that `strftime` does not show so."""
+    if "/" in name:
+        return name.split("/")[moment.hour >= 12]
+    if name.startswith("["):
+        unit = {"h": 3600, "m": 60, "s": 1}[name[1]]
+        return f"{int(seconds // unit):0{len(name) - 2}}"
+    if digits := len(name.partition(".")[2]):
+        return f"{text}.{moment.microsecond:06}"[: len(text) + 1 + digits]
+    return text.lstrip("0") or "0"
+
+
+@lru_cache(1 << 14)
 def shown(value: float, code: str, *, is_1904: bool = False) -> str:
     """A number as its format shows it.
 
     >>> shown(43831, "yyyy-mm-dd"), shown(0.125, "0.0%"), shown(-1234.5, '#,##0.00 "€"')
     ('2020-01-01', '12.5%', '-1,234.50 €')
     """
-    sections = _sections(code)
+    sections = _sections(code) if code and isfinite(value) else [None]
     at = (value < 0) + 2 * (value == 0)
-    tokens = sections[at] if at < len(sections) else sections[0]
-    kinds = {token.kind for token in tokens}
-    if "moment" in kinds and 0 <= value < _LAST_DAY:
-        return "".join(_moment(value, tokens, is_1904=is_1904))
-    if not code or not isfinite(value) or kinds & {"general", "moment"} or _SLASH in tokens:
-        return plain(value)
-    text = _number(Decimal(repr(abs(value))), tokens)
-    return f"-{text}" if value < 0 and len(sections) == 1 and _NONZERO.search(text) else text
+    section = sections[at] if at < len(sections) else sections[0]
+    if isinstance(section, _Moment):
+        return section.shown(value + _DAYS_BEFORE_1904 * is_1904)
+    if isinstance(section, _Number):
+        text = section.shown(abs(value))
+        return f"-{text}" if value < 0 and len(sections) == 1 and _NONZERO.search(text) else text
+    return plain(value) if section is None else section
 
 
 def plain(value: float) -> str:
@@ -92,77 +203,6 @@ def plain(value: float) -> str:
     ('12', '0.3', '1E+20')
     """
     return f"{value:.15g}".upper()
-
-
-def _number(value: Decimal, tokens: list[_Token]) -> str:
-    """A positive number in digits, among the other characters of its format."""
-    point = tokens.index(_POINT) if _POINT in tokens else len(tokens)
-    places = [at for at, token in enumerate(tokens) if token.kind == "digit"]
-    whole, part = ([at for at in places if (at > point) is after] for after in (False, True))
-    last = max(places, default=len(tokens))
-    scale = 2 * tokens.count(_PERCENT)
-    while tokens[last + 1 : last + 2] == [_COMMA]:
-        scale, last = scale - 3, last + 1
-    exponent = [at for at, token in enumerate(tokens) if token.kind == "exponent"]
-    if exponent:
-        part = [at for at in part if at < exponent[0]]
-        return f"{float(value):.{len(part)}E}"
-    rounded = value.scaleb(scale, _PRECISE).quantize(
-        Decimal(1).scaleb(-len(part)), ROUND_HALF_UP, _PRECISE
-    )
-    left, _, right = f"{rounded:f}".partition(".")
-    signs = "".join(tokens[at].text for at in places)
-    left = left.lstrip("0").zfill(len(whole) - f"{signs[: len(whole)]}0".index("0"))
-    if whole and _COMMA in tokens[whole[0] : whole[-1]]:
-        left = f"{int(left or 0):,}" if left else ""
-    least = signs.rfind("0") + 1 - len(whole)
-    right = right[: max(least, 0)] + right[max(least, 0) :].rstrip("0")
-    digits = [""] * (len(whole) - len(left)) + list(left)
-    first = len(digits) - len(whole) + 1
-    texts = dict(zip(whole, ["".join(digits[:first]), *digits[first:]], strict=False))
-    texts |= {} if whole else {point: f"{left}."}
-    texts |= dict.fromkeys(part, "") | dict(zip(part, right, strict=False))
-    return "".join(
-        texts.get(at, token.text)
-        for at, token in enumerate(tokens)
-        if token.kind in _WRITTEN and (token != _COMMA or not whole or at < whole[0])
-    )
-
-
-def _moment(value: float, tokens: list[_Token], *, is_1904: bool) -> Iterator[str]:
-    """A date or a time, part by part."""
-    parts = [token.text.lower() for token in tokens if token.kind == "moment"]
-    seconds = round(value * _DAY, max(len(part.partition(".")[2]) for part in parts))
-    moment = (_FIRST_OF_1904 if is_1904 else _FIRST) + timedelta(seconds=seconds)
-    if not is_1904 and 1 <= value < _MISCOUNTED:
-        moment += timedelta(1)
-    is_half = any("/" in part for part in parts)
-    at = 0
-    for kind, text in tokens:
-        if kind == "moment":
-            before, after = parts[at - 1] if at else "", "".join(parts[at + 1 : at + 2])
-            is_minute = before.strip("[").startswith("h") or after.startswith("s")
-            yield _part(text, moment, seconds, is_minute=is_minute, is_half=is_half)
-            at += 1
-        elif kind in _WRITTEN:
-            yield text
-
-
-def _part(text: str, moment: datetime, seconds: float, *, is_minute: bool, is_half: bool) -> str:
-    """A part of a moment, such as `yyyy`; `mm` may be a minute, and an hour one of 12."""
-    name, _, after = text.lower().partition(".")
-    if "/" in name:
-        return text.split("/")[moment.hour >= 12]
-    if name.startswith("["):
-        unit = {"h": 3600, "m": 60, "s": 1}[name[1]]
-        return f"{int(seconds // unit):0{len(name) - 2}}"
-    if name in {"m", "mm"} and is_minute:
-        name = name.replace("m", "n")
-    if is_half:
-        name = name.replace("h", "i")
-    found = moment.strftime(_PARTS.get(name, ""))
-    found = (found.lstrip("0") or "0") if len(name) == 1 else found
-    return f"{found}.{moment.microsecond:06}"[: len(found) + 1 + len(after)] if after else found
 
 
 def place_of(reference: str) -> tuple[int, int] | None:
