@@ -406,8 +406,8 @@ class _Document(_Flow):
         """Note which styles change the meaning of words, and where these words are."""
         if name == "style":
             self._style = attributes.get("style:name", "")
-        elif name.endswith("-properties"):
-            self._marks[self._style] = _meaning(attributes)
+        elif name.endswith("-properties") and (meaning := _meaning(attributes)):
+            self._marks[self._style] = meaning
         elif name in _STYLED:
             named = (attributes.get(f"{each}:style-name", "") for each in ("text", "table"))
             self.places.mark(self._marks.get("".join(named), ""))
