@@ -171,6 +171,64 @@ PAIRS = {
         makers.epub(["<p>one<img src='b.png'>two<img src='a.png'>"]),
         "pictures",
     ),
+    "cells.xlsx": tuple(
+        makers.xlsx_of([f"<c r='A1' t='str'><v>May</v></c><c r='{at}'><v>7</v></c>"])
+        for at in ("B1", "C1")
+    )
+    + ("tables",),
+    "rows.xlsx": tuple(
+        makers.changed_zip(
+            makers.xlsx_of([]),
+            "xl/worksheets/a.xml",
+            f"<worksheet><sheetData><row r='1'{hidden}><c r='A1'><v>7</v></c></row></sheetData>"
+            "</worksheet>",
+        )
+        for hidden in ("", " hidden='1'")
+    )
+    + ("hidden rows and columns",),
+    "columns.xlsx": tuple(
+        makers.changed_zip(
+            makers.xlsx_of([]),
+            "xl/worksheets/a.xml",
+            f"<worksheet><cols><col min='{number}' max='2' hidden='1'/></cols><sheetData><row><c><v>7"
+            "</v></c></row></sheetData></worksheet>",
+        )
+        for number in "12"
+    )
+    + ("hidden rows and columns",),
+    "hidden.xlsx": tuple(
+        makers.changed_zip(
+            makers.xlsx_of(["<c><v>7</v></c>"]),
+            "xl/workbook.xml",
+            f"<workbook xmlns:r='r'><sheets><sheet name='a'{state} r:id='r0'/></sheets></workbook>",
+        )
+        for state in ("", " state='hidden'")
+    )
+    + ("sheet names",),
+    "formulas.xlsx": tuple(
+        makers.xlsx_of([f"<c r='A1'><f>{one}</f><v>7</v></c><c r='B1'><f>{other}</f><v>7</v></c>"])
+        for one, other in (("C1", "D1"), ("D1", "C1"))
+    )
+    + ("formulas and values",),
+    "header.docx": tuple(
+        makers.changed_zip(
+            makers.docx_of(
+                P(R("one", "")),
+                header="<a:blip r:embed='a'/><a:blip r:embed='b'/>",
+                image1=("media/1.png", "one"),
+                image2=("media/2.png", "two"),
+            ),
+            "word/_rels/header.xml.rels",
+            "<Relationships>"
+            + "".join(
+                f"<Relationship Id='{key}' Type='image' Target='media/{name}.png'/>"
+                for key, name in zip("ab", names, strict=True)
+            )
+            + "</Relationships>",
+        )
+        for names in ("12", "21")
+    )
+    + ("pictures",),
     "links.html": (
         b"<p><a href=http://a.org/yes>yes</a> <a href=http://a.org/no>no</a>",
         b"<p><a href=http://a.org/no>yes</a> <a href=http://a.org/yes>no</a>",
