@@ -11,6 +11,7 @@ own. The package pypdfium2 is an extra.
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -61,6 +62,12 @@ _MOST_OPTIONS = 1000
 # Of each page, up to this number of characters are checked for a map.
 SAMPLED = 100
 
+# A font's map of characters, its blocks of ranges, and how much of a stream is looked at.
+_STREAM, _MAP = re.compile(rb"stream\r?\n"), b"begincmap"
+_RANGES = re.compile(rb"beginbfrange(.{0,20000}?)endbfrange", re.DOTALL)
+_RANGE = re.compile(rb"<([0-9a-fA-F]{1,8})>\s*<([0-9a-fA-F]{1,8})>\s*(?:<[^>]*>|\[[^\]]*\])")
+_HEAD, _LONGEST_MAP = 1 << 10, 1 << 20
+
 # PDFium's sign for a hyphen that parts a word. It joins the text after it: the rest of the
 # word, or at the end of a page the footer. A hyphen that nothing follows stays a hyphen.
 _PARTING = "\ufffe"
@@ -104,8 +111,30 @@ def text(data: bytes) -> str:
     others += [("headers and footers", key.encode("utf-8", "surrogatepass")) for key in running]
     found = cleanup.unless_empty(cleanup.unwrapped(_joined("".join(lines))), "no text on its pages")
     are_many = sum(unmapped) * ONE_IN >= len(unmapped) > 0
-    is_doubtful = are_many or is_mangled(found)
+    is_doubtful = are_many or is_mangled(found) or any(map(_is_lost, _maps(data)))
     return cleanup.with_unread(cleanup.Mangled(found) if is_doubtful else found, others)
+
+
+def _maps(data: bytes) -> Iterator[bytes]:
+    """The maps of fonts in a PDF, from their codes to characters."""
+    for found in _STREAM.finditer(data):
+        head = data[found.end() : found.end() + _HEAD]
+        with suppress(zlib.error):
+            if _MAP in head or _MAP in zlib.decompressobj().decompress(head, _HEAD):
+                stream = data[found.end() : found.end() + _LONGEST_MAP]
+                if _MAP in head:
+                    yield stream.partition(b"endstream")[0]
+                else:
+                    yield zlib.decompressobj().decompress(stream, _LONGEST_MAP)
+
+
+def _is_lost(characters: bytes) -> bool:
+    """Whether PDFium loses a part of a map: what follows a range over the end of a byte."""
+    for ranges in _RANGES.findall(characters):
+        ends = ((int(first, 16), int(last, 16)) for first, last in _RANGE.findall(ranges))
+        if any(first >> 8 != last >> 8 and first & 255 > last & 255 for first, last in ends):
+            return True
+    return False
 
 
 def _others(document: _Handle) -> Iterator[tuple[str, bytes]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import zlib
 
 import makers
 import pytest
 
-from simdup.extract.cleanup import NotReadable, unread_of
+from simdup.extract.cleanup import Mangled, NotReadable, unread_of
 
 text = pytest.importorskip("simdup.extract.pdf", reason="needs the extra 'docs'").text
 
@@ -314,6 +315,28 @@ def refused(data):
     with pytest.raises(NotReadable) as caught:
         text(data)
     return caught.value.reason
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize(
+    ("ranges", "is_lost"),
+    [
+        (b"<19ff><1a00><63cf>\n<1c00><1c00><4eca>", True),
+        (b"<1c00> <1c0f> <4eca>\n<20f0> <2110> [<63cf> <63d0>]", True),
+        (b"<0000><ffff><0000>", False),
+        (b"<1c00><1cff><4eca>", False),
+        (b"<00><ff><4e00>", False),
+    ],
+)
+def test_a_font_whose_map_pdfium_loses_is_doubtful(ranges, is_lost, is_packed):
+    lines = b"/CIDInit begincmap\n1 beginbfrange\n%b\nendbfrange\nendcmap" % ranges
+    stream = b"stream\n%b\nendstream\n" % (zlib.compress(lines) if is_packed else lines)
+    whole = makers.pdf([["one line of text"]])
+
+    found = text(whole.replace(b"xref\n", b"9 0 obj\n" + stream + b"endobj\nxref\n", 1))
+
+    assert found == "one line of text"
+    assert isinstance(found, Mangled) is is_lost
 
 
 def test_no_text():
