@@ -93,9 +93,8 @@ def attachments(data: bytes) -> list[tuple[str, bytes]]:
     """The name and the bytes of each part of a mail that is attached. Raises NotReadable."""
     with _trouble_named():
         message, _ = _parsed(data)
-        read = {id(part) for part, _ in _subject_and_body(message)}
-        parts = (part for part in message.walk() if id(part) not in read)
-        attached = [part for part in parts if not part.is_multipart() and _is_attached(part)]
+        parts = (part for part in message.walk() if not part.is_multipart())
+        attached = [part for part in parts if _is_attached(part)]
         return [(_name(part, number), _content(part)) for number, part in enumerate(attached, 1)]
 
 

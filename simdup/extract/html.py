@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from simdup.extract.cleanup import TextBuilder, unless_empty, unwrapped, with_unread
 from simdup.extract.frames import Frames
-from simdup.extract.places import MARKED, Places
+from simdup.extract.places import MARKED, PARTS, Places
 from simdup.extract.text_formats import by_word, characters, tables
 from simdup.text.encodings import xml_label
 
@@ -70,6 +70,7 @@ _PARTLY = {"style": _MEANING, "type": re.compile(r"\A\w\Z")}
 # Attributes whose values are content, and the kind of each; "on..." begins the ones with scripts.
 # They are sought within a tag alone, so that a quote in running text swallows nothing.
 _MEANINGS = by_word({title: _TABLES.pop(f"elements of {title}") for title in _MEANT})
+_NOTED = frozenset((*_MEANINGS, *PARTS))
 _KINDS = by_word(_TABLES)
 _ATTRIBUTE = re.compile(
     rf"""(?<![\w:-])(?P<name>{"|".join(_KINDS)}|on[a-z]{{3,20}})\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^\s"'>]+)
@@ -124,16 +125,17 @@ def page(markup: str, frames: Frames | None = None) -> Page:
 
 def _read(markup: str, frames: Frames) -> tuple[str, list[tuple[str, bytes]]]:
     """The title of a page and what is not visible text, the pieces of which go to `frames`."""
-    titles, places, end = list[str](), Places(), 0
+    titles, places, end = list[str](), Places(_unescaped), 0
     markup = markup.replace(_LINE, " ")
     for found in _MARKUP.finditer(markup):
         name, contents = (found["name"] or "").lower(), found["contents"]
         frames.pieces.append(before := markup[end : found.start()])
-        places.passed(unescape(before))
+        places.passed(before)
         end = found.end()
         if name and contents is None:
             frames.pieces.append(_GAPS.get(name, ""))
-            _note_tag(name, places)
+            if (element := name.removeprefix("/")) in _NOTED:
+                _note_tag(name, element, places)
             if frames.is_marked:
                 frames.note(name, found["attributes"])
         elif name == "title":
@@ -148,9 +150,8 @@ def _read(markup: str, frames: Frames) -> tuple[str, list[tuple[str, bytes]]]:
     return titles[0] if titles else "", places.noted()
 
 
-def _note_tag(name: str, places: Places) -> None:
+def _note_tag(name: str, element: str, places: Places) -> None:
     """Note where a table, a cell, or an element begins or ends that says what its words mean."""
-    element = name.removeprefix("/")
     if element in _MEANINGS:
         places.note(_MEANINGS[element], name)
     (places.begin if element == name else places.end)(element)
@@ -238,4 +239,9 @@ def _label(data: bytes) -> str | None:
 def _characters(source: str) -> str:
     """The text of source without markup: blanks joined, references replaced."""
     unbroken = unwrapped(_NEWLINES.sub("\n", _SPACES.sub(" ", source))).replace("\n", " ")
-    return unescape(_ENDLESS_REFERENCE.sub("\ufffd", unbroken)).replace(_LINE, "\n")
+    return _unescaped(unbroken).replace(_LINE, "\n")
+
+
+def _unescaped(source: str) -> str:
+    """The source with the characters that its references name."""
+    return unescape(_ENDLESS_REFERENCE.sub("\ufffd", source)) if "&" in source else source

@@ -6,13 +6,15 @@ layout. The place of a cell is its row and its column.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 # Elements whose words may have a mark.
 _RUNS = frozenset(("r", "p", "h", "span", "a", "table"))
 #: The kind of words that are marked.
 MARKED = "struck-out, raised or hidden words"
-_PARTS = {
+#: Elements of tables, and which part of a table each is.
+PARTS = {
     **dict.fromkeys(("table", "tbl"), "table"),
     **dict.fromkeys(("tr", "table-row"), "row"),
     **dict.fromkeys(("tc", "td", "th", "table-cell", "covered-table-cell"), "cell"),
@@ -45,8 +47,9 @@ class _Table:
 class Places:
     """Collects the content of a document that is not words, each with its place."""
 
-    def __init__(self) -> None:
-        self.place = 0
+    def __init__(self, read: Callable[[str], str] = str) -> None:
+        """`read` makes the text of the source that is passed."""
+        self._read, self._place, self._passed = read, 0, list[str]()
         self.others = list[tuple[str, bytes]]()
         self._tables = list[_Table]()
         self._runs = list[tuple[int, list[str]]]()
@@ -57,9 +60,17 @@ class Places:
         marked = ((MARKED, f"{each}".encode()) for each in self._marked)
         return [*self.others, *marked]
 
-    def passed(self, text: str) -> None:
-        """Go on after this text."""
-        self.place += len("".join(text.split()))
+    @property
+    def place(self) -> int:
+        """The number of characters so far, blanks aside."""
+        if self._passed:
+            self._place += len("".join(self._read("".join(self._passed)).split()))
+            self._passed.clear()
+        return self._place
+
+    def passed(self, source: str) -> None:
+        """Go on after this source."""
+        self._passed.append(source)
 
     def note(self, kind: str, content: str, place: object = None) -> None:
         """Note content at the current place, or at another one."""
@@ -70,7 +81,7 @@ class Places:
         """Note where an element begins; a row or a cell may stand there some times in a row."""
         if element in _RUNS:
             self._runs.append((self.place, []))
-        part = _PARTS.get(element)
+        part = PARTS.get(element)
         if part == "table":
             self._tables.append(_Table())
         elif part and self._tables:
@@ -88,7 +99,7 @@ class Places:
         if element in _RUNS and self._runs:
             begin, marks = self._runs.pop()
             self._note_marked(begin, " ".join(marks))
-        part = _PARTS.get(element)
+        part = PARTS.get(element)
         if part and self._tables:
             self._tables[-1].end_cell(self.place)
             if part == "table" and (filled := self._tables.pop().filled):
