@@ -21,7 +21,7 @@ $(VENV)/installed: pyproject.toml
 
 # The extras, and what tests and lint need.
 $(VENV)/developing: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --editable '.[corpus,docs,fast,legacy,plot]' --group test --group lint
+	$(BIN)/python -m pip install --quiet --editable '.[corpus,docs,fast,plot]' --group test --group lint
 	touch $@
 
 # The five packages and pytest, no extra.

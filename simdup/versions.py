@@ -17,7 +17,6 @@ _OPTIONAL = {
     "pyarrow": ("corpus", "no Parquet"),
     "zstandard": ("corpus", "no .zst"),
     "pypdfium2": ("docs", "no PDF"),
-    "kreuzberg": ("legacy", "no .xls"),
     "matplotlib": ("plot", "no --plot"),
     "pyspark": ("spark", "no --engine spark"),
 }

@@ -41,6 +41,12 @@ def zipped(members, first=None, method=zipfile.ZIP_DEFLATED):
     return out.getvalue()
 
 
+def changed_zip(data, name, content):
+    """A zip file with other contents of one member."""
+    with zipfile.ZipFile(BytesIO(data)) as package:
+        return zipped({each: package.read(each) for each in package.namelist()} | {name: content})
+
+
 def tar(members):
     """A tar file of members with these names; a value may be a TarInfo instead of a text."""
     import tarfile
@@ -128,7 +134,7 @@ def odf_of(body, kind="text", **members):
     """An OpenDocument file by hand: the XML within office:body."""
     content = (
         '<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d"'
-        f' xmlns:svg="s" xmlns:dc="dc" xmlns:form="f"><office:body>{body}</office:body></office:document-content>'
+        f' xmlns:svg="s" xmlns:dc="dc" xmlns:form="f" xmlns:style="y" xmlns:xlink="x"><office:body>{body}</office:body></office:document-content>'
     )
     first = f"application/vnd.oasis.opendocument.{kind}"
     return zipped({"content.xml": content, **members}, first)
@@ -194,8 +200,8 @@ def xlsx(text):
     return saved(book.save)
 
 
-def xlsx_of(cells, shared=""):
-    """A workbook by hand: the XML of its rows, and of the strings that cells refer to."""
+def xlsx_of(cells, shared="", styles=""):
+    """A workbook by hand: the XML of its rows, of the strings that cells refer to, and of styles."""
     rows = "".join(f"<row>{row}</row>" for row in cells)
     relations = {
         0: ("worksheet", "/xl/worksheets/a.xml"),
@@ -207,7 +213,45 @@ def xlsx_of(cells, shared=""):
         "sharedStrings.xml": f"<sst>{shared}</sst>",
         "worksheets/a.xml": f"<worksheet><sheetData>{rows}</sheetData></worksheet>",
     }
+    if styles:
+        relations[2], members["styles.xml"] = ("styles", "styles.xml"), styles
     return office("xl/workbook.xml", relations, members)
+
+
+def flat_opc(data):
+    """A document of Office in one file of XML, with the members of this one."""
+    import base64
+
+    parts = ""
+    with zipfile.ZipFile(BytesIO(data)) as package:
+        for name in package.namelist():
+            content = package.read(name)
+            if name.endswith((".xml", ".rels")):
+                xml = re.sub(r"<\?xml[^>]*>", "", content.decode())
+                inner = f"<pkg:xmlData>{xml}</pkg:xmlData>"
+            else:
+                coded = base64.encodebytes(content).decode()
+                inner = f"<pkg:binaryData>{coded}</pkg:binaryData>"
+            parts += f'<pkg:part pkg:name="/{name}" pkg:contentType="a">{inner}</pkg:part>'
+    return (
+        '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<?mso-application progid="a"?>\n'
+        f'<pkg:package xmlns:pkg="http://schemas.microsoft.com/office/2006/xmlPackage">{parts}'
+        "</pkg:package>"
+    ).encode()
+
+
+def flat_odf(body, kind="text", **parts):
+    """A flat OpenDocument file: the XML within office:body, and other parts by their element."""
+    others = "".join(
+        f"<office:{name.replace('_', '-')}>{content}</office:{name.replace('_', '-')}>"
+        for name, content in parts.items()
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!-- a -->\n<office:document xmlns:office="o" '
+        'xmlns:text="t" xmlns:draw="d" xmlns:table="b" office:version="1.3" '
+        f'office:mimetype="application/vnd.oasis.opendocument.{kind}">{others}'
+        f"<office:body>{body}</office:body></office:document>"
+    ).encode()
 
 
 def rtf(text, codepage=936):

@@ -39,8 +39,8 @@ class Scan(NamedTuple):
 
     of_index: Group the documents of this index instead of PATH...; files are read only to verify.
     against: Compare files under PATH... only with files under REF, not with each other.
-    archives: Also read the members of zip and tar files, packed or not, as documents of their own;
-        no command acts on them.
+    archives: Also read the members of zip and tar files, packed or not, and what is attached to
+        mails, as documents of their own; no command acts on them.
     files_from: Read the files that are listed in FILE, one a line; - is stdin.
     null: Names in the list of --files-from end in NUL; unless --format is given, so do the names
         that are printed.

@@ -1,6 +1,7 @@
 """The bytes of an archive in, its members out, within bounds. Nothing is written to disk.
 
-Archives are zip and tar files, and mailboxes, whose members are mails.
+Archives are zip and tar files, mailboxes, whose members are mails, and mails, whose members are
+what is attached to them.
 
 A member has the name under which an unpacking program would write it. Names that would lead out
 of the archive are refused, links and devices are passed over, and of several members with one
@@ -14,6 +15,7 @@ import posixpath
 import stat
 import struct
 import tarfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -24,8 +26,9 @@ from zipfile import ZIP_LZMA, ZipFile, ZipInfo
 
 from simdup.extract import packed
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.eml import attachments
 from simdup.extract.readers import check_unpacks
-from simdup.extract.sniff import SENT, ZIP, format_of, mails
+from simdup.extract.sniff import HEAD, SENT, ZIP, format_of, mails
 from simdup.extract.zip_xml import ENCRYPTED, TROUBLE, check_members, zip_file
 from simdup.text.encodings import Encoding, NotText, decode, detect
 
@@ -80,14 +83,16 @@ Archive: TypeAlias = dict[str, Member]
 def is_archive(head: bytes) -> bool:
     """Whether a file with this beginning may be an archive; documents may begin like zip files."""
     if head.startswith(b"From "):
-        return format_of(head, "") == "mbox"
+        return format_of(head[:HEAD], "") == "mbox"
     return head.startswith(ZIP) or bool(_header(head) or _header(_unpacked_head(head)))
 
 
-def opened(data: bytes) -> Archive:
-    """The archive in a file, which must be all of its content. Raises NotReadable."""
+def opened(data: bytes, name: str = "") -> Archive:
+    """The archive in a file of this name, which must be all of its content. Raises NotReadable."""
     if data.startswith(ZIP):
         return _zip(data)
+    if is_mail(data, name):
+        return _checked(_attached(data), data)
     if SENT.match(data):
         return _mailbox(data)
     if packing := packed.packing_of(data):
@@ -97,6 +102,21 @@ def opened(data: bytes) -> Archive:
         except packed.JunkError:
             raise NotReadable("data after its end") from None
     return _tar(data)
+
+
+def is_mail(head: bytes, name: str) -> bool:
+    """Whether a file with this beginning is a mail, which is a document beside its members."""
+    return format_of(head[:HEAD], name) == "eml"
+
+
+def _attached(data: bytes, folder: str = "") -> Iterator[Member]:
+    """What is attached to a mail; of several parts with one name the later ones have numbers."""
+    names = Counter[str]()
+    for path, content in attachments(data):
+        name = posixpath.basename(path.replace("\\", "/"))
+        names[name] += 1
+        number = f"{names[name]}/" if names[name] > 1 else ""
+        yield Member(f"{folder}{number}{name}", len(content), partial(bytes, content))
 
 
 def _header(data: bytes) -> tarfile.TarInfo | None:
@@ -182,8 +202,13 @@ def _encoding_of_names(names: bytes) -> Encoding | None:
 def _mailbox(data: bytes) -> Archive:
     places = mails(data)
     check_members(len(places))
-    named = ((f"{number:05}.eml", place) for number, place in enumerate(places, 1))
-    return {name: _of_slice(data, name, place) for name, place in named}
+    members = list[Member]()
+    for number, place in enumerate(places, 1):
+        name = f"{number:05}.eml"
+        members.append(_of_slice(data, name, place))
+        with suppress(NotReadable):  # the mail itself says why
+            members += _attached(data[place], f"{name}/")
+    return _checked(members, data)
 
 
 def _of_slice(data: bytes, name: str, place: slice, trouble: str = "") -> Member:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from binascii import a2b_base64, a2b_qp
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from email import errors
 from email.message import Message
 from email.parser import BytesParser
@@ -20,7 +21,8 @@ from typing import TypeAlias
 
 from simdup.extract import cleanup
 from simdup.extract import html as html_text
-from simdup.extract.sniff import mails
+from simdup.extract.frames import Frames
+from simdup.extract.sniff import EMLX, mails
 from simdup.text.encodings import LOST, Encoding, declared_or_likely, decode, encoding_named
 
 # Lines that begin a part: each costs time in proportion to its depth. Real mails have up to 60.
@@ -34,6 +36,9 @@ _MAILS = {"message/rfc822", "message/global"}
 
 # Headers of which a copy of a mail has the same.
 _HEADERS = ("From", "To", "Cc", "Date", "Message-ID")
+
+# A header of pages that browsers save.
+_SAVED = "Snapshot-Content-Location"
 
 # Types of a body: alternatives of other types, such as invitations, say it for programs.
 _BODIES = ("text/plain", "text/html")
@@ -61,25 +66,68 @@ _Shown: TypeAlias = "list[tuple[Message, str]]"
 
 
 class _Raw(Compat32):
-    """Headers keep their bytes beyond ASCII, as surrogates; a transfer encoding is one word."""
+    """Headers keep their bytes beyond ASCII, as surrogates; a transfer encoding is one word.
+
+    The headers of a part are unfolded, which may have a boundary or a name on two lines.
+    """
 
     def header_fetch_parse(self, name: str, value: str) -> str:
+        if not name.lower().startswith("content-"):
+            return value
         is_word = name.lower() == "content-transfer-encoding"
         found = _TRANSFER.match(value) if is_word else None
-        return found[1] if found else value
+        return found[1] if found else value.replace("\r", "").replace("\n", "")
 
 
 def eml(data: bytes) -> str:
     """The subject of a mail and its body. Raises NotReadable."""
-    if data.count(b"\n--") > MOST_PARTS and data.count(b"boundary=") > MOST_PARTS // 10:
-        raise cleanup.NotReadable(f"more than {MOST_PARTS:,} parts")
-    try:
-        message = BytesParser(policy=_Raw()).parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
+    with _trouble_named():
+        message, properties = _parsed(data)
         pieces = _subject_and_body(message)
         text = "\n".join(piece for _, piece in pieces)
-        return cleanup.with_unread(cleanup.unless_empty(text), _others(message, pieces))
+        others = [*_others(message, pieces), *properties]
+        return cleanup.with_unread(cleanup.unless_empty(text), others)
+
+
+def attachments(data: bytes) -> list[tuple[str, bytes]]:
+    """The name and the bytes of each part of a mail that is attached. Raises NotReadable."""
+    with _trouble_named():
+        message, _ = _parsed(data)
+        parts = (part for part in message.walk() if not part.is_multipart())
+        attached = [part for part in parts if _is_attached(part)]
+        return [(_name(part, number), _content(part)) for number, part in enumerate(attached, 1)]
+
+
+def _name(part: Message, number: int) -> str:
+    """The name of an attachment, or its number."""
+    header = part.get_filename() or f"{number}"
+    return _decoded(header.encode("utf-8", "surrogateescape"), part)
+
+
+@contextmanager
+def _trouble_named() -> Iterator[None]:
+    """Raise NotReadable for the parser's errors."""
+    try:
+        yield
     except _TROUBLE as error:
         raise cleanup.NotReadable(f"damaged mail: {error}") from None
+
+
+def _parsed(data: bytes) -> tuple[Message, list[tuple[str, bytes]]]:
+    """A mail, and what Apple Mail adds to it. Raises NotReadable."""
+    data, properties = _without_envelope(data)
+    if data.count(b"\n--") > MOST_PARTS and data.count(b"boundary=") > MOST_PARTS // 10:
+        raise cleanup.NotReadable(f"more than {MOST_PARTS:,} parts")
+    mail = data.removeprefix(b"\xef\xbb\xbf")
+    return BytesParser(policy=_Raw()).parsebytes(mail), properties
+
+
+def _without_envelope(data: bytes) -> tuple[bytes, list[tuple[str, bytes]]]:
+    """A mail as it was sent, and what Apple Mail adds: its length before, properties after it."""
+    if not (length := EMLX.match(data)):
+        return data, []
+    begin, end = length.end(), length.end() + int(length[1])
+    return data[begin:end], [("metadata", data[end:])]
 
 
 def mbox(data: bytes) -> str:
@@ -100,13 +148,28 @@ def mbox(data: bytes) -> str:
 
 
 def _subject_and_body(message: Message) -> _Pieces:
-    """The subject line of a mail, and its body."""
+    """The subject line of a mail, and its body; of a page that was saved as a mail, the page."""
+    if (page := _saved_page(message)) and (text := _text(page, Frames)):
+        return [(page, text)]
     return [(None, _subject(message)), *_body(message)]
 
 
+def _saved_page(message: Message) -> Message | None:
+    """The page that a browser saved (MHTML), without the pages in its frames; None for a mail."""
+    for part in message.walk():
+        if part.get_content_type() == "text/html":
+            is_saved = _SAVED in message or ("To" not in message and "Content-Location" in part)
+            return part if is_saved else None
+    return None
+
+
 def _subject(message: Message) -> str:
-    """The subject line, its encoded words decoded."""
-    header = message.get("Subject", "").encode("ascii", "surrogateescape")
+    """The subject line."""
+    return _decoded(message.get("Subject", "").encode("ascii", "surrogateescape"), message)
+
+
+def _decoded(header: bytes, message: Message) -> str:
+    """The text of a header, its encoded words decoded."""
     words = list(_words(re.sub(rb"[\r\n]", b"", header)))
     around = _of_header(b"".join(data for charset, data in words if not charset), message)
     joined = (
@@ -192,7 +255,8 @@ def _bytes_shown(pieces: _Shown) -> int:
 
 def _others(message: Message, pieces: _Pieces) -> Iterator[tuple[str, str | bytes]]:
     """Who wrote a mail to whom and when, and all parts that are not its text."""
-    known = [f"{name}: {message[name]}" for name in _HEADERS if message[name] is not None]
+    names = _HEADERS if pieces[0][0] is None else (*_HEADERS, "Subject")
+    known = [f"{name}: {message[name]}" for name in names if message[name] is not None]
     if known:
         yield "mail headers", "\n".join(known)
     for _, piece in pieces:
@@ -209,9 +273,13 @@ def _others(message: Message, pieces: _Pieces) -> Iterator[tuple[str, str | byte
 
 def _kind_of(part: Message) -> str:
     """The word for a part that is not the text of its mail."""
-    if part.get_content_disposition() == "attachment" or part.get_filename():
+    if _is_attached(part):
         return "attachments"
     return {"image": "pictures", "text": "bodies"}.get(part.get_content_maintype(), "attachments")
+
+
+def _is_attached(part: Message) -> bool:
+    return part.get_content_disposition() == "attachment" or part.get_filename() is not None
 
 
 def _inner(part: Message) -> list[Message]:
@@ -221,12 +289,12 @@ def _inner(part: Message) -> list[Message]:
     return [each for each in within if isinstance(each, Message)]
 
 
-def _text(part: Message) -> str:
-    """The tidied text of a part without parts of its own."""
+def _text(part: Message, frames: type[Frames] | None = None) -> str:
+    """The tidied text of a part without parts of its own; of a page also without its `frames`."""
     data, kind = _content(part), part.get_content_type()
     found = decode(data, declared_or_likely(data, part.get_content_charset()))
     if kind.endswith("html"):
-        page = html_text.page(found)
+        page = html_text.page(found, frames(found) if frames else None)
         return cleanup.with_unread(cleanup.tidied(f"{page.title}\n{page.body}"), page.others)
     if kind in _MARKED_UP:
         found = _ENRICHED.sub(lambda tag: "<" if tag.group() == "<<" else "", found)

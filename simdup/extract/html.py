@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from simdup.extract.cleanup import TextBuilder, unless_empty, unwrapped, with_unread
 from simdup.extract.frames import Frames
+from simdup.extract.places import MARKED, PARTS, Places
 from simdup.extract.text_formats import by_word, characters, tables
 from simdup.text.encodings import xml_label
 
@@ -58,12 +59,22 @@ _SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \
 # More digits than any code point has; Python takes no number of more than 4,300 digits.
 _ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
 
+# Elements that say what their words mean, and declarations that do.
+_MEANT = (MARKED, "formulas", "numbering")
+_MEANING = re.compile(
+    r"line-through|display\s*:\s*none|visibility\s*:\s*hidden|vertical-align\s*:\s*su(?:b|per)",
+    re.IGNORECASE,
+)
+# Attributes of whose values only these count: the type of a list is one letter or digit.
+_PARTLY = {"style": _MEANING, "type": re.compile(r"\A\w\Z")}
 # Attributes whose values are content, and the kind of each; "on..." begins the ones with scripts.
 # They are sought within a tag alone, so that a quote in running text swallows nothing.
+_MEANINGS = by_word({title: _TABLES.pop(f"elements of {title}") for title in _MEANT})
+_NOTED = frozenset((*_MEANINGS, *PARTS))
 _KINDS = by_word(_TABLES)
 _ATTRIBUTE = re.compile(
     rf"""(?<![\w:-])(?P<name>{"|".join(_KINDS)}|on[a-z]{{3,20}})\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^\s"'>]+)
-    |(?<![\w:-])(?P<flag>checked|selected)(?=[\s/>])""",
+    |(?<![\w:-])(?P<flag>checked|selected|hidden)(?=[\s/>])""",
     re.IGNORECASE | re.VERBOSE,
 )
 # Markup that hides text: comments, good and bad ones, and instructions for programs.
@@ -99,7 +110,7 @@ class Page(NamedTuple):
 
     title: str
     body: str
-    others: list[tuple[str, str]]
+    others: list[tuple[str, bytes]]
 
 
 def page(markup: str, frames: Frames | None = None) -> Page:
@@ -108,29 +119,42 @@ def page(markup: str, frames: Frames | None = None) -> Page:
     title, others = _read(markup, frames)
     body, whole = "".join(frames.content()), "".join(frames.pieces)
     if body != whole:
-        others.append(("page frames", whole))
+        others.append(("page frames", whole.encode("utf-8", "surrogatepass")))
     return Page(_characters(title), _characters(body), others)
 
 
-def _read(markup: str, frames: Frames) -> tuple[str, list[tuple[str, str]]]:
+def _read(markup: str, frames: Frames) -> tuple[str, list[tuple[str, bytes]]]:
     """The title of a page and what is not visible text, the pieces of which go to `frames`."""
-    titles, others, end = list[str](), list[tuple[str, str]](), 0
+    titles, places, end = list[str](), Places(_unescaped), 0
     markup = markup.replace(_LINE, " ")
     for found in _MARKUP.finditer(markup):
         name, contents = (found["name"] or "").lower(), found["contents"]
-        frames.pieces.append(markup[end : found.start()])
+        frames.pieces.append(before := markup[end : found.start()])
+        places.passed(before)
         end = found.end()
         if name and contents is None:
             frames.pieces.append(_GAPS.get(name, ""))
+            if (element := name.removeprefix("/")) in _NOTED:
+                _note_tag(name, element, places)
             if frames.is_marked:
                 frames.note(name, found["attributes"])
         elif name == "title":
             titles.append(contents)
         elif name in _SHOWN:
             frames.pieces.append(contents)
-        others += _others(found, name)
+        for kind, content in _others(found, name):
+            places.note(kind, content)
     frames.pieces.append(markup[end:])
-    return titles[0] if titles else "", others + [("hidden text", each) for each in titles[1:]]
+    for title in titles[1:]:
+        places.note("hidden text", title)
+    return titles[0] if titles else "", places.noted()
+
+
+def _note_tag(name: str, element: str, places: Places) -> None:
+    """Note where a table, a cell, or an element begins or ends that says what its words mean."""
+    if element in _MEANINGS:
+        places.note(_MEANINGS[element], name)
+    (places.begin if element == name else places.end)(element)
 
 
 def _others(found: re.Match[str], name: str) -> Iterator[tuple[str, str]]:
@@ -145,19 +169,24 @@ def _others(found: re.Match[str], name: str) -> Iterator[tuple[str, str]]:
     elif _HIDING.match(whole):
         yield "hidden text", whole
     elif _READING.match(whole):
-        yield from _read(_READING.sub("<p", whole, count=1), Frames(""))[1]
+        others = _read(_READING.sub("<p", whole, count=1), Frames(""))[1]
+        yield from ((kind, content.decode("utf-8", "surrogatepass")) for kind, content in others)
 
 
 def _attributes(tag: str) -> Iterator[tuple[str, str]]:
     """The attributes of a tag that are content."""
     for found in _ATTRIBUTE.finditer(tag):
         name, value = found["name"] or found["flag"], found["value"] or ""
-        yield _KINDS.get(name.lower(), "scripts"), value.strip("'\"")
+        name, value = name.lower(), value.strip("'\"")
+        part = _PARTLY.get(name)
+        if part is None or (value := " ".join(part.findall(value))):
+            yield _KINDS.get(name, "scripts"), value
 
 
 def words_of_styles(css: str) -> str:
     """The texts that a style sheet adds to a page; all else in it is formatting."""
-    return "\n".join(_OF_STYLES.findall(css))
+    hiding = (rule for rule in css.split("}") if _MEANING.search(rule))
+    return "\n".join([*_OF_STYLES.findall(css), *hiding])
 
 
 def decoded(data: bytes) -> str:
@@ -210,4 +239,9 @@ def _label(data: bytes) -> str | None:
 def _characters(source: str) -> str:
     """The text of source without markup: blanks joined, references replaced."""
     unbroken = unwrapped(_NEWLINES.sub("\n", _SPACES.sub(" ", source))).replace("\n", " ")
-    return unescape(_ENDLESS_REFERENCE.sub("\ufffd", unbroken)).replace(_LINE, "\n")
+    return _unescaped(unbroken).replace(_LINE, "\n")
+
+
+def _unescaped(source: str) -> str:
+    """The source with the characters that its references name."""
+    return unescape(_ENDLESS_REFERENCE.sub("\ufffd", source)) if "&" in source else source

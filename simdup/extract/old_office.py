@@ -1,10 +1,10 @@
-"""The text of Word documents of 1993 to 2003, of Outlook's mails, and of old workbooks and slides.
+"""The text of Word documents of 1993 to 2003, of Outlook's mails, and of old slides.
 
 They are compound files. A compound file is a small disk: a table chains its sectors, small streams
 share the sectors of one stream in units of 64 bytes, and a tree of entries names the streams.
 
 Sources: [MS-CFB], [MS-DOC], [MS-OXMSG], and for Word 6 and 95 Microsoft's "Word 6.0 Binary File
-Format". kreuzberg, an extra, reads workbooks.
+Format". `workbooks` reads old workbooks.
 """
 
 from __future__ import annotations
@@ -41,15 +41,14 @@ _KINDS = tables("old_office")
 # has the list of pieces, and characters of an old document have two bytes.
 _WORD_97 = 0xA5EC
 _EDITED, _CIPHERED, _FIRST_TABLE, _WIDE = 0x0004, 0x0100, 0x0200, 0x1000
+# The character set of an old document; others are Windows'.
+_OF_MACINTOSH = 256
 # The list of pieces comes after others; a piece with this bit has a byte for each character.
 _PIECES, _NARROW = b"\2", 1 << 30
 
-# The code of a field, and then the result, which is shown: "PAGE" and "3". Code without a result
-# may set characters under their reading.
-_FIELD = re.compile(
-    "\x13(?: *EQ [^\x13-\x15]*\\\\o\\\\a[^\x13-\x15]*,([^\x13-\x15]*)\\)"
-    "|[^\x13-\x15]*(?:\x14([^\x13-\x15]*))?)\x15"
-)
+# A field begins, its result begins, which is shown, and it ends: "PAGE" and "3".
+_BEGIN, _RESULT, _END = "\x13\x14\x15"
+_FIELD_MARK, _ENDS_OF_CODE = re.compile(f"([{_BEGIN}{_RESULT}{_END}])"), (_RESULT, _END)
 # The ends of cells, hyphens that do not break, and hyphens that may.
 _SIGNS = {0x07: "\n", 0x1E: "-", 0x1F: None}
 _CONTROLS = re.compile(rb"[\0-\x08\x0e-\x1f]")
@@ -209,7 +208,10 @@ def _parts(file: Compound, main: bytes) -> Sequence[str]:
         whole[2 * start : 2 * end].decode("utf-16-le", "replace")
         for start, end in pairwise(accumulate(counts, initial=0))
     ]
-    return parts if width == 2 else _decoded(parts)
+    if width == 2:
+        return parts
+    (characters,) = struct.unpack_from("<H", main, 0x14)
+    return _decoded(parts, "mac-roman" if characters == _OF_MACINTOSH else None)
 
 
 def _pieces(table: bytes, start: int, size: int) -> Iterator[tuple[int, int]]:
@@ -236,19 +238,34 @@ def _piece(main: bytes, number: int, place: int, width: int) -> bytes:
     return found.decode(codec, "replace").encode("utf-16-le", "surrogatepass")
 
 
-def _decoded(parts: Sequence[str]) -> list[str]:
+def _decoded(parts: Sequence[str], label: str | None) -> list[str]:
     """Texts of bytes, as characters of the encoding that they have in common."""
     raw = [part.encode("latin-1") for part in parts]
-    encoding = declared_or_likely(_CONTROLS.sub(b" ", b"".join(raw)), None)
+    encoding = declared_or_likely(_CONTROLS.sub(b" ", b"".join(raw)), label)
     return [decode(part, encoding) for part in raw]
 
 
 def _shown(text: str) -> str:
     """A part of a Word document as it shows it: fields have their results."""
-    number = 1
-    while number:
-        text, number = _FIELD.subn(r"\1\2", text)
-    return text.translate(_SIGNS)
+    shown, codes = list[str](), list[int | None]()  # where the code of each open field begins
+    for piece in _FIELD_MARK.split(text):
+        if piece == _BEGIN:
+            codes.append(len(shown))
+        elif piece in _ENDS_OF_CODE and codes:
+            if (begin := codes.pop()) is not None:
+                code = "".join(shown[begin:])
+                shown[begin:] = [_under_reading(code)] if piece == _END else []
+            if piece == _RESULT:
+                codes.append(None)
+        else:
+            shown.append(piece)
+    return "".join(shown).translate(_SIGNS)
+
+
+def _under_reading(code: str) -> str:
+    r"""The characters that a field of only code sets under their reading: EQ \o\ad(reading,x)."""
+    is_reading = code.lstrip(" ").startswith("EQ ") and r"\o\a" in code and code.endswith(")")
+    return code[:-1].rpartition(",")[2] if is_reading else ""
 
 
 def msg(data: bytes) -> str:
@@ -257,7 +274,7 @@ def msg(data: bytes) -> str:
     properties = file.read("__properties_version1.0")[32:]
     pages = dict(struct.iter_unpack("<I4xI4x", properties[: len(properties) // 16 * 16]))
     label = f"cp{pages.get(_BODY_PAGE) or pages.get(_PAGE)}"
-    body, read, unseen = _property(file, "1000", label), ["0037", "1000"], list[tuple[str, str]]()
+    body, read, unseen = _property(file, "1000", label), ["0037", "1000"], list[tuple[str, bytes]]()
     if not body.strip():
         html = file.read(f"{_PROPERTY}10130102")
         markup = html_text.decoded(html) if html else _property(file, "1013", label)
@@ -279,8 +296,12 @@ def ppt(data: bytes) -> str:
     """The text on the slides of a presentation, in their order."""
     file, text = Compound(data), TextBuilder()
     main = file.read("powerpoint document")
+    left = len(main)
     try:
         for place, outline in _slides(main, file.read("current user")):
+            left -= struct.unpack_from("<I", main, place + 4)[0]
+            if left < 0:
+                raise NotReadable("damaged: slides overlap")
             text.add("\n".join(_on_slide(main, place, outline)) + "\n")
     except (struct.error, LookupError):
         raise NotReadable("damaged, or of PowerPoint 95") from None
@@ -339,18 +360,3 @@ def _on_slide(main: bytes, place: int, outline: list[str]) -> Iterator[str]:
             yield outline[struct.unpack_from("<I", body)[0]]
         elif kind in _TEXTS:
             yield body.decode(_TEXTS[kind], "replace")
-
-
-def xls(data: bytes) -> str:
-    """The cells of a workbook: a line for a row, in the order of its sheets."""
-    from kreuzberg import ExtractionConfig, extract_bytes_sync  # noqa: PLC0415 an extra
-
-    config = ExtractionConfig(use_cache=False)
-    try:
-        found = extract_bytes_sync(data, "application/vnd.ms-excel", config)
-    except MemoryError:
-        raise
-    except BaseException as error:  # noqa: BLE001  (a panic of Rust is no Exception)
-        raise NotReadable("encrypted" if "password" in str(error) else "damaged workbook") from None
-    rows = ("\t".join(row) for table in found.tables for row in table.cells)
-    return with_unread(unless_empty("\n".join(rows)), Compound(data).unread())

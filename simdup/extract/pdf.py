@@ -11,6 +11,7 @@ own. The package pypdfium2 is an extra.
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -39,6 +40,10 @@ MOST_PAGES = 10_000
 # serial numbers, of tickets and invoices.
 EDGE_LINES, EDGE, REPEATED, FEW = 2, 0.2, 3, 5
 _NUMBER = re.compile(r"(?<!\d)\d{1,5}(?!\d)")
+# If less of the text than this were left, the running lines are kept too.
+LEAST_KEPT = 0.25
+# A picture that covers more of its page than this is a scan of it.
+SCANNED, _SCANS = 0.5, "scanned pages"
 # Numbers of a line that may be its page number: "Chapter 3, page 12 of 40".
 MOST_NUMBERS = 6
 # The heights of characters in one line differ by less than this, in points.
@@ -56,6 +61,12 @@ _MOST_OPTIONS = 1000
 
 # Of each page, up to this number of characters are checked for a map.
 SAMPLED = 100
+
+# A font's map of characters, its blocks of ranges, and how much of a stream is looked at.
+_STREAM, _MAP = re.compile(rb"stream\r?\n"), b"begincmap"
+_RANGES = re.compile(rb"beginbfrange(.{0,20000}?)endbfrange", re.DOTALL)
+_RANGE = re.compile(rb"<([0-9a-fA-F]{1,8})>\s*<([0-9a-fA-F]{1,8})>\s*(?:<[^>]*>|\[[^\]]*\])")
+_HEAD, _LONGEST_MAP = 1 << 10, 1 << 20
 
 # PDFium's sign for a hyphen that parts a word. It joins the text after it: the rest of the
 # word, or at the end of a page the footer. A hyphen that nothing follows stays a hyphen.
@@ -94,13 +105,36 @@ def text(data: bytes) -> str:
     except PdfiumError as error:
         is_locked = error.err_code in {_PASSWORD, _SECURITY}
         raise cleanup.NotReadable("encrypted" if is_locked else "damaged PDF") from None
-    lines = (
-        line if line.endswith(_PARTING) else f"{line}\n" for line in _without_running_lines(pages)
-    )
+    are_scanned = any(kind == _SCANS for kind, _ in others)
+    kept, running = _without_running_lines(pages, are_scanned=are_scanned)
+    lines = (line if line.endswith(_PARTING) else f"{line}\n" for line in kept)
+    others += [("headers and footers", key.encode("utf-8", "surrogatepass")) for key in running]
     found = cleanup.unless_empty(cleanup.unwrapped(_joined("".join(lines))), "no text on its pages")
     are_many = sum(unmapped) * ONE_IN >= len(unmapped) > 0
-    is_doubtful = are_many or is_mangled(found)
+    is_doubtful = are_many or is_mangled(found) or any(map(_is_lost, _maps(data)))
     return cleanup.with_unread(cleanup.Mangled(found) if is_doubtful else found, others)
+
+
+def _maps(data: bytes) -> Iterator[bytes]:
+    """The maps of fonts in a PDF, from their codes to characters."""
+    for found in _STREAM.finditer(data):
+        head = data[found.end() : found.end() + _HEAD]
+        with suppress(zlib.error):
+            if _MAP in head or _MAP in zlib.decompressobj().decompress(head, _HEAD):
+                stream = data[found.end() : found.end() + _LONGEST_MAP]
+                if _MAP in head:
+                    yield stream.partition(b"endstream")[0]
+                else:
+                    yield zlib.decompressobj().decompress(stream, _LONGEST_MAP)
+
+
+def _is_lost(characters: bytes) -> bool:
+    """Whether PDFium loses a part of a map: what follows a range over the end of a byte."""
+    for ranges in _RANGES.findall(characters):
+        ends = ((int(first, 16), int(last, 16)) for first, last in _RANGE.findall(ranges))
+        if any(first >> 8 != last >> 8 and first & 255 > last & 255 for first, last in ends):
+            return True
+    return False
 
 
 def _others(document: _Handle) -> Iterator[tuple[str, bytes]]:
@@ -119,18 +153,23 @@ def _others(document: _Handle) -> Iterator[tuple[str, bytes]]:
             yield "attachments", bytes(document.get_attachment(number).get_data())
 
 
-def _drawn(page: _Handle) -> Iterator[tuple[str, bytes]]:
-    """The pictures and drawings of a page."""
+def _drawn(page: _Handle, number: int) -> Iterator[tuple[str, bytes]]:
+    """The pictures of a page with their places, and its drawings."""
     counted, drawings = 0, list[float]()
     box = [c_float() for _ in range(4)]
     for kind, each in _objects(page.raw):
         counted += kind == raw.FPDF_PAGEOBJ_TEXT
+        if kind == raw.FPDF_PAGEOBJ_TEXT:
+            continue
+        raw.FPDFPageObj_GetBounds(each, *box)
         if kind == raw.FPDF_PAGEOBJ_IMAGE:
             buffer = create_string_buffer(raw.FPDFImageObj_GetImageDataRaw(each, None, 0))
             raw.FPDFImageObj_GetImageDataRaw(each, buffer, len(buffer))
-            yield "pictures", buffer.raw
+            left, bottom, right, top = (side.value for side in box)
+            share = (right - left) * (top - bottom) / (page.get_width() * page.get_height() or 1)
+            place = repr((number, left, top)).encode()
+            yield _SCANS if share > SCANNED else "pictures", place + buffer.raw
         elif kind in {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING}:
-            raw.FPDFPageObj_GetBounds(each, *box)
             drawings += [side.value for side in box]
             drawings.append(raw.FPDFPath_CountSegments(each))
     if drawings:
@@ -160,8 +199,9 @@ def _pages(
     for number in range(len(document)):
         try:
             with closing(document[number]) as page:
-                others += _drawn(page)
-                lines = _lines(page, number, unmapped) + list(_filled_in(document, page, others))
+                others += _drawn(page, number)
+                lines = _lines(page, number, unmapped)
+                lines += _filled_in(document, page, others)
         except trouble:
             broken += 1
             others.append(("pages without text", b""))
@@ -229,6 +269,9 @@ def _about(document: _Handle, note: _Handle, read: str) -> Iterator[bytes]:
     if not read or not is_drawn_so:
         yield drawn.encode()
     if link := raw.FPDFAnnot_GetLink(note):
+        raw.FPDFAnnot_GetRect(note, place := raw.FS_RECTF())
+        target = raw.FPDFDest_GetDestPageIndex(document, raw.FPDFLink_GetDest(document, link))
+        yield repr((place.left, place.top, target)).encode()
         yield _bytes(raw.FPDFAction_GetURIPath, document, raw.FPDFLink_GetAction(link))
 
 
@@ -356,12 +399,23 @@ def _at_edge(edge: str, line: str, number: int, label: str) -> _Line:
     return _Line(line, frozenset(edge + key for key in (words, *counted)))
 
 
-def _without_running_lines(pages: list[list[_Line]]) -> list[str]:
-    """The lines of all pages, without those that recur at the edges of pages."""
+def _without_running_lines(
+    pages: list[list[_Line]], *, are_scanned: bool
+) -> tuple[list[str], set[str]]:
+    """The lines of all pages, and the keys of the lines left out: they recur at edges of pages.
+
+    If little text would be left, the pages are labels or slides that say nearly the same, and keep
+    all their lines, unless `are_scanned`.
+    """
     seen = Counter(key for page in pages for key in {key for line in page for key in line.keys})
     needed = REPEATED if len(pages) > FEW else 2
     running = {key for key, count in seen.items() if count >= needed}
-    return [line.text for page in pages for line in page if running.isdisjoint(line.keys)]
+    whole = [line for page in pages for line in page]
+    kept = [line.text for line in whole if running.isdisjoint(line.keys)]
+    least = LEAST_KEPT * sum(len(line.text) for line in whole)
+    if sum(map(len, kept)) < least and not are_scanned:
+        return [line.text for line in whole], set()
+    return kept, running
 
 
 def _joined(text: str) -> str:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "html": "html",
     "office": "epub docx odt ods odp pptx xlsx",
-    "old_office": "doc xls ppt msg",
+    "old_office": "doc ppt msg",
+    "workbooks": "xls",
     "rtf": "rtf",
     "pdf": "pdf",
     "eml": "eml mbox",
@@ -59,14 +60,14 @@ READERS = {
 # file can keep busy for minutes.
 UNGUARDED = frozenset({"html", "rtf"}) | TEXTS - {"ipynb"}
 # The packages that read formats, and the extras that install packages.
-_PACKAGES = {"pdf": "pypdfium2", "xls": "kreuzberg"}
-_EXTRAS = {"pypdfium2": "docs", "zstandard": "docs", "kreuzberg": "legacy"}
+_PACKAGES = {"pdf": "pypdfium2"}
+_EXTRAS = {"pypdfium2": "docs", "zstandard": "docs"}
 
 # Packages of members, whose names show the format.
 _PACKAGED = (ZIP, COMPOUND)
 
 #: Raised with every change that gives the same document another text or other unread content.
-EDITION = 17
+EDITION = 18
 
 
 class NotInstalled(NotReadable):

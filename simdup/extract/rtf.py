@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty, with_unread
+from simdup.extract.places import MARKED
 from simdup.extract.text_formats import by_word, pairs, tables
 from simdup.text.encodings import Encoding, decode, encoding_named, known_encoding
 
@@ -52,6 +53,11 @@ _CHARACTERS = {
     **dict(zip((b"zwj", b"zwnj"), "\u200d\u200c", strict=True)),
 }
 _BREAKS = ("\n", "\t")
+# Marks of characters, with the ones that they replace; and the ends of cells and rows.
+_MARKS = dict.fromkeys((b"strike", b"striked"), frozenset((b"strike", b"striked"))) | dict.fromkeys(
+    (b"super", b"sub", b"nosupersub"), frozenset((b"super", b"sub"))
+)
+_CELLS = (b"cell", b"nestcell", b"row", b"nestrow")
 _ENCODINGS = (b"deff", b"ansicpg", b"cpg", b"fcharset")
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-", b"\n": "\n", b"\r": "\n"}
 _HEADS = {b"ansi": "cp1252", b"mac": "mac-roman", b"pc": "cp437", b"pca": "cp850"}
@@ -67,6 +73,7 @@ class _State:
     is_drawing: Whether this is a drawing, outside of its text boxes.
     is_box: Whether this is a text box or a note, whose text goes to the end.
     unseen: The properties for which the characters are not shown.
+    marks: The marks on characters that change their meaning, as striking out.
     kind: The kind of content in a hidden group; "" for layout.
     font: The font's number; None: the file's default font.
     fallback: Number of characters after \u that older readers show in its place.
@@ -77,6 +84,7 @@ class _State:
     is_drawing: bool = False
     is_box: bool = False
     unseen: frozenset[bytes] = frozenset()
+    marks: frozenset[bytes] = frozenset()
     kind: str = ""
     font: int | None = None
     fallback: int = 1
@@ -160,7 +168,13 @@ class _Reader:
 
     def _change(self, state: _State) -> None:
         self._decode_bytes()
+        if state.marks != self._state.marks:
+            self._note_place(MARKED, *state.marks)
         self._state = state
+
+    def _note_place(self, kind: str, *marks: bytes) -> None:
+        place = b"%d" % self._flow().tell()
+        self.others.setdefault(kind, bytearray()).extend(b" ".join((place, *sorted(marks), b"")))
 
     def _word(self, word: bytes, number: int) -> None:
         if word == b"u":
@@ -168,6 +182,8 @@ class _Reader:
             self._fallback_left = self._state.fallback
         elif word in _CHARACTERS:
             self._add_character(_CHARACTERS[word])
+            if word in _CELLS:
+                self._note_place("tables", word)
         elif word in _HEADS or word in _ENCODINGS:
             self._note_encoding(word, number)
         elif (state := _after(self._state, word, number)) is not self._state:
@@ -234,7 +250,10 @@ def _after(state: _State, word: bytes, number: int) -> _State:  # noqa: PLR0911 
     if word == b"f":
         return replace(state, font=number)
     if word == b"plain":
-        return replace(state, font=None, unseen=frozenset())
+        return replace(state, font=None, unseen=frozenset(), marks=frozenset())
+    if word in _MARKS:
+        is_on = number and word != b"nosupersub"
+        return replace(state, marks=state.marks - _MARKS[word] | ({word} if is_on else set()))
     if word in _UNSEEN:
         others = state.unseen - {word}
         return replace(state, unseen=others | {word} if number else others)

@@ -62,22 +62,25 @@ class Guard:
             try:
                 kind, answer, unread = _asked(self._process, found, self._seconds, data)
             except (ValueError, OSError):
-                reason = self._cause(self._process, is_late=is_late.is_set())
-                raise ReaderFailed(reason) from None
+                raise self._cause(self._process, is_late=is_late.is_set()) from None
         if kind in _REFUSALS:
             raise _REFUSALS[kind](answer)
         made = Mangled(answer) if kind == _MANGLED else Extracted(answer)
         made.unread = tuple(Unread(*each) for each in unread)
         return made
 
-    def _cause(self, process: subprocess.Popen[bytes], *, is_late: bool) -> str:
-        """Close the process that died, and say why it did."""
+    def _cause(self, process: subprocess.Popen[bytes], *, is_late: bool) -> NotReadable:
+        """Close the process that died, and say why it did.
+
+        Processor time depends on the file and not on other work, so that reason is a lasting one.
+        """
         self.close()
         if is_late:
-            return f"takes longer than {PATIENCE * self._seconds:g} seconds to read"
+            return ReaderFailed(f"takes longer than {PATIENCE * self._seconds:g} seconds to read")
         if hasattr(signal, "SIGPROF") and process.returncode == -signal.SIGPROF:
-            return f"takes more than {self._seconds:g} seconds of processor time to read"
-        return "its reader crashed or ran out of memory"
+            seconds = f"{self._seconds:g} seconds of processor time"
+            return NotReadable(f"takes more than {seconds} to read")
+        return ReaderFailed("its reader crashed or ran out of memory")
 
     def close(self) -> None:
         """End the process, even if it is busy."""

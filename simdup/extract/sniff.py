@@ -26,10 +26,14 @@ _ENDINGS = {f".{each}": each for each in FORMATS} | {
     **dict.fromkeys((".htm", ".xhtml", ".xht"), "html"),
     **dict.fromkeys((".docm", ".dotx"), "docx"),
     **dict.fromkeys((".pptm", ".ppsx"), "pptx"),
-    ".xlsm": "xlsx",
+    **dict.fromkeys((".xlsm", ".xlsb"), "xlsx"),
     ".ott": "odt",
     ".ots": "ods",
     ".otp": "odp",
+    ".fodt": "odt",
+    ".fods": "ods",
+    ".fodp": "odp",
+    **dict.fromkeys((".emlx", ".mht", ".mhtml"), "eml"),
 }
 
 #: How a zip file begins, and a compound file, as old Office files are.
@@ -60,6 +64,13 @@ _FIRST_MEMBER = 256
 # PDF readers look for the mark in this many bytes; we do so only if the name agrees.
 _PDF_MARK, _PDF_HEAD = b"%PDF-", 1024
 
+# Documents that are one file of XML: the root says the type, or names the folder of the main part.
+_PROLOG = re.compile(r"\s+|<!--.*?-->|<\?[^>]*>", re.DOTALL)
+_FLAT = re.compile(
+    r"<office:document\s[^>]*?office:mimetype=[\"']([^\"'>]+)"
+    r"|<(?:\w+:)?package\s[^>]*?xmlPackage[\"'].*?Target=[\"']/?(word/|ppt/|xl/)",
+    re.DOTALL,
+)
 _SKIPPED = re.compile(r"\s+|<!--.*?-->|<\?xml\b[^>]*>", re.DOTALL | re.IGNORECASE)
 _HTML = re.compile(r"<!doctype\s+html\b|<(?:html|head|body|meta)[\s/>]", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<!?[a-z]", re.IGNORECASE)
@@ -78,6 +89,8 @@ _LONG = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MBOX = re.compile(rb"From [^\n]*\n")
+#: How Apple Mail begins a mail: with its length in bytes.
+EMLX = re.compile(rb"(\d{1,12}) *\r?\n(?=[!-9;-~]+:)")
 
 # A line of a mailbox that begins a mail says who sent it and when (RFC 4155), and any header
 # follows. Some programs write less, even "From " alone: then a header that mails have follows. A
@@ -120,6 +133,8 @@ def format_of(
 def _of_text(head: bytes, name: str, named: str | None) -> str | None:
     """The kind of a file of plain text: a page, a mail, or one of TEXTS."""
     text = _ascii(head)
+    if flat := _FLAT.match(text, _after(_PROLOG, text)):
+        return _OFFICE.get(flat[2]) or _TYPES.get((flat[1] or "").encode("latin-1", "replace"))
     if _is_html(text, named):
         return "html"
     if _is_mail(head, named):
@@ -166,11 +181,16 @@ def _in_compound_file(named: str | None, names: Sequence[str]) -> str | None:
 
 def _is_html(text: str, named: str | None) -> bool:
     """Whether the first tag after comments is a page's; any tag, if the file is named as a page."""
-    position = 0
-    while found := _SKIPPED.match(text, position):
-        position = found.end()
     wanted = _ANY_TAG if named == "html" else _HTML
-    return wanted.match(text, position) is not None
+    return wanted.match(text, _after(_SKIPPED, text)) is not None
+
+
+def _after(skipped: re.Pattern[str], text: str) -> int:
+    """Where a text goes on after what comes before its first tag."""
+    position = 0
+    while found := skipped.match(text, position):
+        position = found.end()
+    return position
 
 
 def _ascii(head: bytes) -> str:
@@ -184,7 +204,7 @@ def _ascii(head: bytes) -> str:
 
 def _is_mail(head: bytes, named: str | None) -> bool:
     """Whether the file begins with the header lines of a mail."""
-    begin = found.end() if (found := _MBOX.match(head)) else 0
+    begin = found.end() if (found := _MBOX.match(head) or EMLX.match(head)) else 0
     is_cut = len(head) >= HEAD
     headers = _HEADERS.match(head + b"x:\n" if is_cut else head, begin)
     if headers is None:

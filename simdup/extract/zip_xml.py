@@ -8,6 +8,7 @@ can be expanded or fetched. Unpacked bytes are counted and limited.
 from __future__ import annotations
 
 import posixpath
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from xml.parsers import expat
 from xml.parsers.expat import errors
 from zipfile import BadZipFile, ZipFile
 
+from simdup.extract import flat
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.html import words_of_styles
 from simdup.extract.packed import allowance
@@ -32,6 +34,7 @@ _TAGS_OF_ATTRIBUTES = {each.partition("@")[0] for each in _ATTRIBUTES}
 
 _MEMBER_SIGN = b"PK\x01\x02"
 ENCRYPTED = 1  # a bit in a member's flags
+_FLAT = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*<")
 _OLE, _OLE_ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
 
 # The errors of `zipfile` for damaged files, by its documentation and by fuzzing.
@@ -63,13 +66,14 @@ def zip_file(data: bytes) -> ZipFile:
 
 
 class Package:
-    """A zip file whose members can be read until too much has been unpacked."""
+    """A zip file, or a flat document, whose members can be read until too much is unpacked."""
 
     def __init__(self, data: bytes) -> None:
         """Raises NotReadable if it is encrypted, damaged or has too many members."""
         if data.startswith(_OLE):
             raise NotReadable("encrypted" if _OLE_ENCRYPTED in data else "old Office file")
-        self._left, self._zip = allowance(len(data)), zip_file(data)
+        self._left = allowance(len(data))
+        self._zip = zip_file(flat.zipped(data) if _FLAT.match(data) else data)
         self._members = {_plain(info.filename): info for info in self._zip.infolist()}
         self._folded = {name.lower(): info for name, info in reversed(self._members.items())}
         self._read = set[int]()  # where each member that was read begins
@@ -90,7 +94,7 @@ class Package:
         # All characters between two tags come at once, since both kinds of tags have a handler.
         parser.buffer_text, parser.buffer_size = True, len(data) + 1
         parser.StartElementHandler = lambda tag, found: start(_local(tag), found)
-        parser.EndElementHandler = end if end is _nothing else lambda tag: end(_local(tag))
+        parser.EndElementHandler = end if end is nothing else lambda tag: end(_local(tag))
         parser.CharacterDataHandler = characters
         parser.EntityDeclHandler = _refuse_entity
         try:
@@ -121,6 +125,20 @@ class Package:
             self._read.add(info.header_offset)
         return found
 
+    def kind(self, name: str) -> str:
+        """The kind of content in a member of this name."""
+        return kind_of(name, _TABLES)
+
+    def is_read(self, name: str) -> bool:
+        """Whether a member counts as read."""
+        return self._folded[name.lower()].header_offset in self._read
+
+    def counted(self, name: str) -> str:
+        """What tells the bytes of a member, which is then no longer `unread`."""
+        info = self._folded[name.lower()]
+        self._read.add(info.header_offset)
+        return f"{info.CRC} {info.file_size}"
+
     def unread(self) -> Iterator[tuple[str, bytes]]:
         """The kind of each member that was not read and is no layout, and what tells its bytes."""
         for name, info in self._members.items():
@@ -150,7 +168,7 @@ class Package:
             if not data.isspace():
                 words.append(data)
 
-        self.parse(name, start, characters, _nothing, is_text=False)
+        self.parse(name, start, characters, nothing, is_text=False)
         return "\n".join(words).encode("utf-8", "surrogatepass")
 
 
@@ -166,11 +184,11 @@ def elements(package: Package, name: str, wanted: str) -> list[dict[str, str]]:
             found.append(attributes)
 
     if name in package:
-        package.parse(name, start, _nothing, _nothing, is_text=False)
+        package.parse(name, start, nothing, nothing, is_text=False)
     return found
 
 
-def _nothing(_: str) -> None:
+def nothing(_: str) -> None:
     """Take nothing of a member."""
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 
-from simdup.extract.archives import is_archive
+from simdup.extract.archives import is_archive, is_mail
 from simdup.files.read import HEAD, INSIDE, SkipError, archive_in, read_chunks
 from simdup.files.walk import Found
 from simdup.records import Reason, Skipped, Source
@@ -20,21 +20,27 @@ from simdup.records import Reason, Skipped, Source
 def with_members(found: Iterable[Found], most: int) -> Iterator[Found]:
     """Yield what a walk found, and in place of each archive of at most `most` bytes its members.
 
-    The archive itself becomes a Skipped, and so does a member that cannot be read.
+    The archive itself becomes a Skipped, and so does a member that cannot be read. A mail stands
+    before what is attached to it.
     """
     for each in found:
-        if isinstance(each, Source) and _may_be_archive(each):
+        head = _head(each) if isinstance(each, Source) else b""
+        if isinstance(each, Source) and is_mail(head, each.path):
+            yield each
+            yield from (one for one in _members(each, most) if one.path != each.path)
+        elif isinstance(each, Source) and is_archive(head):
             yield from _members(each, most)
         else:
             yield each
 
 
-def _may_be_archive(source: Source) -> bool:
+def _head(source: Source) -> bytes:
+    """The first bytes of a file; empty if it cannot be read."""
     try:
         with closing(read_chunks(source, HEAD)) as chunks:
-            return is_archive(next(chunks, b""))
+            return next(chunks, b"")
     except SkipError:
-        return False  # the reader of documents says why
+        return b""  # the reader of documents says why
 
 
 def _members(source: Source, most: int) -> Iterator[Found]:

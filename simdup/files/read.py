@@ -320,10 +320,10 @@ def archive_in(source: Source) -> Archive | None:
 
     with closing(read_chunks(source)) as chunks:
         data = b"".join(chunks)
-    if kind(data, source.path) not in {None, "mbox"}:
+    if kind(data, source.path) not in {None, "mbox", "eml"}:
         return None
     try:
-        return opened(data)
+        return opened(data, source.path)
     except NotReadable as trouble:
         raise SkipError(trouble.kind, trouble.reason) from None
 

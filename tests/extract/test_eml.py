@@ -9,7 +9,8 @@ import pytest
 from patience import grows_evenly, patient
 from shown import shown
 
-from simdup.extract.cleanup import NotReadable
+from simdup.extract import html
+from simdup.extract.cleanup import NotReadable, unread_of
 from simdup.extract.eml import eml, mbox
 from simdup.extract.sniff import HEAD, format_of
 
@@ -45,6 +46,52 @@ def test_what_a_mail_shows(source, expected):
     else:
         with pytest.raises(NotReadable, match="^no text in it$"):
             eml(source)
+
+
+@pytest.mark.parametrize("end", [b"", b"<plist><key>flags</key></plist>\n"])
+@pytest.mark.parametrize("count", [b"%d\n", b"%-10d\r\n"])
+def test_a_mail_that_apple_mail_keeps_is_the_mail(count, end):
+    mail = makers.eml("four o'clock", "Tea")
+
+    data = count % len(mail) + mail + end
+
+    assert format_of(data, "a.emlx") == "eml"
+    assert eml(data) == eml(mail)
+
+
+PAGE = makers.site_page("The page has a long text. " * 9).decode()
+SAVED = "MIME-Version: 1.0\nSubject: tea\n"
+OF_PART = "Content-Type: text/html; charset=utf-8\nContent-Location: http://a.org/\n\n"
+
+
+@pytest.mark.parametrize(
+    "head", [f"From: <Saved by Blink>\nSnapshot-Content-Location: http://a.org/\n{SAVED}", SAVED]
+)
+def test_a_page_saved_as_a_mail_is_the_page_without_its_frames(head):
+    frame = "Content-Type: text/html\n\n<p>an advertisement"
+    parts = "".join(f"--b\n{part}\n" for part in (OF_PART + PAGE, frame))
+    data = f"{head}Content-Type: multipart/related; boundary=b\n\n{parts}--b--\n".encode()
+
+    assert format_of(data, "a.mhtml") == "eml"
+    assert eml(data) == html.text(PAGE.encode())
+    assert {"bodies", "mail headers"} <= {each.kind for each in unread_of(eml(data))}
+
+
+def test_a_mail_to_somebody_is_no_saved_page():
+    assert eml(f"To: b\n{SAVED}{OF_PART}<nav>menu</nav>{PAGE}".encode()).startswith("tea\nmenu")
+
+
+def test_a_text_that_begins_with_a_number_is_no_mail():
+    assert format_of(b"12\nFrom: Ada\n\nmore", "a.txt") is None
+    assert format_of(b"12\nFrom: Ada\n\nmore", "a.emlx") == "eml"
+
+
+@pytest.mark.parametrize("fold", ["\n ", "\r\n\t"])
+def test_a_boundary_may_be_folded(fold):
+    head = f'Content-Type: multipart/mixed;{fold}boundary="one{fold}two"'
+    edge = "one" + fold.strip("\r\n") + "two"
+
+    assert eml(f"{head}\n\n--{edge}\n\nbody\n--{edge}--\n".encode()) == "body"
 
 
 PLAIN, HTML = "Content-Type: text/plain\n\n", "Content-Type: text/html\n\n<p>"

@@ -172,3 +172,8 @@ def test_a_tag_without_end_takes_little_memory(piece):
     tracemalloc.stop()
 
     assert peak < 40 * len(markup)
+
+
+@pytest.mark.parametrize("reference", ["&#" + "9" * 5000, "&#x" + "f" * 5000 + ";"])
+def test_references_without_end_are_one_character(reference):
+    assert text(f"<p>{reference}<a href='http://a.org'>x</a>".encode()) == "\ufffdx"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import zlib
 
 import makers
 import pytest
 
-from simdup.extract.cleanup import NotReadable
+from simdup.extract.cleanup import Mangled, NotReadable, unread_of
 
 text = pytest.importorskip("simdup.extract.pdf", reason="needs the extra 'docs'").text
 
@@ -69,6 +70,70 @@ def test_headers_of_left_and_right_pages():
     pages = [["Left" if number % 2 else "Right", *lines] for number, lines in enumerate(BODY)]
 
     assert words(text(makers.pdf(pages))) == plain(BODY)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"header": "Lease of Mr Smith"}, {"header": "Lease of Mrs Jones"}),
+        ({"footer": "Draft {}"}, {"footer": "Signed {}"}),
+        ({"header": "Total: 4,700"}, {}),
+    ],
+)
+def test_running_lines_are_content_that_is_not_read(one, other):
+    (words, headers), (same, others) = (
+        (str(found), [each for each in unread_of(found) if each.kind == "headers and footers"])
+        for found in (text(makers.pdf(BODY, **lines)) for lines in (one, other))
+    )
+
+    assert words == same
+    assert headers != others
+
+
+def test_page_numbers_are_the_same_running_lines_on_any_number_of_pages():
+    counts = [
+        [
+            each
+            for each in unread_of(text(makers.pdf(pages, "Lease", "- {} -")))
+            if "head" in each.kind
+        ]
+        for pages in (BODY, BODY[:3])
+    ]
+
+    assert counts[0] == counts[1] != []
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [[f"A label for the seedlings. Box {number}"] for number in (1, 2, 3)],
+        [["The same ticket for everybody"]] * 4,
+        [[f"Results of the whole society, part {page}", "Tea"[:page]] for page in range(1, 8)],
+    ],
+)
+def test_pages_that_are_nearly_alike_keep_their_text(pages):
+    (top,) = {lines[0][:9] for lines in pages}
+
+    assert str(text(makers.pdf(pages))).count(top) == len(pages)
+
+
+def test_links_and_pictures_that_change_places_are_other_content():
+    from PIL import Image
+
+    def draw(names, shades):
+        def on(canvas):
+            canvas.drawString(40, 300, "Approve or reject")
+            for at, name, shade in zip((50, 90), names, shades, strict=True):
+                canvas.linkURL(f"https://example.org/{name}", (at, 40, at + 20, 60))
+                canvas.drawInlineImage(Image.new("L", (4, 6), shade), at, 100, 20, 20)
+
+        return {each.kind: each for each in unread_of(text(makers.drawn(on, invariant=True)))}
+
+    first = draw(("yes", "no"), (10, 200))
+
+    assert first == draw(("yes", "no"), (10, 200))
+    assert first["links"] != draw(("no", "yes"), (10, 200))["links"]
+    assert first["pictures"] != draw(("yes", "no"), (200, 10))["pictures"]
 
 
 def test_lines_in_the_middle_of_pages_stay_however_often_they_come():
@@ -252,19 +317,41 @@ def refused(data):
     return caught.value.reason
 
 
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize(
+    ("ranges", "is_lost"),
+    [
+        (b"<19ff><1a00><63cf>\n<1c00><1c00><4eca>", True),
+        (b"<1c00> <1c0f> <4eca>\n<20f0> <2110> [<63cf> <63d0>]", True),
+        (b"<0000><ffff><0000>", False),
+        (b"<1c00><1cff><4eca>", False),
+        (b"<00><ff><4e00>", False),
+    ],
+)
+def test_a_font_whose_map_pdfium_loses_is_doubtful(ranges, is_lost, is_packed):
+    lines = b"/CIDInit begincmap\n1 beginbfrange\n%b\nendbfrange\nendcmap" % ranges
+    stream = b"stream\n%b\nendstream\n" % (zlib.compress(lines) if is_packed else lines)
+    whole = makers.pdf([["one line of text"]])
+
+    found = text(whole.replace(b"xref\n", b"9 0 obj\n" + stream + b"endobj\nxref\n", 1))
+
+    assert found == "one line of text"
+    assert isinstance(found, Mangled) is is_lost
+
+
 def test_no_text():
     assert refused(makers.pdf([[], []])) == "no text on its pages"
-    assert (
-        refused(makers.pdf([[], [], []], "Scanned by SomeScanner", "{}")) == "no text on its pages"
-    )
 
 
-def test_a_scanned_page_without_text():
+@pytest.mark.parametrize("line", ["", "Scanned by SomeScanner"])
+def test_a_scanned_page_without_text(line):
     from PIL import Image
 
     def draw(canvas):
+        canvas.drawString(40, 570, line)
         canvas.drawInlineImage(Image.new("L", (40, 60), 100), 0, 0, 400, 600)
         canvas.showPage()
+        canvas.drawString(40, 570, line)
         canvas.drawInlineImage(Image.new("L", (40, 60), 200), 0, 0, 400, 600)
 
     assert refused(makers.drawn(draw)) == "no text on its pages"

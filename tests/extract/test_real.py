@@ -19,7 +19,7 @@ from simdup.text.encodings import decode, detect
 
 with tarfile.open(Path(__file__).parent / "real" / "documents.tar.xz") as packed:
     FILES = {each.name: packed.extractfile(each).read() for each in packed}
-NEEDED = {"pdf": "pypdfium2", "xls": "kreuzberg"}
+NEEDED = {"pdf": "pypdfium2"}
 
 
 @pytest.fixture(scope="module")

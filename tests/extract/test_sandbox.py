@@ -48,8 +48,8 @@ def seconds(guard, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "reason", "is_failure"),
     [
-        ("hang", "takes more than 1 seconds of processor time to read", True),
-        ("hang_in_c", "takes more than 1 seconds of processor time to read", True),
+        ("hang", "takes more than 1 seconds of processor time to read", False),
+        ("hang_in_c", "takes more than 1 seconds of processor time to read", False),
         ("crash", "its reader crashed or ran out of memory", True),
         ("take_memory", "takes too much memory to read", True),
         ("lack_room", ".* failed: .*No space left on device", True),

@@ -10,7 +10,9 @@ import os
 import stat
 import tarfile
 import zipfile
+from base64 import b64encode
 from contextlib import suppress
+from email.message import EmailMessage
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -441,11 +443,58 @@ def test_each_mail_in_a_mailbox_is_a_document_that_nobody_acts_on(scanned, write
 
     found = scanned()
 
-    [group] = found["groups"]
-    names = {each["path"]: each["format"] for each in group["members"]}
-    assert names == {"in/b.txt": "text", "in/a.mbox!/00002.eml": "eml"}
+    formats = {
+        each["path"]: each["format"] for group in found["groups"] for each in group["members"]
+    }
+    assert formats == {
+        "in/b.txt": "text",
+        "in/a.mbox!/00002.eml": "eml",
+        **{f"in/a.mbox!/0000{n}.eml/notes.txt": "text" for n in (1, 2)},
+    }
     assert found["stats"]["skipped"] == {"unpacked archive": 1}
-    assert found["stats"]["fingerprinted"] == 4
+    assert found["stats"]["fingerprinted"] == 6  # each mail has notes attached to it
+
+
+# --- mails ---
+
+
+@pytest.mark.parametrize("make", [lambda mail: mail, lambda mail: b"%d\n" % len(mail) + mail])
+def test_what_is_attached_to_a_mail_is_a_document_beside_it(scanned, write, english, make):
+    message = EmailMessage()
+    message["From"], message["Subject"] = "a@example.org", "The contract"
+    message.set_content("Here it is.")
+    letter = makers.docx(english)
+    for name in ("contract.docx", "../contract.docx", "中文.docx"):
+        message.add_attachment(letter, maintype="application", subtype="msword", filename=name)
+    write("in/mail.eml", make(message.as_bytes()))
+    write("in/contract.docx", letter)
+
+    found = scanned()
+
+    inside = ("contract.docx", "2/contract.docx", "中文.docx")
+    assert names(found) == [{"contract.docx", *(f"mail.eml!/{name}" for name in inside)}]
+    assert found["stats"]["fingerprinted"] == 5
+    assert not found["skipped"]
+
+
+def test_what_is_attached_to_a_mail_in_a_mailbox_is_a_document(scanned, write, english):
+    write("in/a.mbox", makers.mbox("one\n\ntwo").replace(b"dW5zZWVu", b64encode(english.encode())))
+    write("in/b.txt", english)
+
+    [group] = names(scanned())
+
+    assert group == {"b.txt", "a.mbox!/00001.eml/notes.txt", "a.mbox!/00002.eml/notes.txt"}
+
+
+def test_a_mail_with_too_many_parts_is_only_a_mail(scanned, write, english):
+    head = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n"
+    write("in/a.eml", head + "--b\n" * 2000 + "boundary=" * 200)
+    write("in/b.eml", makers.eml(english))
+
+    found = scanned()
+
+    assert skips(found) == {"a.eml": "more than 1,000 parts"}
+    assert found["stats"]["fingerprinted"] == 2
 
 
 def test_a_mailbox_of_too_many_mails_is_not_opened(monkeypatch):
