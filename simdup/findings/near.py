@@ -45,8 +45,8 @@ ENOUGH_AROUND = 15
 #: Fewer groups around a pair say nothing.
 LEAST_AROUND = 5
 
-#: Scores leave a gap below a pair if less than MOST_IN_GAP of ENOUGH_AROUND groups around it are
-#: related with a score that is lower by GAP_BEGIN to GAP_END.
+#: Scores leave a gap below a pair if a smaller share than MOST_IN_GAP of the groups around it,
+#: which are ENOUGH_AROUND or more, has a score that is lower by GAP_BEGIN to GAP_END.
 GAP_BEGIN, GAP_END, MOST_IN_GAP = 0.05, 0.2, 0.05
 
 # What a name is, and its parts.
@@ -114,13 +114,13 @@ class Tiers:
         for member, its_words in both:
             if its_words not in because:
                 pair, path = pair_of(member, first, self._recipe), member.document.path
+                in_doubt = NAME_SCORE <= (pair.score or 0) < FEW_NEAR_SCORE
+                if in_doubt:
+                    pair = pair._replace(is_named=self._rare.has(path, of_first))
                 evidence = near_because(pair)
-                if evidence in {"", "score"} and NAME_SCORE <= (pair.score or 0) < FEW_NEAR_SCORE:
-                    evidence = near_because(pair._replace(is_named=self._rare.has(path, of_first)))
-                    if evidence != "name":
-                        doubts.append((its_words, pair, of_first[0], path))
-                        continue
-                if evidence:
+                if in_doubt and evidence in {"", "score"}:
+                    doubts.append((its_words, pair, of_first[0], path))
+                elif evidence:
                     because[its_words] = evidence
         return _OfTexts(group, words, because, doubts)
 
@@ -144,10 +144,10 @@ class _RareNames:
         folders = set[str]()
         for path, (stem, mark) in names.of_path.items():
             folder, name = folder_and_name(path)
-            # A dot at the start of a name begins a name.
+            # Hidden files have a dot before their name.
             own = self._names[path] = {("beginning", name[:1] + name[1:].partition(".")[0])}
             if stem:
-                own |= {("stem", stem, mark.dates, mark.numbers)}
+                own.add(("stem", stem, mark.dates, mark.numbers))
             number.update(own)
             if stem and series[stem] > 1:
                 own.add(("series", stem))
@@ -202,8 +202,7 @@ class _Around:
         """
         if folder not in self._inside:
             first = bisect_left(self._places, folder and folder + os.sep)
-            after = chr(ord(os.sep) + 1)
-            end = bisect_left(self._places, folder + after) if folder else None
+            end = bisect_left(self._places, folder + chr(ord(os.sep) + 1)) if folder else None
             groups = [self._groups[place] for place in self._places[first:end]]
             scores = sorted(score for _, score in groups if score is not None)
             self._inside[folder] = len(groups), sum(near for near, _ in groups), scores

@@ -15,7 +15,6 @@ apart.
 from __future__ import annotations
 
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
@@ -76,26 +75,16 @@ def least_alone(texts: Indices) -> Shares:
     return 1.8 / texts
 
 
-class Forms(NamedTuple):
-    """Which texts of a collection are of one form; arrays by text.
-
-    form: (n,): the number of its form; -1 for a text of no form.
-    family: (n,): the family of each text, where a text of a form is only with its versions.
-    """
-
-    form: Indices
-    family: Indices
-
-
 def forms_of(
     texts: Texts,
     large: Sketches,
     family: Indices,
     similar: tuple[Indices, Similarities],
     source: FeatureSource,
-) -> Forms:
-    """The forms among texts, of which `family` (n,) has the families.
+) -> tuple[Indices, Indices]:
+    """The number of each text's form, -1 for none, and the family of each text; (n,) each.
 
+    `family` (n,) has the families without forms; a text of a form is only with its versions.
     `large` has the large sketches, and `similar` pairs of texts (m, 2) with their similarities.
     `source` reads the texts of families that look like forms.
     """
@@ -105,14 +94,13 @@ def forms_of(
         known = np.column_stack((np.arange(len(family)), family))[form < 0]
         together = components(np.concatenate((known, close)), len(texts))
         together[form >= 0] = np.flatnonzero(form >= 0)
-        if not len(suspects := _without_history(large, together, texts)):
-            continue
+        suspects = _without_history(large, together, texts)
         chosen = np.isin(together, _formed(suspects, together, source))
         form[chosen] = together[chosen]
     if (form < 0).all():
-        return Forms(form, family)
+        return form, family
     versions = _versions(large, form, pairs, texts)
-    return Forms(form, np.where(form >= 0, versions, family))
+    return form, np.where(form >= 0, versions, family)
 
 
 def _versions(large: Sketches, form: Indices, pairs: Indices, texts: Texts) -> Indices:
@@ -215,11 +203,8 @@ def _formed(suspects: Indices, family: Indices, source: FeatureSource) -> Indice
 
 def _readings(large: Sketches, form: Indices, texts: Texts) -> Sketches:
     """The features of the texts of forms that few texts of their form have, as sketches; (n,)."""
-    common, sizes, values = (
-        _common(large, form, texts),
-        np.zeros_like(form),
-        [np.empty(0, np.uint32)],
-    )
+    common, values = _common(large, form, texts), [np.empty(0, np.uint32)]
+    sizes = np.zeros_like(form)
     for part in parts_of_texts(large.sizes, np.flatnonzero(form >= 0)):
         keys, owner = _keys(large, form, part), np.repeat(part, large.sizes[part])
         is_rare = common[np.searchsorted(common, keys)] != keys
