@@ -45,15 +45,15 @@ ENOUGH_AROUND = 15
 #: Fewer groups around a pair say nothing.
 LEAST_AROUND = 5
 
-#: Scores leave a gap below a pair if less than MOST_IN_GAP of ENOUGH_AROUND groups around it are
-#: related with a score that is lower by GAP_BEGIN to GAP_END.
+#: Scores leave a gap below a pair if a smaller share than MOST_IN_GAP of the groups around it,
+#: which are ENOUGH_AROUND or more, has a score that is lower by GAP_BEGIN to GAP_END.
 GAP_BEGIN, GAP_END, MOST_IN_GAP = 0.05, 0.2, 0.05
 
 # What a name is, and its parts.
 _Name: TypeAlias = tuple[object, ...]
 
 
-class _Told(NamedTuple):
+class _OfTexts(NamedTuple):
     """What the texts of a group and their names tell.
 
     words: The words of each member.
@@ -73,18 +73,20 @@ class Tiers:
     def __init__(self, groups: Iterable[Group], names: Names, recipe: Recipe) -> None:
         """Find out what each group by itself tells."""
         self._names, self._recipe = names, recipe
-        self._told = {group.id: self._tell(group) for group in groups if group.kind is Kind.NEAR}
-        self._around = _Around(self._told.values())
+        self._known = {
+            group.id: self._of_texts(group) for group in groups if group.kind is Kind.NEAR
+        }
+        self._around = _Around(self._known.values())
 
     def decided(self, group: Group) -> Group:
         """The group with the tier of each member, and why it is near."""
         if group.kind is Kind.SAME_PATTERN:
             return group
-        told = self._told.get(group.id)
-        if told is None or told.group is not group:
-            told = self._tell(group)
-        words, because = told.words, told.because.copy()
-        for its_words, pair, one, other in told.doubts:
+        known = self._known.get(group.id)
+        if known is None or known.group is not group:
+            known = self._of_texts(group)
+        words, because = known.words, known.because.copy()
+        for its_words, pair, one, other in known.doubts:
             around, has_gap = self._around.pair(group, one, other, pair.score or 0)
             if evidence := near_because(pair._replace(around=around, has_gap=has_gap)):
                 because[its_words] = evidence
@@ -101,10 +103,10 @@ class Tiers:
         members[0] = members[0]._replace(near_because="")
         return group._replace(members=tuple(members))
 
-    def _tell(self, group: Group) -> _Told:
+    def _of_texts(self, group: Group) -> _OfTexts:
         words: list[object] = [member.document.identity.words for member in group.members]
         if group.versions and (group.score is None or group.score >= HISTORY_SCORE):
-            return _Told(group, words, dict.fromkeys(words, "history"), [])
+            return _OfTexts(group, words, dict.fromkeys(words, "history"), [])
         first, because = group.members[0], {words[0]: "words"}
         doubts = list[tuple[object, Pair, str, str]]()
         both = list(zip(group.members, words, strict=True))
@@ -112,15 +114,15 @@ class Tiers:
         for member, its_words in both:
             if its_words not in because:
                 pair, path = pair_of(member, first, self._recipe), member.document.path
+                in_doubt = NAME_SCORE <= (pair.score or 0) < FEW_NEAR_SCORE
+                if in_doubt:
+                    pair = pair._replace(is_named=self._rare.has(path, of_first))
                 evidence = near_because(pair)
-                if evidence in {"", "score"} and NAME_SCORE <= (pair.score or 0) < FEW_NEAR_SCORE:
-                    evidence = near_because(pair._replace(is_named=self._rare.has(path, of_first)))
-                    if evidence != "name":
-                        doubts.append((its_words, pair, of_first[0], path))
-                        continue
-                if evidence:
+                if in_doubt and evidence in {"", "score"}:
+                    doubts.append((its_words, pair, of_first[0], path))
+                elif evidence:
                     because[its_words] = evidence
-        return _Told(group, words, because, doubts)
+        return _OfTexts(group, words, because, doubts)
 
     @cached_property
     def _rare(self) -> _RareNames:
@@ -137,34 +139,27 @@ class _RareNames:
     """
 
     def __init__(self, names: Names) -> None:
-        self._names, number, series = dict[str, list[_Name]](), Counter[_Name](), Counter[str]()
-        for path, (stem, mark) in names.of_path.items():
-            own = self._names[path] = [("beginning", _beginning(path))]
-            if stem:
-                own.append(("stem", stem, mark.dates, mark.numbers))
-                series[stem] += 1
-            number.update(own)
+        self._names, number = dict[str, set[_Name]](), Counter[_Name]()
+        series = Counter(stem for stem, _ in names.of_path.values())
         folders = set[str]()
-        for path, (stem, _) in names.of_path.items():
+        for path, (stem, mark) in names.of_path.items():
+            folder, name = folder_and_name(path)
+            # Hidden files have a dot before their name.
+            own = self._names[path] = {("beginning", name[:1] + name[1:].partition(".")[0])}
             if stem:
-                self._names[path].append(("series", stem))
-            if series[stem] > 1:
-                folders.add(folder_and_name(path)[0])
+                own.add(("stem", stem, mark.dates, mark.numbers))
+            number.update(own)
+            if stem and series[stem] > 1:
+                own.add(("series", stem))
+                folders.add(folder)
         for folder in folders:
-            for stem, files in names.in_folder(folder).items():
-                number["series", stem] += files
+            number.update({("series", stem): n for stem, n in names.in_folder(folder).items()})
         self._rare = {name for name, files in number.items() if files <= MOST_OF_A_NAME}
 
     def has(self, path: str, others: Iterable[str]) -> bool:
         """Whether a file has a rare name of one of the other files."""
-        rare = self._rare.intersection(self._names.get(path, ()))
+        rare = self._rare & self._names.get(path, set())
         return any(not rare.isdisjoint(self._names.get(other, ())) for other in others)
-
-
-def _beginning(path: str) -> str:
-    """What precedes the first dot of a file's name, apart from one at its start."""
-    name = path[path.rfind(os.sep) + 1 :]
-    return name[:1] + name[1:].partition(".")[0]
 
 
 class _Around:
@@ -173,9 +168,9 @@ class _Around:
     A group is in all folders above the first of its paths, in the order of names.
     """
 
-    def __init__(self, told: Iterable[_Told]) -> None:
+    def __init__(self, known: Iterable[_OfTexts]) -> None:
         self._groups = dict[str, tuple[bool, float | None]]()
-        for group, _, because, _ in told:
+        for group, _, because, _ in known:
             # Short texts count as others here: they are as near as others of their folder.
             counts = len(because) > 1 or is_near(group.score)
             is_by_score = {*because.values()} <= {"words", "score"}
@@ -207,8 +202,7 @@ class _Around:
         """
         if folder not in self._inside:
             first = bisect_left(self._places, folder and folder + os.sep)
-            after = chr(ord(os.sep) + 1)
-            end = bisect_left(self._places, folder + after) if folder else None
+            end = bisect_left(self._places, folder + chr(ord(os.sep) + 1)) if folder else None
             groups = [self._groups[place] for place in self._places[first:end]]
             scores = sorted(score for _, score in groups if score is not None)
             self._inside[folder] = len(groups), sum(near for near, _ in groups), scores

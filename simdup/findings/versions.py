@@ -219,14 +219,8 @@ def are_versions(one: Document, other: Document) -> bool:
     return bool(with_versions([group], Names([group], pair))[0].versions)
 
 
-def name_of(path: str) -> Name:
-    """The version in the name of a file, and the rest of the name."""
-    (found,) = names_of([path])
-    return found
-
-
 def names_of(paths: Iterable[str]) -> list[Name]:
-    """Return what `name_of` returns for each path.
+    """The version in the name of each file, and the rest of the name.
 
     The names are searched as one text with a line for each, in a third of the time.
     """

@@ -16,7 +16,6 @@ apart.
 from __future__ import annotations
 
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
@@ -83,26 +82,16 @@ def least_alone(texts: Indices) -> Shares:
     return 1.8 / texts
 
 
-class Forms(NamedTuple):
-    """Which texts of a collection are of one form; arrays by text.
-
-    form: (n,): the number of its form; -1 for a text of no form.
-    family: (n,): the family of each text, where a text of a form is only with its versions.
-    """
-
-    form: Indices
-    family: Indices
-
-
 def forms_of(
     texts: Texts,
     large: Sketches,
     family: Indices,
     similar: tuple[Indices, Similarities],
     source: FeatureSource,
-) -> Forms:
-    """The forms among texts, of which `family` (n,) has the families.
+) -> tuple[Indices, Indices]:
+    """The number of each text's form, -1 for none, and the family of each text; (n,) each.
 
+    `family` (n,) has the families without forms; a text of a form is only with its versions.
     `large` has the large sketches, and `similar` pairs of texts (m, 2) with their similarities.
     `source` reads the texts of families that look like forms.
     """
@@ -114,13 +103,12 @@ def forms_of(
         is_open = np.bincount(together, form < 0, len(texts))[together] > 0
         alone = np.where(is_open, together, np.arange(len(texts)))
         suspects = _without_history(large, alone, texts, form)
-        if len(suspects):
-            chosen = np.isin(together, _formed(suspects, together, source))
-            form[chosen] = together[chosen]
+        chosen = np.isin(together, _formed(suspects, together, source))
+        form[chosen] = together[chosen]
     if (form < 0).all():
-        return Forms(form, family)
+        return form, family
     versions = _versions(large, form, pairs, texts)
-    return Forms(form, np.where(form >= 0, versions, family))
+    return form, np.where(form >= 0, versions, family)
 
 
 def _versions(large: Sketches, form: Indices, pairs: Indices, texts: Texts) -> Indices:
@@ -260,11 +248,8 @@ def _readings(large: Sketches, form: Indices, texts: Texts, least: int, share: f
 
     Few are fewer than `least`, or than the `share` of the texts, and never all of them.
     """
-    common, sizes, values = (
-        _common(large, form, texts, least, share),
-        np.zeros_like(form),
-        [np.empty(0, np.uint32)],
-    )
+    common, values = _common(large, form, texts, least, share), [np.empty(0, np.uint32)]
+    sizes = np.zeros_like(form)
     for part in parts_of_texts(large.sizes, np.flatnonzero(form >= 0)):
         keys, owner = _keys(large, form, part), np.repeat(part, large.sizes[part])
         is_rare = common[np.searchsorted(common, keys)] != keys

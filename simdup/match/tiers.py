@@ -58,7 +58,7 @@ HISTORY_SCORE = 0.4
 class Pair(NamedTuple):
     """What is known of two texts that are alike.
 
-    score: See `score`; None if nothing was verified.
+    score: How surely they are versions of one, from 0 to 1; None if nothing was verified.
     contained: The share of the shorter text that stands in the longer one; 0 if it is unknown.
     features: The number of features of the shorter text.
     is_same: Whether they have the same words.
@@ -77,24 +77,14 @@ class Pair(NamedTuple):
     around: float | None = None
     has_gap: bool = False
 
-    @property
-    def least_score(self) -> float:
-        """The least score at which the texts are near whatever they are called."""
-        are_few = self.around is not None and self.around < MANY_NEAR
-        return self._at_least(FEW_NEAR_SCORE if are_few else NEAR_SCORE)
+    def reaches(self, least: float) -> bool:
+        """Whether the score is high enough, which is higher for short texts."""
+        return (self.score or 0) >= (max(least, SHORT_SCORE) if self.features < SHORT else least)
 
     @property
-    def stands_out(self) -> bool:
-        """Whether the score is high enough since those of groups around are lower."""
-        return self.has_gap and (self.score or 0) >= self._at_least(GAP_SCORE)
-
-    def _at_least(self, least: float) -> float:
-        return max(least, SHORT_SCORE) if self.features < SHORT else least
-
-    @property
-    def is_among_near(self) -> bool:
-        """Whether the score is high enough only because many groups around are near."""
-        return self.around is not None and FEW_NEAR_SCORE > (self.score or 0) >= self.least_score
+    def is_high(self) -> bool:
+        """Whether the score is high enough whatever is around."""
+        return self.reaches(NEAR_SCORE if self.around is None else FEW_NEAR_SCORE)
 
 
 class Evidence(NamedTuple):
@@ -117,9 +107,17 @@ EVIDENCE = (
     Evidence(
         "name", "the same rare name", lambda pair: pair.is_named and (pair.score or 0) >= NAME_SCORE
     ),
-    Evidence("around", "many groups around are near", lambda pair: pair.is_among_near),
-    Evidence("score", "a high score", lambda pair: (pair.score or 0) >= pair.least_score),
-    Evidence("gap", "no group around is nearly as alike", lambda pair: pair.stands_out),
+    Evidence("score", "a high score", lambda pair: pair.is_high),
+    Evidence(
+        "around",
+        "many groups around are near",
+        lambda pair: (pair.around or 0) >= MANY_NEAR and pair.reaches(NEAR_SCORE),
+    ),
+    Evidence(
+        "gap",
+        "no group around is nearly as alike",
+        lambda pair: pair.has_gap and pair.reaches(GAP_SCORE),
+    ),
 )
 
 
@@ -131,25 +129,6 @@ def near_because(pair: Pair) -> str:
 def in_words(name: str) -> str:
     """What people read of the evidence with this name; "" for an unknown one."""
     return next((evidence.words for evidence in EVIDENCE if evidence.name == name), "")
-
-
-def score(
-    similarity: float | None, own_share: float | None, counts: tuple[int, int]
-) -> float | None:
-    """How surely two texts are versions of one, from 0 to 1; None where nothing was verified.
-
-    `counts` has the number of features of both; two zeros if features weigh differently, since
-    then the containment is not known and the similarity, which is lower, takes its place. An
-    unknown own share counts as 1.
-
-    >>> score(0.8, 0.9, (400, 400)), score(0.5, 1.0, (400, 100))
-    (0.7200000000000001, 1.0)
-    """
-    if similarity is None:
-        return None
-    shorter, longer = sorted(counts)
-    containment = contained(similarity, shorter, longer) if shorter else similarity
-    return containment if own_share is None else containment * own_share
 
 
 def pair_scores(similarities: Similarities, own_shares: Shares, counts: Indices) -> Floats:
@@ -164,11 +143,7 @@ def pair_scores(similarities: Similarities, own_shares: Shares, counts: Indices)
 
 def scores(members: Sequence[Member], recipe: Recipe) -> list[float | None]:
     """The score of each member of a group with the first one."""
-    counts = [each.document.features * recipe.has_equal_weights for each in members]
-    return [
-        score(each.similarity, each.own_share, (counts[0], count))
-        for each, count in zip(members, counts, strict=True)
-    ]
+    return [pair_of(member, members[0], recipe).score for member in members]
 
 
 def best_score(members: Sequence[Member], recipe: Recipe) -> float | None:
@@ -177,23 +152,24 @@ def best_score(members: Sequence[Member], recipe: Recipe) -> float | None:
     One near member makes the whole group near, since the others are rather its further relatives
     than strangers.
     """
-    if len({each.document.identity.words for each in members}) < len(members):
+    if len({member.document.identity.words for member in members}) < len(members):
         return 1.0
-    return max((each for each in scores(members, recipe)[1:] if each is not None), default=None)
+    return max((score for score in scores(members, recipe)[1:] if score is not None), default=None)
 
 
 def pair_of(member: Member, first: Member, recipe: Recipe) -> Pair:
-    """What the texts of a member and of the first one of its group tell."""
-    shorter, longer = sorted(each.document.features for each in (member, first))
-    alike, counts = member.similarity, (shorter, longer) if recipe.has_equal_weights else (0, 0)
-    is_known = alike is not None and recipe.has_equal_weights and shorter
+    """What the texts of a member and of the first one of its group tell.
+
+    If features weigh differently, the containment is not known and the similarity, which is lower,
+    takes its place in the score. An unknown own share counts as 1.
+    """
+    shorter, longer = sorted((member.document.features, first.document.features))
+    alike, own, share = member.similarity, member.own_share, 0.0
+    if alike is not None and recipe.has_equal_weights and shorter:
+        share = contained(alike, shorter, longer)
+    score = None if alike is None else (share or alike) * (1 if own is None else own)
     is_same = member.document.identity.words == first.document.identity.words
-    return Pair(
-        score(alike, member.own_share, counts),
-        contained(alike or 0, shorter, longer) if is_known else 0,
-        shorter,
-        is_same,
-    )
+    return Pair(score, share, shorter, is_same)
 
 
 def are_near(scores: Floats, similarities: Similarities, counts: Indices) -> Mask:

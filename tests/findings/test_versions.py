@@ -18,7 +18,6 @@ from simdup.findings.versions import (
     MOST_VERSIONS,
     Names,
     ages_of,
-    name_of,
     names_of,
     stems_of,
     with_versions,
@@ -83,6 +82,11 @@ def test_copies_in_another_format_and_in_a_backup_are_folded_into_their_version(
 
 
 # Names
+
+
+def name_of(path):
+    (name,) = names_of([path])
+    return name
 
 
 @pytest.mark.parametrize(

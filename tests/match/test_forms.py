@@ -195,7 +195,7 @@ def test_families_are_compared_in_any_portions(monkeypatch, at_once):
     monkeypatch.setattr(forms, "PIECE", at_once)
 
     assert [column.tolist() for column in found(texts)[0]] == [each.tolist() for each in expected]
-    assert len({*expected.form.tolist()} - {-1}) == 2
+    assert len({*expected[0].tolist()} - {-1}) == 2
 
 
 # Families of any size and kind
@@ -328,7 +328,7 @@ def test_versions_with_their_date_at_three_places_are_a_group():
 
 def test_texts_of_which_sketches_do_not_keep_all_features_are_no_forms(monkeypatch):
     texts = filled(4)
-    assert found(texts)[0].form.max() == 0
+    assert found(texts)[0][0].max() == 0
     monkeypatch.setattr(forms, "MOST_FEATURES", 198)
 
     (form, _), source = found(texts)
@@ -343,7 +343,7 @@ def test_of_many_texts_a_few_are_read():
 
 @pytest.mark.parametrize("lost", [{0}, {2}, {0, 1, 2, 3}])
 def test_a_text_that_changed_meanwhile_is_of_no_form(lost):
-    assert found(filled(4), lost=lost)[0].form.tolist() == [-1] * 4
+    assert found(filled(4), lost=lost)[0][0].tolist() == [-1] * 4
 
 
 @pytest.mark.parametrize("texts", [[], [[]], [[], ["a"]], [["a"] * 9, ["a"] * 99, ["a"]]])
@@ -360,7 +360,7 @@ def test_a_text_on_both_sides_counts_once():
     assert form.tolist() == [0] * 8
     assert family.tolist() == [0, 1, 2, 3] * 2
     # Two texts on both sides have no history, as without the references.
-    assert found([*texts[:2], *texts[:2]], references=range(2, 4))[0].form.max() == -1
+    assert found([*texts[:2], *texts[:2]], references=range(2, 4))[0][0].max() == -1
 
 
 @pytest.mark.usefixtures("each_way")

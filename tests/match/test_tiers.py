@@ -22,7 +22,6 @@ from simdup.match.tiers import (
     are_near,
     near_because,
     pair_scores,
-    score,
     scores,
 )
 from simdup.recipe import FeatureKind, Recipe
@@ -34,6 +33,11 @@ def member(similarity, own_share=1.0, features=400, kind=Kind.NEAR):
     source, digest = Source(name, 1, 0, 0, 0, 0), name.encode()
     document = Document(source, "utf-8", 1.0, 0, features, digest, digest, digest)
     return Member(document, b"", kind, 0, similarity, own_share)
+
+
+def score(similarity, own_share, counts):
+    first, other = (member(similarity, own_share, number) for number in counts)
+    return scores([first, other], Recipe())[1]
 
 
 def test_a_part_scores_as_high_as_a_copy():
