@@ -598,23 +598,26 @@ def _likeliest(sample: bytes) -> Encoding | None:
     Rare encodings have to be clearly likelier than the common ones.
     """
     answers = _answers(sample, _CANDIDATES)
-    best = next((each for each in answers if _may_be_words(sample, each.name)), None)
+    known = [answer for answer in answers if answer.name in _COMMON]
+    best = next((answer for answer in answers if _may_be_words(sample, answer.name)), None)
     if best is None or best.name in _COMMON:
-        return best
-    known = [each for each in answers if each.name in _COMMON]
+        return best or next(iter(known), None)
     text = sample.decode(best.name, "replace")
-    if same := next((each for each in known if sample.decode(each.name, "replace") == text), None):
-        return same
+    for answer in known:
+        if sample.decode(answer.name, "replace") == text:
+            return answer
     beyond = sample.translate(None, _ASCII)
     fewest = _FEWEST_OTHERS if best.name in _OTHERS else _FEWEST_LATIN
     if len({*beyond}) < fewest or len(beyond) <= fewest:
-        common_ones = _answers(sample, _COMMON)
-        return next((each for each in common_ones if _may_be_words(sample, each.name)), best)
+        usual = _answers(sample, _COMMON)
+        otherwise = usual[0] if usual and len(beyond) <= fewest else best
+        words = (answer for answer in usual if _may_be_words(sample, answer.name))
+        return next(words, otherwise)
     is_short = len(beyond) < _FEWEST_PAIRED and not is_single(sample)
     if known and known[0].name in EVERYDAY and is_short:
         return known[0]
-    alphabets = (each for each in known if each.name not in EVERYDAY)
-    common = next((each for each in alphabets if are_words(sample, each.name)), None)
+    alphabets = (answer for answer in known if answer.name not in EVERYDAY)
+    common = next((answer for answer in alphabets if are_words(sample, answer.name)), None)
     least = _LEAST_LEAD
     if common and common.name == "cp1252":
         least = (_LEAD_OF_EACH * len(beyond) + _LEAD_OF_ALL) / len(sample)
@@ -632,7 +635,7 @@ def _answers(sample: bytes, candidates: tuple[str, ...]) -> list[Encoding]:
     answers = detect_all(
         sample, ignore_threshold=True, include_encodings=candidates, compat_names=False
     )
-    named = ((each["encoding"], each["confidence"]) for each in answers)
+    named = ((answer["encoding"], answer["confidence"]) for answer in answers)
     return [Encoding(name, confidence) for name, confidence in named if name]
 
 

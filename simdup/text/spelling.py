@@ -132,10 +132,10 @@ _CONTINUING = bytes(range(0x80, 0xC0))
 
 def respelled(texts: Sequence[str]) -> list[str]:
     """The texts as they are compared."""
-    own = list(texts)
+    spelled = list(texts)
     for number in suspects(texts):
-        own[number] = mended(own[number]).text
-    return own
+        spelled[number] = mended(spelled[number]).text
+    return spelled
 
 
 def suspects(texts: Sequence[str]) -> list[int]:
@@ -246,12 +246,12 @@ def _twice_encoded(text: str) -> re.Pattern[str] | None:
     return _CERTAIN if is_certain else None
 
 
-def _repaired(found: re.Match[str]) -> str:
-    """The character that some characters are the bytes of; themselves if they are of none."""
+def _repaired(sequence: re.Match[str]) -> str:
+    """The character of which a sequence is the UTF-8; the sequence itself if it is of none."""
     try:
-        return bytes(map(_BYTES.__getitem__, found.group())).decode()
+        return bytes(map(_BYTES.__getitem__, sequence.group())).decode()
     except UnicodeDecodeError:
-        return found.group()
+        return sequence.group()
 
 
 def _without_breaks(text: str) -> str:
@@ -291,7 +291,7 @@ def _in_one_script(text: str) -> tuple[str, int]:
     number = sum(word != look for word, look in words.items())
     if not number:
         return text, 0
-    text = _MIXED.sub(lambda found: words[found.group()], text)
+    text = _MIXED.sub(lambda word: words[word.group()], text)
     # Then a word of look-alike letters alone is no word of the other script either, unless that
     # has words of its own.
     pattern, pairs = (_OTHER, _TO_LATIN) if is_latin else (_LATIN, _TO_CYRILLIC)

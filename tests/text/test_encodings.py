@@ -718,6 +718,11 @@ def test_few_chinese_words_in_big5_in_an_english_text_are_read(words):
     assert read(text.encode("big5")) == text
 
 
+@pytest.mark.parametrize("text", ["The A×B matrix is fine.", "The Java™based tool is fine."])
+def test_a_sign_between_two_letters_is_no_other_encoding(text):
+    assert read(text.encode("cp1252")) == text
+
+
 def test_a_language_with_two_accented_letters_is_windows_1252():
     assert detect("Shqipëria është e bukur, më thanë".encode("cp1252")).name == "windows-1252"
 
