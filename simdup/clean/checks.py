@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simdup.clean.decide import SHORT, UNCERTAIN, near_refusal, text_refusal
+from simdup.clean.decide import PART, SHORT, UNCERTAIN, near_refusal, text_refusal, too_little
 from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.plan import Action, Consents, FileId
 from simdup.clean.protection import is_noise
@@ -82,10 +82,11 @@ class Reading:
         return found if found.document.bytes_digest == known.bytes_digest else None
 
 
-def similarity(one: FileRead, other: FileRead) -> float:
-    """The exact cosine of two texts."""
-    found = cosines(concatenated([one.features, other.features]), np.array([0]), np.array([1]))
-    return float(found[0])
+def contained(file: FileRead, kept: FileRead) -> float:
+    """How much of a file stands in the kept one: see `theory.contained`."""
+    both = concatenated([file.features, kept.features])
+    alike = float(cosines(both, np.array([0]), np.array([1]))[0])
+    return file.document.share_in(kept.document, alike)
 
 
 def facts_refusal(one: FileRead, other: FileRead, *, is_chain: bool = True) -> str:
@@ -239,6 +240,8 @@ def check_same(
     (one, *_), (other, *_) = file, kept = next(reads), next(reads)
     refusal = near_refusal if kind is Kind.NEAR else text_refusal
     why = refusal(one, other, consents, action.act)
+    if why == PART and action.is_reviewed:
+        why = ""
     if why in {UNCERTAIN, SHORT}:
         raise RefusedError(Refusal.UNFIT, why)
     if kind is Kind.IDENTICAL_TEXT and one.text_digest != other.text_digest:
@@ -249,9 +252,9 @@ def check_same(
     if why:
         raise RefusedError(Refusal.NOT_ALLOWED, why)
     if kind is Kind.NEAR:
-        alike = similarity(file, kept)
-        if consents.near is None or alike < consents.near:
-            raise RefusedError(Refusal.NOT_ALIKE, f"{alike:.3f} alike")
+        share = contained(file, kept)
+        if consents.near is None or share < consents.near:
+            raise RefusedError(Refusal.NOT_ALIKE, too_little(share))
         if not action.is_reviewed and (why := facts_refusal(file, kept)):
             raise RefusedError(Refusal.NOT_ALIKE, why)
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from simdup.clean.candidates import Candidate
 from simdup.clean.plan import Act, Action, Consents, FileId
-from simdup.fields import printable
+from simdup.fields import in_kept, printable
 from simdup.findings.keeper import copies_in
 from simdup.records import DIFFERENCES, Document, Kind, ScanResult
 
@@ -39,7 +39,9 @@ UNCERTAIN = "its text is damaged, doubtful or came from --convert"
 NEAR_OTHER_CONTENT = "similar; other "
 # Of what texts with the same words differ in, this may change what they say.
 _OF_MEANING = DIFFERENCES[0], DIFFERENCES[3]
-NEAR_FORMATS_ASKS = "near, a document or packed: needs --near FLOOR and --formats-too"
+NEAR_FORMATS_ASKS = "near, a document or packed: needs --formats-too"
+NEAR_AND_FORMATS_ASK = "near, a document or packed: needs --near FLOOR and --formats-too"
+PART = "a part: the kept text is more than twice as long; needs --review"
 NEWEST_ASKS = "the newest version: needs --newest-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
@@ -50,19 +52,26 @@ RELATED = "only related: perhaps two texts of one series, and not versions of on
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gone:
-    """A file that goes, the one that is kept for it, and their similarity if it was computed."""
+    """A file that goes, the one that is kept for it, and how much of it is in that one if known."""
 
     file: Candidate
     keep: Candidate
-    similarity: float | None = None
+    contained: float | None = None
 
 
 class Likeness(NamedTuple):
-    """How similar a text is to another one, and the facts that keep it all the same."""
+    """How much of a text is in the kept one, and the facts that keep it all the same."""
 
-    similarity: float | None
+    contained: float | None
     facts: str = ""
 
+
+# Why a near file is left, by whether --near and --formats-too are missing.
+_NEAR_ASKS = {
+    (True, False): NEAR_ASKS,
+    (False, True): NEAR_FORMATS_ASKS,
+    (True, True): NEAR_AND_FORMATS_ASK,
+}
 
 # Why a file stays for lack of --formats-too, by how it is the same as the kept file.
 _OF_FORMATS = {
@@ -123,19 +132,25 @@ def text_refusal(one: Document, other: Document, consents: Consents, act: Act) -
 
 
 def near_refusal(one: Document, other: Document, consents: Consents, act: Act) -> str:
-    """Why a file may not go for another one, however similar they are; "" if it may."""
+    """Why a file may not go for another one, however much of it is there; "" if it may."""
     if act.is_of_bytes:
         return BYTES_ONLY
-    if consents.near is None:
-        return NEAR_ASKS
-    if not ((one.is_plain and other.is_plain) or consents.formats):
-        return NEAR_FORMATS_ASKS
+    if one.is_part_of(other):
+        return PART
+    lacks_formats = not ((one.is_plain and other.is_plain) or consents.formats)
+    if consents.near is None or lacks_formats:
+        return _NEAR_ASKS[consents.near is None, lacks_formats]
     if not (one.is_certain and other.is_certain):
         return UNCERTAIN
     signs = filter(_OF_MEANING.__contains__, one.other_signs(other))
     if others := [*signs, *one.other_unread(other)]:
         return NEAR_OTHER_CONTENT + ", ".join(others)
     return SHORT if one.is_short or other.is_short else ""
+
+
+def too_little(contained: float) -> str:
+    """Why a near file is left of which less is in the kept one than --near asks for."""
+    return f"near: only {in_kept(contained)}"
 
 
 def copies_of(known: FileId, files: Iterable[Candidate]) -> list[Candidate]:
@@ -167,7 +182,7 @@ def decide_group(
 
     `copy_of` has the files whose whole folder goes, each with its copy in the folder that stays.
     `alike` has, for the words of all files that are no copies of the first one and that no
-    `near_refusal` rules out, their similarity to it, unless one of them changed: then the file is
+    `near_refusal` rules out, how much of it is there, unless one of them changed: then the file is
     to go, and will be refused by name.
     """
     if len(pool) < 2:
@@ -260,9 +275,9 @@ class _Group:
             why = file.stays or NEWEST_ASKS * (file.is_newest and not self.consents.newest)
             why = why or ("" if "" in refusals else refusals[0])
             unknown = Likeness(None if file.is_changed else 0.0)
-            similarity, facts = alike.get(file.id.content.words, unknown)
-            if not why and similarity is not None and similarity < (self.consents.near or 0):
-                why = f"near: only {similarity:.3f} alike"
+            contained, facts = alike.get(file.id.content.words, unknown)
+            if not why and contained is not None and contained < (self.consents.near or 0):
+                why = too_little(contained)
             why = why or (facts and f"near: {facts}")
             if why:
                 self.left.setdefault(file.id.path, (file, why))
@@ -270,7 +285,7 @@ class _Group:
             top = tops[refusals.index("")]
             self.left.pop(file.id.path, None)
             going = file, *(each.file for each in self.gone.values() if each.keep is file)
-            self.gone |= {each.id.path: Gone(each, top, similarity) for each in going}
+            self.gone |= {each.id.path: Gone(each, top, contained) for each in going}
 
 
 Copies = list[tuple[Candidate, Candidate]]

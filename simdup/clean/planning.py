@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 
 from simdup.clean import decide
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
-from simdup.clean.checks import Reading, check_paths, facts_refusal, similarity
+from simdup.clean.checks import Reading, check_paths, contained, facts_refusal
 from simdup.clean.outcome import RefusedError
 from simdup.clean.plan import Act, Action, Consents, Header, Left, Plan
 from simdup.clean.protection import Protection, changed_since
@@ -116,7 +116,7 @@ def _compared(
         words, other = file.id.content.words, reading.again(file.document)
         alike[words] = decide.Likeness(0.0)
         if first and other:
-            value = similarity(first, other)
+            value = contained(other, first)
             facts = facts_refusal(other, first, is_chain=is_chain)
             alike[words] = decide.Likeness(value, facts)
         if other:
@@ -141,7 +141,7 @@ def _action(gone: decide.Gone, group: int, wishes: Wishes) -> Action:
     why = wishes.rules.deciding(keep.key, file.key)
     if keep.stays and file.key < keep.key:
         why = f"the kept file is {keep.stays}"
-    made = Action(0, group, keep.id, wishes.act, file.id, gone.similarity, why)
+    made = Action(0, group, keep.id, wishes.act, file.id, gone.contained, why)
     return replace(made, is_newest=file.is_newest and made.kind is Kind.NEAR)
 
 
@@ -214,9 +214,10 @@ def _consent(action: Action, consents: Consents) -> str:
     """Why an action is not allowed; "" if it is, or if `apply` has to compute that."""
     if why := decide.consent_refusal(action, consents):
         return why
-    alike = action.similarity
-    is_less = alike is not None and consents.near is not None and alike < consents.near
-    return f"near: only {alike:.3f} alike" if is_less else ""
+    share = action.contained
+    if share is None or consents.near is None or share >= consents.near:
+        return ""
+    return decide.too_little(share)
 
 
 def _changed(action: Action) -> str:

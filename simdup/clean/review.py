@@ -29,6 +29,8 @@ DROPPED = "reviewed"
 _OPEN = {
     decide.NEAR_ASKS,
     decide.NEAR_FORMATS_ASKS,
+    decide.NEAR_AND_FORMATS_ASK,
+    decide.PART,
     decide.TEXT_ASKS,
     decide.FORMATS_ASKS,
     decide.WORDS_ASKS,
@@ -101,16 +103,16 @@ class Review:
     def __init__(
         self,
         plan: Plan,
-        alike: Callable[[FileId, FileId], float | None],
+        share: Callable[[FileId, FileId], float | None],
         stays: Callable[[str], str] = lambda _: "",
         act: Act = Act.TRASH,
     ) -> None:
-        """`alike` returns the similarity of two files, None if they cannot be compared now.
+        """`share` returns how much of a file is in the kept one, None if neither can be read now.
 
         `stays` says why the file with a path must stay, "" if it need not. `act` is what happens
         with the files that go.
         """
-        self._header, self._alike, self._stays, self._act = plan.header, alike, stays, act
+        self._header, self._share, self._stays, self._act = plan.header, share, stays, act
         rows: list[Action | Left] = sorted(
             [*plan.actions, *plan.left], key=lambda each: (each.group, each.line)
         )
@@ -185,10 +187,8 @@ class Review:
         made = Action(0, group, keep, self._act, file, None, DROPPED)
         if made.kind is not Kind.NEAR:
             return made
-        similarity = self._alike(keep, file)
-        if similarity is None:
-            return None
-        return replace(made, similarity=similarity, is_reviewed=True)
+        share = self._share(keep, file)
+        return None if share is None else replace(made, contained=share, is_reviewed=True)
 
 
 def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], str]) -> _Group:

@@ -14,7 +14,7 @@ from simdup.cli.ignore import Ignored
 if TYPE_CHECKING:  # these load numpy
     from simdup.clean.rules import Rule
 
-#: The least similarity from which files may go in bulk, whatever the user asks for.
+#: The least share of a file in the kept one from which near files may be removed in bulk.
 LEAST_FLOOR = 0.8
 
 # The module with the work. It imports this one for its records, and loads numpy.
@@ -54,8 +54,8 @@ class Clean(NamedTuple):
     text: Let also go plain text with the same text as the kept file, but other bytes.
     formats_too: Let also go documents with the same words as the kept file, and compressed files
         with the same text.
-    near: Let also go files that are at least this similar to the kept file: 0.95, 95 or 95%; from a
-        result at least {LEAST_FLOOR}.
+    near: Also remove near files of which at least this share is in the kept file: 0.95, 95 or 95%;
+        from a result at least {LEAST_FLOOR}. Parts of a text more than twice as long are left.
     newest_too: With --near, let also go the newest of a chain of versions for an older one.
     to: Move the files into this folder, instead of to the trash.
     link: Replace them by hard links to the kept file.

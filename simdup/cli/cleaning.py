@@ -114,8 +114,8 @@ def _consenting(
     actions: Sequence[Action], asked: Clean, consents: Consents | None = None
 ) -> list[str]:
     """Return the options that allow these actions, without those already given."""
-    alike = [each.similarity for each in actions if each.similarity is not None]
-    floor = asked.near or max(math.floor(min(alike, default=0) * 1000) / 1000, 0.001)
+    shares = [each.contained for each in actions if each.contained is not None]
+    floor = asked.near or max(math.floor(min(shares, default=0) * 1000) / 1000, 0.001)
     values = {"near": f"{floor:g}", "to": os.path.abspath(asked.to) if asked.to else "DIR"}
     lacking = _lacking(actions, consents or Consents())
     names = [name for name in _CONSENTS if name in lacking]

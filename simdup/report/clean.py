@@ -17,7 +17,7 @@ from simdup.clean.outcome import Outcome
 from simdup.clean.plan import Act, Action, FileId, Left, Plan, action_line, plan_lines
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
-from simdup.report.wording import as_typed, count, date, percent, printable, size
+from simdup.report.wording import as_typed, count, date, in_kept, printable, size
 
 # What files would do by each act, and what was done with them.
 _WORDS = {
@@ -124,8 +124,8 @@ def _group(
 
 def alike(action: Action) -> str:
     """Words for how a file matches the file that is kept for it."""
-    if action.kind is Kind.NEAR and action.similarity is not None:
-        return f"{percent(action.similarity)} alike"
+    if action.kind is Kind.NEAR and action.contained is not None:
+        return in_kept(action.contained)
     return action.kind.value
 
 

@@ -65,7 +65,7 @@ def by_tier(result: ScanResult) -> tuple[ScanResult, tuple[Group, ...]]:
         elif aside:
             kept = [first, *(each for each in others if each.tier == NEAR)]
             near.append(_part(group, kept)._replace(aside=len(aside)))
-            related.append(_part(group, [first, *aside]))
+            related.append(_part(group, [first._replace(tier=RELATED), *aside]))
         else:
             near.append(group)
     return replace(result, groups=tuple(near)), tuple(related)

@@ -8,9 +8,9 @@ import random
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 
-from simdup import exact_similarities
 from simdup.clean.apply import apply
 from simdup.clean.checks import Reading
 from simdup.clean.decide import (
@@ -35,6 +35,8 @@ from simdup.errors import InputError
 from simdup.extract.readers import Readers
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
+from simdup.fingerprint.features import all_features
+from simdup.match.parts import shares_of
 from simdup.match.tiers import NEAR_SCORE
 from simdup.recipe import Recipe
 from simdup.records import Kind, Source, Version
@@ -222,6 +224,12 @@ def test_facts_of_streamed_texts_are_compared_like_all_others(tree, monkeypatch,
     assert left(planned(result, "oldest", near=0.8)) == {"b": "near: other numbers: 2 / 1"}
 
 
+def contained_exactly(one, other):
+    """How much of a text stands in another one, counted by its distinct word pairs."""
+    features = all_features([one, other], Recipe())
+    return shares_of(features, np.array([0]), np.array([1]))[0]
+
+
 def test_a_document_with_the_same_text_goes_only_with_consent(tree):
     html = f"<html><body><p>{text(1)}</p></body></html>"
     result = saved(tree({"a": text(1), "b.html": html, "c": text(1).encode("utf-16")}))
@@ -243,7 +251,7 @@ def test_plain_texts_with_the_same_words_go_only_as_near(tree, sign, other, pack
     assert left(planned(result, text=True, formats=True)) == dict.fromkeys("bd", NEAR_ASKS)
     plan = planned(result, near=1.0, formats=True)
     assert names(plan) == {"b": "a"}
-    assert [(each.kind, each.similarity) for each in plan.actions] == [(Kind.NEAR, 1.0)]
+    assert [(each.kind, each.contained) for each in plan.actions] == [(Kind.NEAR, 1.0)]
     assert left(plan)["d"] == SHORT
 
 
@@ -268,8 +276,8 @@ def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_on
     assert left(planned(result, "oldest")) == {"b": NEAR_ASKS, "c": NEAR_ASKS}
     plan = planned(result, "oldest", near=0.9)
     assert names(plan) == {"b": "a"}
-    assert 0.9 < plan.actions[0].similarity < 1
-    assert left(plan)["c"].startswith("near: only 0.")
+    assert 0.9 < plan.actions[0].contained < 1
+    assert left(plan)["c"].startswith("near: only 8")
     # Two members are less like each other than like the representative.
     assert names(planned(result, "newest", near=0.9)) == {}
 
@@ -345,7 +353,7 @@ def test_likeness_is_that_of_the_texts_as_simdup_reads_them_whatever_the_scan_di
 
     (action,) = planned(result, "oldest", near=0.1, formats=True).actions
 
-    assert action.similarity == pytest.approx(exact_similarities(texts, [0], [1])[0])
+    assert action.contained == pytest.approx(contained_exactly(*texts[::-1]))
     assert left(planned(result, "oldest", near=0.1)) == {"b": NEAR_FORMATS_ASKS}
 
 

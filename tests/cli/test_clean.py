@@ -12,9 +12,11 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+from reports import data_in
 from terminals import drained, terminal
 
 from simdup.clean.plan import read_plan
+from simdup.report.wording import percent
 
 
 @pytest.fixture
@@ -503,7 +505,7 @@ def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, fo
     shown = terminal.until("q,?] ")
     assert re.search(r"^-.*\bgrey\b", shown, re.MULTILINE)
     assert re.search(r"^\+.*\bbrown\b", shown, re.MULTILINE)
-    assert "% alike" in shown
+    assert "% of it is in the kept file" in shown
     terminal.type("d")  # edited.txt
     shown, code = terminal.ended()
 
@@ -513,6 +515,36 @@ def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, fo
     assert not Path("plan.jsonl.part").exists()
     assert run(*shown.splitlines()[-1].split()[1:]).code == 0
     assert len([*(trash / "files").iterdir()]) == 2
+
+
+def test_one_pair_has_one_number_everywhere(run, write):
+    """How much of a file is in the kept one: 294 of its 297 pairs of words."""
+    words = [f"word{place}" for place in range(400)]
+    write("docs/report draft.txt", " ".join(words[:40] + ["new", "words"] + words[44:300]))
+    write("docs/report final.txt", " ".join(words))
+    found = run("scan", "docs", "--format", "json", "-o", "found.json", "--html", "page.html")
+    run("index", "build", "docs.simdup", "docs")
+    draft, final = "docs/report draft.txt", "docs/report final.txt"
+
+    shown = run("scan", "docs").out.decode()
+    (group,) = json.loads(Path("found.json").read_text("utf-8"))["groups"]
+    number = percent(group["members"][1]["contained"])
+
+    assert (found.code, number) == (0, "98.9 %")
+    assert f"  {number} " in shown.splitlines()[-2]
+    compared = run("compare", draft, final).out.decode()
+    assert f"{number} of report draft.txt is in report final" in compared
+    assert f"  {number} " in run("query", "docs.simdup", draft).out.decode()
+    in_kept = f"{number} of it is in the kept file"
+    assert in_kept in run("clean", "found.json", "--near", "0.98").out.decode()
+    assert b"would" not in run("clean", "found.json", "--near", "0.99").out
+    review = Terminal("found.json", "-o", "plan.jsonl")
+    assert in_kept in review.until("q,?] ")
+    review.type("q")
+    review.ended()
+    data = data_in("page.html")
+    *_, figures, _ = data["groups"][0]
+    assert percent(figures[1][1]) == number
 
 
 def test_a_review_in_which_nothing_was_answered_names_no_answers(found):

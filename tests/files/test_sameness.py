@@ -212,11 +212,11 @@ def test_the_same_words_with_other_signs_are_near_and_say_what_differs(tmp_path,
 @pytest.mark.parametrize(
     ("other", "says"),
     [
-        ("漢書裏的發現，在 5 度時", "other script (traditional and simplified)"),
-        ("汉书裏的发现，在 5 度时", "other script (traditional and simplified)"),
+        ("漢書裏的發現，在 5 度時", "the scripts differ (traditional and simplified)"),
+        ("汉书裏的发现，在 5 度时", "the scripts differ (traditional and simplified)"),
         (
             "漢書裏的發現，在 -5 度時",
-            "other signs: none / -, other script (traditional and simplified)",
+            "other signs: none / -, the scripts differ (traditional and simplified)",
         ),
         ("汉书里的发现，在 -5 度时", "other signs: none / -"),
     ],

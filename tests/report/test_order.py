@@ -275,7 +275,7 @@ def test_a_chain_says_once_what_its_names_have_in_common(names, shown):
     lines = list(text.render(result(versions(*names))))
 
     figures = {2: "20", 3: "20 and 20", 4: "20, 20 and 20"}[len(names)]
-    assert lines[0] == f"Group 1: versions, score 90 %, {len(names)} files"
+    assert lines[0] == f"Group 1: versions, 90 % in the kept file, {len(names)} files"
     assert lines[1] == f"  {shown}, newest last; {figures} % changed"
     assert len(lines) == 2 + len(names) + 1
 
@@ -350,11 +350,11 @@ def test_the_end_says_what_can_go_and_what_needs_a_look():
 @pytest.mark.parametrize(
     ("alike", "words"),
     [
-        ([0.818], "score 82 %"),
-        ([0.9999], "score 99 %"),
-        ([1.0], "score 100 %"),
-        ([0.82, 0.97, 0.9], "score 82 to 97 %"),
-        ([0.816, 0.82], "score 82 %"),
+        ([0.818], "82 % in the kept file"),
+        ([0.9999], "99 % in the kept file"),
+        ([1.0], "100 % in the kept file"),
+        ([0.82, 0.97, 0.9], "82 to 97 % in the kept file"),
+        ([0.816, 0.82], "82 % in the kept file"),
     ],
 )
 def test_a_heading_has_the_scores(alike, words):

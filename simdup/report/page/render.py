@@ -19,15 +19,15 @@ from simdup.errors import InputError
 from simdup.files.read import digest
 from simdup.findings.keeper import WORDS
 from simdup.match.tiers import NEAR_SCORE, RELATED, in_words, scores
-from simdup.recipe import Recipe
 from simdup.records import FolderPair, Group, Kind, ScanResult
 from simdup.report.json_csv import settings_fields
 from simdup.report.order import by_tier, repeated
 from simdup.report.page import groups as pages
 from simdup.report.page.frame import page_json
 from simdup.report.page.groups import MOST_SKIPPED, Names
-from simdup.report.text import chain_parts, family_figures, newer_name
+from simdup.report.text import chain_parts, family_figures, in_first, newer_name
 from simdup.report.wording import printable, sharing
+from simdup.settings import Settings
 
 
 def render(
@@ -52,7 +52,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
     """The data of the page, ready for JSON; all names are printable."""
     names = Names(_root(result))
     groups, patterns = (
-        [_group(group, result.settings.recipe, names) for group in each]
+        [_group(group, result.settings, names) for group in each]
         for each in (result.groups, result.patterns)
     )
     stats = result.stats
@@ -82,12 +82,14 @@ def _data(result: ScanResult) -> dict[str, Any]:
     }
 
 
-def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
+def _group(group: Group, settings: Settings, names: Names) -> list[Any]:
     """A group as data.js reads it: its members, sets and chain, and for siblings their figures.
 
-    The last fields have the score of each member with the first one, or null, and why it is near.
+    The last fields have the score of each member with the first one, or null, and how much of it
+    is in the first one; and why the group is near.
     For the sets see `sets_of`.
     """
+    recipe = settings.recipe
     found = scores(group.members, recipe)
     members = [
         pages.member_fields(each, recipe.bits, names, RELATED if each.tier == RELATED else None)
@@ -113,8 +115,11 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
         for nth, member in enumerate(group.members)
         if member.document.unread
     }
-    rounded = [score and round(score, 6) for score in found]
-    about = family, None, remarks or None, group.why, different, held or None, rounded
+    figures = [
+        (score and round(score, 6), round(in_first(group, nth, settings), 6))
+        for nth, score in enumerate(found)
+    ]
+    about = family, None, remarks or None, group.why, different, held or None, figures
     return [group.id, kind, members, sets, chain, *about, in_words(group.near_because)]
 
 

@@ -30,7 +30,7 @@ function memberOf([place, name, bytes, mtime, coding, features, short, damaged, 
     ...{ folder, name, path, bytes, mtime, features, damaged, distance, alike, own, fingerprint, doubt },
     // The id of a row, if it has one.
     label,
-    // The share that the reader sees: the score where there is one, else the similarity.
+    // The number that the reader sees: how much of it stands in the first file of its group.
     share: alike,
     score: null,
     searched: `${label ?? ''} ${path}`.toLowerCase(),
@@ -73,7 +73,7 @@ function spanOf(members) {
   return members.length ? { least: shares[0], most: shares.at(-1), exact: members.every(({ exact }) => exact) } : null;
 }
 
-function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held, scores, because]) {
+function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, different, held, figures, because]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   // What members hold besides their text, where that is other content than the first one has.
@@ -82,7 +82,7 @@ function groupOf([id, kind, list, sets, chain, sharing, more, remarks, why, diff
   for (const [place, unread] of Object.entries(held ?? {})) members[place].unread = unread;
   // Pairs of places that the user called different.
   for (const [one, other] of different ?? []) (members[other].unlike ??= []).push(members[one].name);
-  for (const [place, score] of (scores ?? []).entries()) Object.assign(members[place], { score, share: score ?? members[place].share });
+  for (const [place, [score, share]] of (figures ?? []).entries()) Object.assign(members[place], { score, share });
   const identical = identicalOf(sets);
   const [first, ...others] = members;
   first.isFirst = true;
@@ -155,26 +155,38 @@ function likeness(least, exact, most = least) {
   return (exact ? '' : '~') + t('span', least, most);
 }
 
-/** The score of a member, or the similarity of one that has none, or of two members. */
-function shareInWords({ alike, exact, score }) {
-  return typeof score === 'number' ? t('score', percent(score)) : t('alike', likeness(alike, exact));
+/** The number of a member, or the similarity of two members. */
+function shareInWords({ alike, exact, share }) {
+  return share === undefined ? t('alike', likeness(alike, exact)) : t('ofIt', likeness(share, exact));
 }
 
-/** How much of a member is in the first one, and of the first one in it; empty where that is not known. */
-function containedOf(member, first) {
-  if (member.score === null || data.settings.recipe.features !== 'shingles') return [];
-  const share = (one, other) => Math.min(1, member.alike * Math.sqrt(other.features / Math.max(1, one.features)));
-  return [share(member, first), share(first, member)];
+/** How much of one member stands in another one: exact in the first one, elsewhere by their similarity. */
+function shareOf(group, place, other) {
+  const [one, two] = [group.members[place], group.members[other]];
+  if (two.text === group.first.text) return one.share;
+  return Math.min(1, alikeOf(group, place, other).alike * Math.sqrt(two.features / one.features));
 }
 
-/** The figures behind the share that the reader sees. */
+/** Whether the other member, in which most of this one stands, is more than twice as long. */
+function isPart({ members }, place, other) {
+  return members[other].features > 2 * members[place].features;
+}
+
+/** How much of the first file stands in a member; null where that is not known. */
+function ofFirstIn(member, first) {
+  if (member.score === null || data.settings.recipe.features !== 'shingles') return null;
+  return Math.min(1, member.alike * Math.sqrt(member.features / Math.max(1, first.features)));
+}
+
+/** The figures behind the number that the reader sees. */
 function figuresOf(member, first) {
-  const [ofMember, ofFirst] = containedOf(member, first);
+  const ofFirst = ofFirstIn(member, first);
   return [
+    t('ofIt', likeness(member.share, member.exact)),
+    member.score === null ? '' : t('score', percent(member.score)),
     member.score === null ? '' : t('alike', percent(member.alike)),
     member.own === null ? '' : t('own', percent(member.own)),
-    ofMember === undefined ? '' : t('ofIt', percent(ofMember)),
-    ofFirst === undefined ? '' : t('ofFirst', percent(ofFirst)),
+    ofFirst === null ? '' : t('ofFirst', percent(ofFirst)),
     member.distance ? t('bits', member.distance) : '',
   ].filter(Boolean);
 }

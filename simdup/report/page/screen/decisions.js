@@ -2,7 +2,7 @@
 //
 // A file goes only for one that stays, so the last one of a group always stays.
 
-// The least similarity from which near files go by a rule; as in `simdup clean`.
+// The least share in the kept file from which near files go by a rule; as in `simdup clean`.
 const LEAST_IN_BULK = 0.8;
 
 // Decisions that can be taken back, one by one.
@@ -23,19 +23,19 @@ const placeKey = (group, place) => `${group.id}:${place}`;
 const decisionOf = (group, place) => decisions.of.get(placeKey(group, place));
 const goes = (group, place) => Boolean(decisionOf(group, place));
 
-/** How one file is the same as another of its group, if it may go for it: {kind, similarity} or {refusal}. */
+/** How one file is the same as another of its group, if it may go for it: {kind, contained} or {refusal}. */
 function sameness(group, place, other) {
   const [file, keep] = [group.members[place].file, group.members[other].file];
-  if (file.bytes === keep.bytes) return { kind: KINDS[0], similarity: null };
+  if (file.bytes === keep.bytes) return { kind: KINDS[0], contained: null };
   if (group.different.some((pair) => isOfTexts(group, pair, file, keep))) return { refusal: 'different' };
   if (!file.certain || !keep.certain) return { refusal: 'uncertain' };
-  if (file.whole && keep.whole && file.text === keep.text) return { kind: KINDS[1], similarity: null };
+  if (file.whole && keep.whole && file.text === keep.text) return { kind: KINDS[1], contained: null };
   if (file.unread !== keep.unread) return { refusal: 'otherContent' };
   // Two texts with the same words are only near: they may differ in signs, such as == and !=.
-  if (file.words && file.words === keep.words && !(file.whole && keep.whole)) return { kind: KINDS[2], similarity: null };
+  if (file.words && file.words === keep.words && !(file.whole && keep.whole)) return { kind: KINDS[2], contained: null };
   if (file.isShort || keep.isShort) return { refusal: 'tooShort' };
   if (!data.settings.verified) return { refusal: 'unverified' };
-  return { kind: KINDS[3], similarity: alikeOf(group, place, other).alike };
+  return { kind: KINDS[3], contained: shareOf(group, place, other) };
 }
 
 /** Whether two members at these places have the texts of these files. */
@@ -63,7 +63,7 @@ function isDecided(group) {
 /** Whether a row of the list is a group of which something is left to decide. */
 const isLeft = (row) => Boolean(row.members) && isDecidable(row) && !isDecided(row);
 
-/** The file that stays for one that goes: {place, kind, similarity}, or {refusal}. */
+/** The file that stays for one that goes: {place, kind, contained}, or {refusal}. */
 function keeperOf(group, place) {
   const wanted = decisionOf(group, place)?.keep ?? null;
   if (wanted !== null && !goes(group, wanted)) {
@@ -204,9 +204,9 @@ function addNear(group, first, kept, gone) {
   for (const place of kept) {
     const { file } = group.members[place];
     if (place === top || sameness(group, place, first).kind !== KINDS[3] || file.stays) continue;
-    const { kind, similarity } = sameness(group, place, top);
+    const { kind, contained } = sameness(group, place, top);
     if ([place, top].some((each) => group.members[each].isRelated)) continue;
-    if (kind !== KINDS[3] || similarity < LEAST_IN_BULK) continue;
+    if (kind !== KINDS[3] || contained < LEAST_IN_BULK || isPart(group, place, top)) continue;
     for (const [other, keep] of gone) if (keep === place) gone.set(other, top);
     gone.set(place, top);
   }
@@ -218,13 +218,13 @@ function touchedGroups() {
   return every.filter(({ id }) => ids.has(id) || decisions.unrelated.has(id));
 }
 
-/** Every file that goes, as {group, file, keep, kind, similarity, why}. */
+/** Every file that goes, as {group, file, keep, kind, contained, why}. */
 function actionsOf() {
   return touchedGroups().flatMap((group) => group.members.flatMap((member, place) => {
     const decision = decisionOf(group, place);
     if (!decision) return [];
-    const { place: keep, kind, similarity, refusal } = keeperOf(group, place);
-    return refusal ? [] : [{ group, file: member.file, keep: group.members[keep].file, kind, similarity, why: decision.why }];
+    const { place: keep, kind, contained, refusal } = keeperOf(group, place);
+    return refusal ? [] : [{ group, file: member.file, keep: group.members[keep].file, kind, contained, why: decision.why }];
   }));
 }
 

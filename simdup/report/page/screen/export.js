@@ -9,9 +9,9 @@ function planOf(actions) {
     rules: decisions.rules.flatMap((rule) => (rule.startsWith('under=') ? ['--prefer-under', rule.slice(6)] : ['--prefer', rule])),
     actions: actions.length,
   };
-  const lines = actions.map(({ group, file, keep, kind, similarity, why }) =>
+  const lines = actions.map(({ group, file, keep, kind, contained, why }) =>
     `{"group": ${group.id}, "keep": ${fileInPlan(keep)}, "act": "trash", "file": ${fileInPlan(file)}, `
-    + `"kind": "${kind}", "similarity": ${similarity}, "why": ${JSON.stringify(why)}`
+    + `"kind": "${kind}", "contained": ${contained}, "why": ${JSON.stringify(why)}`
     + `${kind === KINDS[3] ? `, "newest": ${isNewest({ group, file })}` : ''}`
     + `${kind === KINDS[3] && why === BY_HAND ? ', "reviewed": true' : ''}}`);
   return [JSON.stringify(header), ...lines, ''].join('\n');
@@ -25,7 +25,7 @@ function isNewest({ group, file }) {
 /** The command that shows what the plan would do, with the options that allow it. */
 function commandOf(actions) {
   const arePlain = ({ file, keep }) => [file, keep].every(({ whole, packed }) => whole && !packed);
-  const near = actions.filter(({ kind }) => kind === KINDS[3]).map(({ similarity }) => similarity);
+  const near = actions.filter(({ kind }) => kind === KINDS[3]).map(({ contained }) => contained);
   return [
     'simdup clean plan.jsonl',
     actions.some((each) => each.kind === KINDS[1] && arePlain(each)) ? '--text' : '',

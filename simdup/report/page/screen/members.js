@@ -82,11 +82,10 @@ function closeness(member) {
   return [KINDS[3], SAME_PATTERN].includes(kind) ? '' : t('kinds')[kind];
 }
 
-/** That most of a member stands in the first one, or most of the first in it, if they are less alike. */
+/** That most of the first file stands in a member, but not most of the member in the first. */
 function mostlyInside(member, first) {
-  const [ofMember, ofFirst] = containedOf(member, first);
-  if (member.alike >= MOSTLY || !(Math.max(ofMember, ofFirst) >= MOSTLY)) return '';
-  return t(ofMember >= ofFirst ? 'inFirst' : 'firstInIt');
+  const ofFirst = ofFirstIn(member, first);
+  return ofFirst >= MOSTLY && member.share < MOSTLY ? t('ofFirst', percent(ofFirst)) : '';
 }
 
 /** Keep and drop, pressed as was decided. */

@@ -26,7 +26,7 @@ sayOtherwise({
   unread: [(count) => `${plural(count, 'more document')} may share enough too: too many to be read`,
     (count) => `另有 ${number(count)} 个文档可能也有足够的相同部分，因过多而未读取`],
   atMost: [(count) => `Of each question only the ${number(count)} most similar are shown.`, (count) => `每项查询只列出最相似的 ${number(count)} 个。`],
-  histogram: [(lowest) => `Similarity of documents to their question, from ${lowest}`, (lowest) => `各文档与查询的相似度（自 ${lowest} 起）`],
+  histogram: [(lowest) => `How much of the question is in each document, from ${lowest}`, (lowest) => `查询见于各文档的比例（自 ${lowest} 起）`],
   orders: [{ similar: 'as asked', files: 'most documents', path: 'question' }, { similar: '按查询顺序', files: '文档最多', path: '查询' }],
   counted: [(shown, all) => (shown === all ? plural(all, 'question') : `${number(shown)} of ${plural(all, 'question')}`),
     (shown, all) => (shown === all ? `共 ${number(all)} 项查询` : `${number(shown)} 项查询，共 ${number(all)} 项`)],
@@ -34,5 +34,7 @@ sayOtherwise({
   files: [(count) => (count > 1 ? plural(count - 1, 'document') : 'nothing'), (count) => (count > 1 ? `${number(count - 1)} 个文档` : '没有')],
   noun: ['document', '文档'],
   representative: ['question', '查询'],
+  measure: ['Of the question in it', '查询见于其中的比例'],
+  ofIt: [(share) => `${share} of the question in it`, (share) => `查询的 ${share} 见于其中`],
   compareWith: [(name) => `Compare ${name} with the question`, (name) => `将 ${name} 与查询对照`],
 });

@@ -27,6 +27,8 @@ sayOtherwise({
   folder: ['File', '文件'],
   orders: [{ files: 'most rows', copies: 'most characters in copies', path: 'file and row' }, { files: '行数最多', copies: '副本字数最多', path: '文件与行号' }],
   canGoSafely: [(length) => `${length} repeated`, (length) => `重复 ${length}`],
+  measure: ['Similarity', '相似度'],
+  ofIt: [(share) => `similarity ${share}`, (share) => `相似度 ${share}`],
   nothing: ['No groups: no two of these rows hold the same text.', '没有分组：各行的内容互不相同。'],
   parts: ['Parts of larger rows', '较大行的一部分'],
   partsAsked: [(share) => `Rows of which at least ${share} stands in a larger one are listed as parts.`, (share) => `有至少 ${share} 见于较大行的，列为其一部分。`],
