@@ -30,6 +30,7 @@ from simdup.records import DIFFERENCES, Document, Kind, ScanResult
 #: Why the file that the rules prefer to all others of its group stays, if none goes for it.
 PREFERRED = "it is the one to keep"
 NEAR_ASKS = "near: needs --near FLOOR such as 0.95, or --review"
+LAYOUT_ASKS = "same words, another layout: needs --near FLOOR such as 0.95, or --review"
 TEXT_ASKS = "identical text, other bytes: needs --text"
 FORMATS_ASKS = "identical text, packed: needs --formats-too"
 WORDS_ASKS = "same words, another layout or format: needs --formats-too"
@@ -137,9 +138,10 @@ def near_refusal(one: Document, other: Document, consents: Consents, act: Act) -
         return BYTES_ONLY
     if one.is_part_of(other):
         return PART
-    lacks_formats = not ((one.is_plain and other.is_plain) or consents.formats)
-    if consents.near is None or lacks_formats:
-        return _NEAR_ASKS[consents.near is None, lacks_formats]
+    lacks = consents.near is None, not ((one.is_plain and other.is_plain) or consents.formats)
+    if any(lacks):
+        is_layout = lacks == (True, False) and one.kind_with(other) is Kind.SAME_WORDS
+        return LAYOUT_ASKS if is_layout else _NEAR_ASKS[lacks]
     if not (one.is_certain and other.is_certain):
         return UNCERTAIN
     signs = filter(_OF_MEANING.__contains__, one.other_signs(other))

@@ -25,6 +25,7 @@ from simdup.clean.plan import Act, Action, Consents, Header, Left, Plan
 from simdup.clean.protection import Protection, changed_since
 from simdup.clean.rules import Rules
 from simdup.errors import InputError
+from simdup.fields import printable
 from simdup.records import Kind, ScanResult
 
 
@@ -188,13 +189,17 @@ def excess(plan: Plan, most: int = 20, most_files: int = 1000) -> str:
     """
     going = len(plan.actions)
     if going > most_files:
-        return f"{going:,} files would go, more than --most-files {most_files:,}"
-    if going > most and 2 * going > plan.header.found > 0:
-        return f"{going:,} of the {plan.header.found:,} files of the scan would go"
+        return f"{going:,} files would be removed, more than --most-files {most_files:,}"
     groups = Counter(each.group for each in plan.actions).most_common(1)
     group, files = groups[0] if groups else (0, 0)
     if files > most:
-        return f"{files:,} files of group {group} would go, more than --most {most:,}"
+        kept = next(each.keep.path for each in plan.actions if each.group == group)
+        return (
+            f"{files:,} files of group {group} would be removed, more than --most {most:,};"
+            f" kept: {printable(kept)}"
+        )
+    if going > most and 2 * going > plan.header.found > 0:
+        return f"{going:,} of the {plan.header.found:,} files of the scan would be removed"
     return ""
 
 

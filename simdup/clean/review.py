@@ -28,6 +28,7 @@ DROPPED = "reviewed"
 
 _OPEN = {
     decide.NEAR_ASKS,
+    decide.LAYOUT_ASKS,
     decide.NEAR_FORMATS_ASKS,
     decide.NEAR_AND_FORMATS_ASK,
     decide.PART,

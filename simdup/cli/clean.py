@@ -72,6 +72,8 @@ class Clean(NamedTuple):
     review: Ask at the terminal about each file that is not an identical copy, and write a plan;
         with --output, or with a PLAN into that one.
     resume: Go on with the run that wrote this journal, by the plan in it.
+    everything: Show each file. Without this a terminal shows a plan that does not fit the screen by
+        kind and folder.
     check: Exit with 1 if there is anything to do.
     verbose: Also show groups of which nothing goes, and why.
     """
@@ -126,6 +128,7 @@ class Clean(NamedTuple):
             *("--protect-name", "--output", "--script", "--journal", "--review", "--check"),
         ),
     )
+    everything: bool = options.flag("--all")
     check: bool = options.flag(once=True, excludes=("--apply",))
     verbose: bool = options.flag("-v", "--verbose")
     color: str = options.color

@@ -6,7 +6,8 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, groupby, islice, pairwise, takewhile
+from dataclasses import replace
+from itertools import accumulate, groupby, islice, pairwise, repeat, takewhile
 from itertools import chain as chained
 from typing import TypeVar
 
@@ -98,7 +99,9 @@ def render(
     `related`, groups of related texts are the next section; then parts.
     """
     everything, settings = result, result.settings
+    view = view._replace(is_kept=order.protected_in(result.base))
     result, others = order.by_tier(everything)
+    result = replace(result, groups=_not_of_parts(result))
     yield from _section(result.patterns if siblings else (), _SECTION, settings, look, view)
     yield from _section(others if related else (), _RELATED, settings, look, view)
     parts = list(part_lines(result.parts, look, MOST_PARTS if view.is_brief else None))
@@ -117,6 +120,21 @@ def render(
         yield from (*folders, "")
     if len(groups) < len(result.groups):
         yield from (_more(result, len(groups), view), "")
+
+
+def _not_of_parts(result: ScanResult) -> tuple[Group, ...]:
+    """The groups without those of a text and its parts only, which the list of parts has."""
+    parts = {(part.path, part.whole) for part in result.parts}
+    return tuple(
+        group
+        for group in result.groups
+        if not parts.issuperset(_with_first([each.document.path for each in group.members]))
+    )
+
+
+def _with_first(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each path but the first one, with the first one."""
+    return zip(paths[1:], repeat(paths[0]))
 
 
 def _section(
@@ -265,7 +283,8 @@ def _shown(
     """The groups that a report shows, the most useful first.
 
     A terminal also has to hold blocks of `others` lines, of which the last is the summary, the
-    line about hidden groups, and four lines: the command, the next prompt and two empty ones.
+    line about hidden groups, and five lines: the command, the next step, the next prompt and two
+    empty ones.
     """
     inside = result.in_folders if view.is_folded else ()
     groups = order.ranked((each for each in result.groups if each.id not in inside), view.sort)
@@ -275,7 +294,7 @@ def _shown(
     settings, columns = result.settings, look.columns or 80
     blocks = (_rows(_group(group, settings, look, view), columns) for group in groups)
     taken = _rows(chained(*others, [_more(result, 0, view)]), columns)
-    room = view.lines - taken - 4 - sum(map(bool, others[:-1]))
+    room = view.lines - taken - 5 - sum(map(bool, others[:-1]))
     return groups[: max(FEWEST_GROUPS, sum(end <= room for end in accumulate(blocks)))]
 
 
@@ -291,7 +310,7 @@ def _rows(lines: Iterable[str], columns: int) -> int:
 
 def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
     """The heading of a group, and a line for each of its files."""
-    lines = [_heading(group, settings, look)]
+    lines = [_heading(group, settings, look, view)]
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
@@ -370,16 +389,15 @@ def _in_common(lists: Iterable[Sequence[str]]) -> int:
     return sum(1 for _ in takewhile(lambda items: len({*items}) == 1, zip(*lists, strict=False)))
 
 
-def _heading(group: Group, settings: Settings, look: TerminalStyle) -> str:
-    """The number of a group, how much of its files is in the first, and how much can be freed."""
+def _heading(group: Group, settings: Settings, look: TerminalStyle, view: View) -> str:
+    """The number of a group, how much of its files is in the first, and how many are copies."""
     kind = _span(group, settings) if group.kind is Kind.NEAR else kind_in_words(group.kind)
     if group.versions:
         kind = f"versions, {kind}"
     name, kind = look.painted(f"Group {group.id}:", HEADING), look.painted(kind, KINDS[group.kind])
     heading = f"{name} {kind}, {count(len(group.members), 'file')}"
-    copies = order.repeated([group])
-    if free := copies.identical.bytes + copies.text.bytes:
-        heading += f", {size(free)} can go"
+    if free := order.repeated([group], view.is_kept).identical.bytes:
+        heading += f", {size(free)} can be removed"
     if group.diameter and look.is_verbose:
         heading += f", at most {group.diameter} of {settings.recipe.bits} bits apart"
     return heading
@@ -732,35 +750,43 @@ def closing(result: ScanResult, *, siblings: bool = False, related: bool = False
 
 def known_so_far(documents: Iterable[Document]) -> list[str]:
     """A line on the files that can go unseen, before near-duplicates are computed."""
-    copies = _unseen(order.repeated_before_matching(documents))
-    return [f"so far: {copies} can go; near-duplicates are searched"] * bool(copies)
+    copies = _copies(order.repeated_before_matching(documents))
+    return [f"so far: {copies} can be removed; near-duplicates are searched"] * bool(copies)
 
 
-def _unseen(found: order.Repeated) -> str:
-    same_text = " of the same text"
-    return _piled((found.identical, "identical copy", ""), (found.text, "copy", same_text))
+def _copies(found: order.Repeated) -> str:
+    """The files that `simdup clean` removes unasked, and their bytes; "" for none."""
+    copies = found.identical
+    return f"{count(copies.files, 'exact copy')}, {size(copies.bytes)}" if copies.files else ""
+
+
+# What the files of each pile are called that nothing removes unasked.
+_LOOK = {
+    "text": ("file", " with the same text in other bytes"),
+    "words": ("file", " with the same words"),
+    "near": ("near file", ""),
+    "part": ("part", " of longer texts"),
+}
 
 
 def what_to_do(result: ScanResult) -> list[str]:
-    """Lines on the files that can go unseen, and on the files that need a look first."""
+    """Lines on the files that `simdup clean` removes unasked, and on those that need a look."""
     result, _ = order.by_tier(result)
-    found = order.repeated(result.groups)
-    copies, same_words = _unseen(found), " with the same words"
-    others = _piled((found.words, "file", same_words), (found.near, "near-duplicate", ""))
+    found = order.repeated(result.groups, order.protected_in(result.base))
+    copies, piles = _copies(found), found._asdict()
+    others = ", ".join(
+        count(piles[name].files, noun) + rest
+        for name, (noun, rest) in _LOOK.items()
+        if piles[name].files
+    )
     if others and (versions := sum(bool(group.versions) for group in result.groups)):
         others += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"
     if copies and skipped_in_words(result.skipped):
         copies += "; copies among skipped files are not counted"
-    return [f"can go: {copies}"] * bool(copies) + [f"needs a look: {others}"] * bool(others)
-
-
-def _piled(*piles: tuple[order.Pile, str, str]) -> str:
-    """The bytes and the number of files in each pile that has any; what they are called follows."""
-    return ", ".join(
-        f"{size(pile.bytes)} in {count(pile.files, noun)}{rest}"
-        for pile, noun, rest in piles
-        if pile.files
-    )
+    lines = [f"can be removed: {copies}"] * bool(copies)
+    if number := found.kept.files:
+        lines.append(f"kept: {count(number, 'exact copy')} in work trees, packages or saved pages")
+    return lines + [f"needs a look: {others}"] * bool(others)
 
 
 def _work(stats: Stats) -> str:

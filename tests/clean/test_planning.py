@@ -16,6 +16,7 @@ from simdup.clean.checks import Reading
 from simdup.clean.decide import (
     DIFFERENT,
     FORMATS_ASKS,
+    LAYOUT_ASKS,
     NEAR_ASKS,
     NEAR_FORMATS_ASKS,
     PARTED,
@@ -248,7 +249,8 @@ def test_plain_texts_with_the_same_words_go_only_as_near(tree, sign, other, pack
     contents |= {"c": f"a {sign} b {text(2, 9)}", "d": packed(f"a {other} b {text(2, 9)}".encode())}
     result = saved(tree(contents))
 
-    assert left(planned(result, text=True, formats=True)) == dict.fromkeys("bd", NEAR_ASKS)
+    asked = dict.fromkeys("bd", LAYOUT_ASKS if sign == " " else NEAR_ASKS)
+    assert left(planned(result, text=True, formats=True)) == asked
     plan = planned(result, near=1.0, formats=True)
     assert names(plan) == {"b": "a"}
     assert [(each.kind, each.contained) for each in plan.actions] == [(Kind.NEAR, 1.0)]
@@ -846,21 +848,23 @@ def losing(groups, found=0):
     ("groups", "found", "words"),
     [
         ([20], 41, ""),
-        ([21], 99, "21 files of group 1 would go, more than --most 20"),
-        ([1, 21], 99, "21 files of group 2 would go, more than --most 20"),
+        ([21], 99, "21 files of group 1 would be removed, more than --most 20; kept: "),
+        ([1, 21], 99, "21 files of group 2 would be removed, more than --most 20; kept: "),
         ([1] * 1000, 2000, ""),
-        ([1] * 1001, 3000, "1,001 files would go, more than --most-files 1,000"),
+        ([1] * 1001, 3000, "1,001 files would be removed, more than --most-files 1,000"),
         ([10, 10, 10], 60, ""),
-        ([10, 10, 11], 60, "31 of the 60 files of the scan would go"),
+        ([10, 10, 11], 60, "31 of the 60 files of the scan would be removed"),
         ([10, 9], 20, ""),
         ([], 0, ""),
     ],
 )
 def test_a_plan_that_is_unusually_large_says_so(groups, found, words):
-    assert excess(losing(groups, found)) == words
+    said = excess(losing(groups, found))
+    assert said.startswith(words) if words else not said
 
 
 def test_the_limits_are_the_users():
-    assert excess(losing([3]), most=2) == "3 files of group 1 would go, more than --most 2"
+    said = excess(losing([3]), most=2)
+    assert said.startswith("3 files of group 1 would be removed, more than --most 2; kept: ")
     assert excess(losing([3]), most=99, most_files=2)
     assert not excess(losing([99]), most=99, most_files=99)

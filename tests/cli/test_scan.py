@@ -394,7 +394,7 @@ def test_without_a_home_folder_a_scan_uses_no_store_and_no_list(run, write, engl
 
     ended, quiet, cache = run("scan", "in"), run("scan", "in", "-q"), run("cache", "info")
 
-    warning, summary, _ = ended.err.decode().splitlines()
+    warning, summary, *_ = ended.err.decode().splitlines()
     assert warning == (
         "simdup: this user has no home folder; set HOME, or name the file (--cache, --ignored);"
         " going on without the store and the list of ignored pairs"

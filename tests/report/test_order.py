@@ -326,8 +326,8 @@ def test_versions_are_counted_at_the_end():
     one = text.what_to_do(result(versions("v1.txt", "v2.txt")))
     two = text.what_to_do(result(*[versions("v1.txt", "v2.txt")] * 2))
 
-    assert one == ["needs a look: 100 B in 1 near-duplicate; 1 group looks like versions"]
-    assert two == ["needs a look: 200 B in 2 near-duplicates; 2 groups look like versions"]
+    assert one == ["needs a look: 1 near file; 1 group looks like versions"]
+    assert two == ["needs a look: 2 near files; 2 groups look like versions"]
 
 
 # What a scan says at its end
@@ -340,8 +340,8 @@ def test_the_end_says_what_can_go_and_what_needs_a_look():
     )
 
     assert text.what_to_do(found) == [
-        "can go: 11.0 MB in 1 identical copy, 5.0 kB in 1 copy of the same text",
-        "needs a look: 2.0 kB in 1 near-duplicate",
+        "can be removed: 1 exact copy, 11.0 MB",
+        "needs a look: 1 file with the same text in other bytes, 1 near file",
     ]
     assert text.closing(found)[-2:] == text.what_to_do(found)
     assert text.what_to_do(result()) == []

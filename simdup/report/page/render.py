@@ -21,7 +21,7 @@ from simdup.findings.keeper import WORDS
 from simdup.match.tiers import NEAR_SCORE, RELATED, in_words, scores
 from simdup.records import FolderPair, Group, Kind, ScanResult
 from simdup.report.json_csv import settings_fields
-from simdup.report.order import by_tier, repeated
+from simdup.report.order import Repeated, by_tier, protected_in, repeated
 from simdup.report.page import groups as pages
 from simdup.report.page.frame import page_json
 from simdup.report.page.groups import MOST_SKIPPED, Names
@@ -61,7 +61,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "complete": result.complete,
         "places": _places(result),
         # Files and bytes that repeat another file's bytes, text, words, or nearly its text.
-        "repeated": [[each.files, each.bytes] for each in repeated(by_tier(result)[0].groups)],
+        "repeated": [[each.files, each.bytes] for each in _repeated(result)],
         "settings": settings_fields(result.settings),
         "nearFrom": NEAR_SCORE if result.settings.verified else None,
         "found": stats.found,
@@ -80,6 +80,11 @@ def _data(result: ScanResult) -> dict[str, Any]:
         ],
         "doubts": len(result.doubtful),
     }
+
+
+def _repeated(result: ScanResult) -> Repeated:
+    """The files of near groups that repeat another one, as reports count them."""
+    return repeated(by_tier(result)[0].groups, protected_in(result.base))
 
 
 def _group(group: Group, settings: Settings, names: Names) -> list[Any]:
