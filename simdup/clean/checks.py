@@ -22,12 +22,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simdup.clean.decide import PART, SHORT, UNCERTAIN, near_refusal, text_refusal, too_little
+from simdup.clean.decide import PART, SHORT, UNCERTAIN, near_refusal, text_refusal
 from simdup.clean.outcome import Refusal, RefusedError
 from simdup.clean.plan import Action, Consents, FileId
 from simdup.clean.protection import is_noise
 from simdup.clean.system import Place
 from simdup.extract.readers import Readers
+from simdup.fields import in_kept
 from simdup.files.read import ReadChunks, SkipError, StreamedText, is_streamed, read_open, read_text
 from simdup.findings.keeper import is_under
 from simdup.findings.versions import are_versions
@@ -254,7 +255,7 @@ def check_same(
     if kind is Kind.NEAR:
         share = contained(file, kept)
         if consents.near is None or share < consents.near:
-            raise RefusedError(Refusal.NOT_ALIKE, too_little(share))
+            raise RefusedError(Refusal.NOT_ALIKE, in_kept(share))
         if not action.is_reviewed and (why := facts_refusal(file, kept)):
             raise RefusedError(Refusal.NOT_ALIKE, why)
 

@@ -133,21 +133,24 @@ def text_refusal(one: Document, other: Document, consents: Consents, act: Act) -
 
 
 def near_refusal(one: Document, other: Document, consents: Consents, act: Act) -> str:
-    """Why a file may not go for another one, however much of it is there; "" if it may."""
+    """Why a file may not go for another one, however much of it is there; "" if it may.
+
+    What no consent changes comes first, so that none is named in vain.
+    """
     if act.is_of_bytes:
         return BYTES_ONLY
-    if one.is_part_of(other):
-        return PART
-    lacks = consents.near is None, not ((one.is_plain and other.is_plain) or consents.formats)
-    if any(lacks):
-        is_layout = lacks == (True, False) and one.kind_with(other) is Kind.SAME_WORDS
-        return LAYOUT_ASKS if is_layout else _NEAR_ASKS[lacks]
     if not (one.is_certain and other.is_certain):
         return UNCERTAIN
     signs = filter(_OF_MEANING.__contains__, one.other_signs(other))
     if others := [*signs, *one.other_unread(other)]:
         return NEAR_OTHER_CONTENT + ", ".join(others)
-    return SHORT if one.is_short or other.is_short else ""
+    is_short = one.is_short or other.is_short
+    if is_short or one.is_part_of(other):
+        return SHORT if is_short else PART
+    lacks = consents.near is None, not ((one.is_plain and other.is_plain) or consents.formats)
+    if lacks == (True, False) and one.kind_with(other) is Kind.SAME_WORDS:
+        return LAYOUT_ASKS
+    return _NEAR_ASKS.get(lacks, "")
 
 
 def too_little(contained: float) -> str:

@@ -318,7 +318,7 @@ def test_the_similarity_to_the_kept_file_is_computed_now():
     (why,) = reasons(apply(made, Consents(near=0.99)))
     outcome = apply(made, Consents(near=0.5))
 
-    assert why.startswith("not similar enough to the kept file (0.")
+    assert why.startswith("not similar enough to the kept file (88.")
     assert outcome.done == 1
 
 

@@ -249,7 +249,7 @@ def test_plain_texts_with_the_same_words_go_only_as_near(tree, sign, other, pack
     contents |= {"c": f"a {sign} b {text(2, 9)}", "d": packed(f"a {other} b {text(2, 9)}".encode())}
     result = saved(tree(contents))
 
-    asked = dict.fromkeys("bd", LAYOUT_ASKS if sign == " " else NEAR_ASKS)
+    asked = {"b": LAYOUT_ASKS if sign == " " else NEAR_ASKS, "d": SHORT}
     assert left(planned(result, text=True, formats=True)) == asked
     plan = planned(result, near=1.0, formats=True)
     assert names(plan) == {"b": "a"}
