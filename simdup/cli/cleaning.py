@@ -117,7 +117,7 @@ def _done_by(plan: Plan, command: str, asked: Clean) -> list[str]:
 def _look_again() -> str:
     """Return the command that was typed, as one that shows every file and changes nothing."""
     left_out = {"--check", "--apply", "--skip-unconsented", "--all"}
-    typed = [each for each in click.get_current_context().meta[TYPED] if each not in left_out]
+    typed = [word for word in click.get_current_context().meta[TYPED] if word not in left_out]
     return as_typed(["simdup", "clean", "--all", *typed])
 
 

@@ -129,10 +129,12 @@ def _next(asked: Scan, result: simdup.ScanResult) -> list[str]:
 
     near, _ = order.by_tier(result)
     is_json = asked.form == "json" and asked.target is not None
-    if not near.groups or not (asked.form == "text" or is_json):
+    can_be_typed_again = asked.files_from != "-" and not asked.null
+    if not near.groups or not can_be_typed_again or not (asked.form == "text" or is_json):
         return []
-    copies = order.repeated(near.groups, order.protected_in(result.base)).identical.files
-    if not copies or asked.of_index is not None:
+    is_kept = order.protected_in(result.base)
+    has_copies = any(order.removable(group, is_kept).files for group in near.groups)
+    if not has_copies or asked.of_index is not None:
         first, second, *_ = order.ranked(near.groups, asked.shown.sort)[0].members
         paths = first.document.path, second.document.path
         return [f"next: {as_typed(['simdup', 'compare', *paths, '--diff'])}"]

@@ -163,7 +163,7 @@ def kind_of(action: Action) -> Kind:
 def _files(actions: Sequence[Action], words: tuple[str, str]) -> str:
     """The number of files of a kind, and their bytes."""
     noun, rest = words
-    return f"{count(len(actions), noun)}{rest}, {size(sum(each.file.size for each in actions))}"
+    return f"{count(len(actions), noun)}{rest}, {size(sum(action.file.size for action in actions))}"
 
 
 def closing(plan: Plan) -> list[str]:
@@ -204,7 +204,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
 
 def in_trash(plan: Plan, outcome: Outcome) -> list[str]:
     """A line that says what emptying the trash does, if all files of a plan went there."""
-    if not outcome.done or any(each.act is not Act.TRASH for each in plan.actions):
+    if not outcome.done or any(action.act is not Act.TRASH for action in plan.actions):
         return []
     files = f"{count(outcome.done, 'file')} {'is' if outcome.done == 1 else 'are'} in the trash"
     return [f"{files}: emptying it frees their space, and then undo cannot put them back"]

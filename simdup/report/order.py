@@ -9,7 +9,6 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
-from simdup.clean.protection import Protection, is_noise
 from simdup.findings.identical import identity_of
 from simdup.match.tiers import NEAR, RELATED
 from simdup.records import Document, Group, Identity, Kind, Member, ScanResult
@@ -136,12 +135,19 @@ def protected_in(base: str | None) -> IsKept:
     """
     if base is None:
         return _is_reference
-    why = Protection().reason()
+
+    @cache
+    def why() -> Callable[[str], str]:
+        from simdup.clean.protection import Protection  # noqa: PLC0415  few scans find copies
+
+        return Protection().reason()
 
     @cache
     def is_kept(folder: str) -> bool:
+        from simdup.clean.protection import is_noise  # noqa: PLC0415
+
         path = os.path.join(os.path.realpath(os.path.join(base, folder)), "")
-        return bool(why(path)) or is_noise(path)
+        return bool(why()(path)) or is_noise(path)
 
     return lambda each: each.source.is_reference or is_kept(os.path.dirname(each.path))
 
@@ -150,6 +156,13 @@ def repeated(groups: Iterable[Group], is_kept: IsKept = _is_reference) -> Repeat
     """The files that repeat in these groups, if one file of each is kept, and all of `is_kept`."""
     pairs = ([(each.document, identity_of(each)) for each in group.members] for group in groups)
     return _repeated(pairs, is_kept)
+
+
+def removable(group: Group, is_kept: IsKept) -> Pile:
+    """The exact copies of a group that `simdup clean` removes unasked."""
+    contents = {member.document.bytes_digest for member in group.members}
+    has_copies = len(contents) < len(group.members)
+    return repeated([group], is_kept).identical if has_copies else Pile()
 
 
 def repeated_before_matching(documents: Iterable[Document]) -> Repeated:
@@ -174,8 +187,11 @@ def _repeating(
     count neither as kept files nor as files that repeat one.
     """
     seen = {name: set[object]() for name in ("identical", "text", "words")}
-    members = [(is_kept(each[0]), *each) for each in group if each[0].untouchable is None]
-    members.sort(key=lambda each: not each[0])
+    touchable = [each for each in group if each[0].untouchable is None]
+    if len({identity.bytes for _, identity in touchable}) == len(touchable):
+        is_kept = _is_reference  # no file is removed, so folders need not be looked at
+    members = [(is_kept(document), document, identity) for document, identity in touchable]
+    members.sort(key=lambda member: not member[0])
     for stays, document, (words, text, content) in members:
         known = {"identical": content, "text": text, "words": words}
         if seen["words"] and not stays:

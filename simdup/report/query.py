@@ -64,8 +64,6 @@ def _of_what(match: Match) -> str:
 def _found(answer: Answer) -> str:
     """How much was found for a question."""
     alike = [count(len(answer.matches), "document")] if answer.matches else []
-    if answer.matches and answer.matches[0].contained is not None:
-        alike = [f"{alike[0]} (% of it in each)"]
     parts = [count(len(answer.parts), "part")] if answer.parts else []
     return ", ".join(alike + parts) or "nothing"
 

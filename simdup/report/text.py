@@ -101,7 +101,7 @@ def render(
     everything, settings = result, result.settings
     view = view._replace(is_kept=order.protected_in(result.base))
     result, others = order.by_tier(everything)
-    result = replace(result, groups=_not_of_parts(result))
+    result = replace(result, groups=_not_of_parts(result)) if result.parts else result
     yield from _section(result.patterns if siblings else (), _SECTION, settings, look, view)
     yield from _section(others if related else (), _RELATED, settings, look, view)
     parts = list(part_lines(result.parts, look, MOST_PARTS if view.is_brief else None))
@@ -396,7 +396,7 @@ def _heading(group: Group, settings: Settings, look: TerminalStyle, view: View) 
         kind = f"versions, {kind}"
     name, kind = look.painted(f"Group {group.id}:", HEADING), look.painted(kind, KINDS[group.kind])
     heading = f"{name} {kind}, {count(len(group.members), 'file')}"
-    if free := order.repeated([group], view.is_kept).identical.bytes:
+    if free := order.removable(group, view.is_kept).bytes:
         heading += f", {size(free)} can be removed"
     if group.diameter and look.is_verbose:
         heading += f", at most {group.diameter} of {settings.recipe.bits} bits apart"
@@ -438,7 +438,8 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
         copies += [len(piece) for piece in entry for _ in piece]
         is_mixed = 1 < len(entry) < size_of_set
         is_headed = is_mixed or 1 < size_of_set < number
-        share = "~" * (not first.is_exact) + percent(in_first(group, place, settings))
+        share = percent(in_first(group, place, settings) if place else 1.0)
+        share = share if first.is_exact else f"~{share}"
         made = entry_lines(
             entry,
             share if place else "",
