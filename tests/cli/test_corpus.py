@@ -369,6 +369,26 @@ def test_rows_are_dropped_from_80_percent_on_and_the_least_similar_ones_are_show
     assert "6 rows in = 2 kept + 4 dropped" in ended.err.decode()
 
 
+def test_without_keep_nothing_is_dropped_and_a_line_says_how_many_rows_would_be(run, write):
+    words = [f"w{place}" for place in range(120)]
+    texts = [
+        words,
+        words,
+        words[:119],
+        words[:112],
+        words[:50],
+        [f"v{place}" for place in range(9)],
+    ]
+    write("a.jsonl", "".join(json.dumps({"text": " ".join(each)}) + "\n" for each in texts))
+
+    scanned = run("corpus", "scan", "a.jsonl").err.decode()
+    kept = run("corpus", "scan", "a.jsonl", "--keep", "first", "-o", "b.jsonl").err.decode()
+
+    assert "6 rows in = 6 read + 0 refused" in scanned
+    assert "no row was dropped: --keep first would drop about 3 rows (at least 80.0 %" in scanned
+    assert "+ 3 dropped +" in kept
+
+
 def test_several_files_are_one_corpus(run, rows, write):
     write("more.jsonl.gz", gzip.compress(ROWS.encode()))
 

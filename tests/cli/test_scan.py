@@ -206,6 +206,23 @@ def test_siblings_are_counted_and_shown_if_they_are_asked_for(run):
     assert [line for line in others if line.startswith("   69.8 %  ")] == others[:9]
 
 
+def test_a_book_and_its_chapters_are_one_list_if_parts_are_asked_for(run, write):
+    words = [f"word{place}" for place in range(1200)]
+    write("in/book.txt", " ".join(words))
+    for number in range(3):
+        write(f"in/chapter {number}.txt", " ".join(words[number * 300 :][:300]))
+
+    plain, parts = run("scan", "in"), run("scan", "in", "--parts")
+
+    assert plain.out.decode().count("    100 %  ") == 3
+    first, *others, end = parts.out.decode().splitlines()
+    assert (first, end) == ("Parts of in/book.txt:", "")
+    assert [line.split(",")[0] for line in others] == [
+        f"    100 % of in/chapter {number}.txt" for number in range(3)
+    ]
+    assert b"needs a look: 3 parts of longer texts\n" in plain.err
+
+
 @pytest.mark.usefixtures("forms")
 @pytest.mark.parametrize("form", [["--format", "names"], ["--format", "fdupes"], ["-0"]])
 def test_a_list_of_names_has_no_siblings(run, form):

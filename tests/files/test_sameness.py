@@ -229,6 +229,16 @@ def test_a_comparison_says_that_the_scripts_differ(tmp_path, other, says):
     assert text.same_words(found) == f"the same words; {says}"
 
 
+def test_a_simplified_text_with_a_traditional_name_is_simplified(tmp_path):
+    for name, content in (("a", "于謙的发现，汉书里的发现"), ("b", "于謙的發現，漢書裏的發現")):
+        (tmp_path / name).write_text(content * 9, "utf-8")
+
+    found = compare(tmp_path / "a", tmp_path / "b")
+
+    verdict = next(text.render_comparison(found))
+    assert verdict.endswith("the same words; the scripts differ (traditional and simplified)")
+
+
 def test_variants_on_both_sides_are_no_scripts(tmp_path):
     for name, content in (("a", "漢书里的发现"), ("b", "汉書里的发现")):
         (tmp_path / name).write_text(content * 9, "utf-8")
