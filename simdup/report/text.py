@@ -750,7 +750,7 @@ def closing(result: ScanResult, *, siblings: bool = False, related: bool = False
 
 
 def known_so_far(documents: Iterable[Document]) -> list[str]:
-    """A line on the files that can go unseen, before near-duplicates are computed."""
+    """A line on the exact copies that can be removed, before near-duplicates are computed."""
     copies = _copies(order.repeated_before_matching(documents))
     return [f"so far: {copies} can be removed; near-duplicates are searched"] * bool(copies)
 
