@@ -162,6 +162,25 @@ def is_whole(value: object) -> bool:
     return type(value) is int or (isinstance(value, float) and value.is_integer())
 
 
+def percent(share: float) -> str:
+    """A share in per cent, cut instead of rounded, so that only 1 itself is shown as 100 %.
+
+    >>> percent(0.9999), percent(1.0), percent(0.5), percent(0.57)
+    ('99.9 %', '100 %', '50.0 %', '57.0 %')
+    """
+    # 0.57 x 1000 is a little less than 570; the addend mends that and is far below a digit.
+    return "100 %" if share == 1 else f"{min(999, int(share * 1000 + 1e-9)) / 10:.1f} %"
+
+
+def in_kept(share: float) -> str:
+    """How much of a file stands in the kept one.
+
+    >>> in_kept(0.96)
+    '96.0 % of it is in the kept file'
+    """
+    return f"{percent(share)} of it is in the kept file"
+
+
 def printable(path: str) -> str:
     r"""The path with every unprintable character escaped, so that it cannot control a terminal.
 

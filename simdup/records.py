@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from simdup.arrays import Rows
 from simdup.settings import FORMAT_ORDER, FORMATS, Settings
+from simdup.theory import contained
 
 #: What two documents with the same words may differ in: the sequences of `text.signs`.
 DIFFERENCES = "signs", "punctuation", "letter case", "variants of characters"
@@ -275,6 +276,14 @@ class Document(NamedTuple):
         """The kind of a match with another document, at least a near-duplicate."""
         return self.identity.kind_with(other.identity)
 
+    def share_in(self, other: Document, similarity: float) -> float:
+        """How much of this text stands in another one: see `theory.contained`."""
+        return contained(similarity, self.features, other.features)
+
+    def is_part_of(self, other: Document) -> bool:
+        """Whether the other text, in which most of this one stands, is more than twice as long."""
+        return other.features > 2 * self.features
+
     def other_signs(self, other: Document) -> tuple[str, ...]:
         """What differs from another document with the same words: some of `DIFFERENCES`."""
         one, two = self.words_digest, other.words_digest
@@ -349,6 +358,8 @@ class Match(NamedTuple):
 
     is_exact: Whether `similarity` was computed from the texts; if not, it is estimated from
         `distance`.
+    contained: How much of the question stands in the document, from 0 to 1; None for a mere
+        fingerprint, and where features weigh differently.
     set_id: The number of its set: all documents found that have the same words. None if no other
         has them.
     set_kind: The weakest kind among the documents of that set: bytes, text or words.
@@ -359,8 +370,14 @@ class Match(NamedTuple):
     distance: int
     similarity: float
     is_exact: bool
+    contained: float | None = None
     set_id: int | None = None
     set_kind: Kind | None = None
+
+    @property
+    def share(self) -> float:
+        """The number beside the document: `contained`, or else the similarity."""
+        return self.similarity if self.contained is None else self.contained
 
     @property
     def own_share(self) -> None:

@@ -94,11 +94,16 @@ def chance_distance(similarity: float, bits: int, probability: float) -> int:
 
 
 def contained(similarity: float, count: int, other: int) -> float:
-    """The share of a text's `count` features that a text with `other` features has too.
+    """How much of a text stands in another one: the share of its distinct features, from 0 to 1.
 
-    `similarity` is the cosine of the two texts; every feature weighs 1.
+    This is the number that reports show beside a file: how much of it stands in the kept file.
+    The text has `count` features and the other one has `other`; every feature weighs 1, and
+    `similarity` is the cosine of the two. If a count is 0, it is unknown, and the similarity is
+    all that can be told.
 
     >>> contained(0.5, 100, 400)
     1.0
     """
-    return min(1.0, similarity * (other / count) ** 0.5)
+    return (
+        min(1.0, round(similarity * (other / count) ** 0.5, 9)) if count and other else similarity
+    )

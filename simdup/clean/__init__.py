@@ -51,7 +51,7 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | `words`, `whole`, `packed` | choose which consent is asked for; the texts are read again |
 | `act` | needs its own option, but for the trash (`terms.consent_refusal`) |
 | `kind` | ignored: the digests tell |
-| `similarity` | can only leave a file (`planning.narrowed`); computed again when acting |
+| `contained` | can only leave a file (`planning.narrowed`); computed again when acting |
 | `why`, `rules`, `made`, `of`, `of_digest` | shown. A folder is only said to go whole if each file
   and its copy are at the same place in both folders (`Action.folders`) |
 | `roots`, `found` | as in a result |

@@ -25,10 +25,11 @@ import numpy as np
 from simdup.clean.outcome import RefusedError
 from simdup.clean.plan import Action, Consents, FileId
 from simdup.clean.protection import is_noise
-from simdup.clean.refusals import Refusal
+from simdup.clean.refusals import Refusal, Why
 from simdup.clean.system import Place
 from simdup.clean.terms import document_refusal
 from simdup.extract.readers import Readers
+from simdup.fields import in_kept
 from simdup.files.read import ReadChunks, SkipError, StreamedText, is_streamed, read_open, read_text
 from simdup.findings.keeper import is_under
 from simdup.findings.versions import are_versions
@@ -83,10 +84,11 @@ class Reading:
         return found if found.document.bytes_digest == known.bytes_digest else None
 
 
-def similarity(one: FileRead, other: FileRead) -> float:
-    """The exact cosine of two texts."""
-    found = cosines(concatenated([one.features, other.features]), np.array([0]), np.array([1]))
-    return float(found[0])
+def contained(file: FileRead, kept: FileRead) -> float:
+    """How much of a file stands in the kept one: see `theory.contained`."""
+    both = concatenated([file.features, kept.features])
+    alike = float(cosines(both, np.array([0]), np.array([1]))[0])
+    return file.document.share_in(kept.document, alike)
 
 
 def facts_refusal(one: FileRead, other: FileRead, *, is_chain: bool = True) -> str:
@@ -233,6 +235,8 @@ def check_same(
     # Which of two near files is a newer version was decided when the plan was made.
     is_decided = action.is_reviewed or kind is Kind.NEAR
     why = document_refusal(action, one, other, replace(consents, hand=is_decided))
+    if kind is Kind.NEAR and not action.is_reviewed and one.is_part_of(other):
+        why = why or Why(Refusal.PART)
     if why and why.refusal in {Refusal.UNCERTAIN, Refusal.SHORT}:
         raise RefusedError(Refusal.UNFIT, str(why))
     if kind is Kind.IDENTICAL_TEXT and one.text_digest != other.text_digest:
@@ -243,9 +247,9 @@ def check_same(
     if why:
         raise RefusedError(Refusal.NOT_ALLOWED, str(why))
     if kind is Kind.NEAR:
-        alike = similarity(file, kept)
-        if consents.near is None or alike < consents.near:
-            raise RefusedError(Refusal.NOT_ALIKE, f"{alike:.3f} alike")
+        share = contained(file, kept)
+        if consents.near is None or share < consents.near:
+            raise RefusedError(Refusal.NOT_ALIKE, in_kept(share))
         if not action.is_reviewed and (facts := facts_refusal(file, kept)):
             raise RefusedError(Refusal.NOT_ALIKE, facts)
 

@@ -24,18 +24,19 @@ from simdup.clean.candidates import Candidate
 from simdup.clean.plan import Act, Consents, FileId
 from simdup.clean.refusals import Refusal, Why
 from simdup.clean.terms import Alike, Terms, alike_of, detail, terms
+from simdup.fields import in_kept
 from simdup.findings.keeper import copies_in
 from simdup.records import Kind, ScanResult
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Removal:
-    """A file that is removed, the one that is kept for it, and their similarity if it is known."""
+    """A file that is removed, the one that is kept for it, and how much is there, if known."""
 
     file: Candidate
     keep: Candidate
     terms: Terms
-    similarity: float | None = None
+    contained: float | None = None
 
 
 class Keeping(NamedTuple):
@@ -65,9 +66,9 @@ class Decision(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """How similar a text is to another one, and the facts that keep it all the same."""
+    """How much of a text is in the kept one, and the facts that keep it all the same."""
 
-    similarity: float | None
+    contained: float | None
     facts: str = ""
 
 
@@ -112,7 +113,7 @@ def decide_group(
 
     `copy_of` has the files whose whole folder is removed, each with its copy in the folder that is
     kept. `alike` has, for the words of all files that are no copies of the first one and that no
-    terms rule out, their similarity to it, unless one of them changed: then the file is to be
+    terms rule out, how much of them is in it, unless one of them changed: then the file is to be
     removed, and will be refused by name.
     """
     if len(pool) < 2:
@@ -197,14 +198,17 @@ class _Group:
             top, of_top = tops[at], asked[at]
             unknown = Likeness(None if file.is_changed else 0.0)
             likeness = alike.get(file.id.content.words, unknown)
-            why = file.stays or self._lacking(of_top, file, top) or self._too_unlike(likeness)
+            lacking = self._lacking(of_top, file, top)
+            if of_top.refusal is None and file.document.is_part_of(top.document):
+                lacking = Why(Refusal.PART)
+            why = file.stays or lacking or self._too_unlike(likeness)
             if why:
                 self.left.setdefault(file.id.path, Keeping(file, why, top, of_top))
                 continue
             self.left.pop(file.id.path, None)
             copies = (each.file for each in self.removed.values() if each.keep is file)
             for removed in (file, *copies):
-                removal = Removal(removed, top, terms_of(removed, top), likeness.similarity)
+                removal = Removal(removed, top, terms_of(removed, top), likeness.contained)
                 self.removed[removed.id.path] = removal
 
     def _near_terms(
@@ -218,10 +222,10 @@ class _Group:
         return Terms(Kind.NEAR, refusal=Refusal.RELATED) if is_related else terms_of(file, top)
 
     def _too_unlike(self, likeness: Likeness) -> Why | None:
-        """Why the similarity or the facts of a text keep its file."""
-        similarity, facts = likeness
-        if similarity is not None and similarity < (self.consents.near or 0):
-            return Why(Refusal.BELOW, f"{similarity:.3f}")
+        """Why too little in the kept file, or the facts of a text, keep its file."""
+        contained, facts = likeness
+        if contained is not None and contained < (self.consents.near or 0):
+            return Why(Refusal.BELOW, in_kept(contained))
         return Why(Refusal.FACTS, facts) if facts else None
 
 

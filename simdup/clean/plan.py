@@ -118,7 +118,8 @@ class Action:
     line: The line in the plan file; the header is line 1.
     group: The number of the group in the result.
     keep: The file that stays, which need not be the group's representative.
-    similarity: The exact similarity to the kept file; None unless `kind` is NEAR.
+    contained: How much of the file stands in the kept one, as `theory.contained`; None unless
+        `kind` is NEAR.
     why: The rule or reason that chose the kept file, for people.
     is_newest: Whether the newest version of a chain goes for an older one. A plan that does not say
         it of a near file may hide it, so it counts as said.
@@ -132,7 +133,7 @@ class Action:
     keep: FileId
     act: Act
     file: FileId
-    similarity: float | None
+    contained: float | None
     why: str
     is_newest: bool = False
     is_reviewed: bool = False
@@ -211,7 +212,7 @@ class Consents:
     text: Act on plain text with the same characters as the kept file, but other bytes.
     formats: Act on packed files with the same text as the kept file, and on files with the same
         words if a reader extracted one of the two.
-    near: Act on files at least this similar to the kept file; None: on no merely similar file.
+    near: Act on files of which at least this share is in the kept file; None: on no near file.
     newest: Act on the newest of a chain of versions too, where an older one is kept for it.
     encoding: The encoding of all plain texts, in the user's own word; None: it is detected for
         each.
@@ -291,7 +292,7 @@ def action_fields(action: Action) -> dict[str, Any]:
         "act": action.act.value,
         "file": _file_fields(action.file),
         "kind": action.kind.value,
-        "similarity": action.similarity,
+        "contained": action.contained,
         "why": printable(action.why),
         **({"newest": action.is_newest} if action.kind is Kind.NEAR or action.is_newest else {}),
         **({"reviewed": True} if action.is_reviewed else {}),
@@ -404,15 +405,17 @@ def header_of(fields: Fields) -> Header:
 def action_of(fields: Fields, line: int) -> Action:
     """The action in one line of a plan. Raises WrongFieldError."""
     fields.only(
-        *("group", "keep", "act", "file", "kind", "similarity", "why"),
+        *("group", "keep", "act", "file", "kind", "contained", "why"),
+        "similarity",  # of earlier plans; ignored
         *("newest", "reviewed", "depth"),
     )
     if fields.choice("kind", Kind) is Kind.SAME_PATTERN:
         raise fields.wrong("kind", "is none that may be acted on")
     file, keep = _file(fields.inner("file")), _file(fields.inner("keep"))
-    act, similarity = fields.choice("act", Act), fields.maybe("similarity", fields.share)
+    act = fields.choice("act", Act)
+    share = fields.maybe("contained", fields.share)
     group, why = fields.count("group"), printable(fields.text("why"))
-    made = Action(line, group, keep, act, file, similarity, why)
+    made = Action(line, group, keep, act, file, share, why)
     newest = fields.truth("newest") if fields.has("newest") else made.kind is Kind.NEAR
     is_copy = made.kind is not Kind.NEAR
     reviewed = fields.truth("reviewed") if fields.has("reviewed") else is_copy and why == _REVIEWED

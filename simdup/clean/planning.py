@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 
 from simdup.clean import decide
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
-from simdup.clean.checks import Reading, check_paths, facts_refusal, similarity
+from simdup.clean.checks import Reading, check_paths, contained, facts_refusal
 from simdup.clean.outcome import RefusedError
 from simdup.clean.plan import Act, Action, Consents, Header, Left, Plan, whole_words
 from simdup.clean.protection import Protection, changed_since
@@ -27,6 +27,7 @@ from simdup.clean.refusals import Refusal, Why
 from simdup.clean.rules import Rules
 from simdup.clean.terms import consent_refusal
 from simdup.errors import InputError
+from simdup.fields import in_kept, printable
 from simdup.records import Kind, ScanResult
 
 
@@ -132,7 +133,7 @@ def _compared(
         words, other = file.id.content.words, reading.again(file.document)
         alike[words] = decide.Likeness(0.0)
         if first and other:
-            value = similarity(first, other)
+            value = contained(other, first)
             facts = facts_refusal(other, first, is_chain=is_chain)
             alike[words] = decide.Likeness(value, facts)
         if other:
@@ -159,7 +160,7 @@ def _action(
     of_whole = whole.get(file.id.path)
     why = whole_words(*of_whole[1:]) if of_whole else why_kept(removal, wishes.rules)
     depth = of_whole.depth(file.id.path) if of_whole else 0
-    made = Action(0, group, keep.id, wishes.act, file.id, removal.similarity, why, depth=depth)
+    made = Action(0, group, keep.id, wishes.act, file.id, removal.contained, why, depth=depth)
     is_version = file.is_newest and not keep.is_newest
     is_copy = made.kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT}
     return replace(made, is_newest=is_version and not is_copy)
@@ -216,13 +217,17 @@ def excess(plan: Plan, most: int = 20, most_files: int = 1000) -> str:
     """
     going = len(plan.actions)
     if going > most_files:
-        return f"{going:,} files would go, more than --most-files {most_files:,}"
-    if going > most and 2 * going > plan.header.found > 0:
-        return f"{going:,} of the {plan.header.found:,} files of the scan would go"
+        return f"{going:,} files would be removed, more than --most-files {most_files:,}"
     groups = Counter(each.group for each in plan.actions).most_common(1)
     group, files = groups[0] if groups else (0, 0)
     if files > most:
-        return f"{files:,} files of group {group} would go, more than --most {most:,}"
+        kept = next(each.keep.path for each in plan.actions if each.group == group)
+        return (
+            f"{files:,} files of group {group} would be removed, more than --most {most:,};"
+            f" kept: {printable(kept)}"
+        )
+    if going > most and 2 * going > plan.header.found > 0:
+        return f"{going:,} of the {plan.header.found:,} files of the scan would be removed"
     return ""
 
 
@@ -242,9 +247,9 @@ def _consent(action: Action, consents: Consents) -> Why | None:
     """Why an action is not allowed; None if it is, or if `apply` has to compute that."""
     if why := consent_refusal(action, consents):
         return why
-    alike = action.similarity
-    is_less = alike is not None and consents.near is not None and alike < consents.near
-    return Why(Refusal.BELOW, f"{alike:.3f}") if is_less else None
+    share = action.contained
+    is_less = share is not None and consents.near is not None and share < consents.near
+    return Why(Refusal.BELOW, in_kept(share)) if share is not None and is_less else None
 
 
 def _changed(action: Action) -> Why | None:

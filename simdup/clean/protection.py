@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import PurePath
 
 from simdup.clean.plan import FileId
 from simdup.clean.refusals import Refusal
@@ -122,7 +121,10 @@ def _identities(paths: Iterable[str]) -> set[Identity]:
 
 def _above(folder: str) -> frozenset[Identity | None]:
     """Device and inode of a folder and of all folders above it; None if unreachable."""
-    return frozenset(map(identity_at, (folder, *map(str, PurePath(folder).parents))))
+    folders = [folder]
+    while (above := os.path.dirname(folders[-1])) != folders[-1]:
+        folders.append(above)
+    return frozenset(map(identity_at, folders))
 
 
 def changed_since(file: FileId) -> Refusal | None:

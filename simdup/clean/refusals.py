@@ -38,11 +38,13 @@ class Refusal(Enum):
     PACKED = "identical text, packed: needs --formats-too"
     WORDS = "same words, another layout or format: needs --formats-too"
     NEAR = "near: needs --near FLOOR such as 0.95, or --review"
+    LAYOUT = "same words, another layout: needs --near FLOOR such as 0.95, or --review"
     NEAR_FORMATS = "near, a document or packed: needs --near FLOOR and --formats-too"
     NEAR_DOCUMENT = "near, a document or packed: needs --formats-too"
     NEWEST = "the newest version: needs --newest-too"
     ORIGINAL = "it can be edited, and the other file was made for print: needs --review"
-    BELOW = "near, and less alike than --near"
+    BELOW = "near, and less of it in the kept file than --near asks for"
+    PART = "a part: the kept text is more than twice as long; needs --review"
     FACTS = "near, but with other facts (--review asks)"
     BYTES_ONLY = "not identical in bytes"
     UNCERTAIN = "its text is damaged, doubtful or came from --convert"
@@ -128,8 +130,8 @@ class Refusal(Enum):
 
 _OPEN = {
     *(Refusal.TEXT, Refusal.PACKED, Refusal.WORDS, Refusal.NEAR, Refusal.NEAR_FORMATS),
-    *(Refusal.NEAR_DOCUMENT, Refusal.ORIGINAL, Refusal.BELOW, Refusal.FACTS),
-    *(Refusal.BYTES_ONLY, Refusal.NOT_REVIEWED),
+    *(Refusal.NEAR_DOCUMENT, Refusal.ORIGINAL, Refusal.BELOW, Refusal.FACTS, Refusal.PART),
+    *(Refusal.BYTES_ONLY, Refusal.LAYOUT, Refusal.NOT_REVIEWED),
 }
 
 _OF_KEPT = {

@@ -88,16 +88,16 @@ class Review:
     def __init__(
         self,
         plan: Plan,
-        alike: Callable[[FileId, FileId], float | None],
+        share: Callable[[FileId, FileId], float | None],
         stays: Callable[[str], Refusal | None] = lambda _: None,
         act: Act = Act.TRASH,
     ) -> None:
-        """`alike` returns the similarity of two files, None if they cannot be compared now.
+        """`share` returns how much of a file is in the kept one, None if neither can be read now.
 
         `stays` says why the file with a path must be kept, None if it need not be. `act` is what
         happens with the files that are removed.
         """
-        self._header, self._alike, self._stays, self._act = plan.header, alike, stays, act
+        self._header, self._share, self._stays, self._act = plan.header, share, stays, act
         rows: list[Action | Left] = sorted(
             [*plan.actions, *plan.left], key=lambda each: (each.group, each.line)
         )
@@ -172,10 +172,8 @@ class Review:
         made = Action(0, group, keep, self._act, file, None, "reviewed", is_reviewed=True)
         if made.kind is not Kind.NEAR:
             return made
-        similarity = self._alike(keep, file)
-        if similarity is None:
-            return None
-        return replace(made, similarity=similarity)
+        share = self._share(keep, file)
+        return None if share is None else replace(made, contained=share)
 
 
 def _group(

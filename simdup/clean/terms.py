@@ -166,6 +166,8 @@ def folded_of(document: Document) -> tuple[bytes, bytes]:
 def detail(refusal: Refusal, file: Document, keep: Document) -> Why:
     """A refusal with what the two documents differ in, if that is the reason."""
     names: list[str] = []
+    if refusal is Refusal.NEAR and file.kind_with(keep) is Kind.SAME_WORDS:
+        return Why(Refusal.LAYOUT)
     if refusal in {Refusal.OTHER_CONTENT, Refusal.NEAR_OTHER_CONTENT}:
         signs = file.other_signs(keep) if refusal is Refusal.NEAR_OTHER_CONTENT else ()
         names = [*(each for each in signs if each in _OF_MEANING), *file.other_unread(keep)]

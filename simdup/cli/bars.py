@@ -17,7 +17,7 @@ from simdup.records import Document
 # What each phase counts.
 _UNITS = {
     "walk": "files",
-    "compile": "functions, once",
+    "load": "functions",
     "read": "files",
     "rows": "rows",
     "search": "pairs",
@@ -26,6 +26,9 @@ _UNITS = {
     "texts": "groups",
     "evaluate": "rows",
 }
+
+#: How long compiling the kernels takes.
+COMPILING_S = 15
 
 # Seconds after which a bar is drawn again.
 TICK_S = 0.25
@@ -88,6 +91,8 @@ def drawn(label: str, total: float | None, done: float, elapsed_s: float, left_s
     >>> drawn("walk", None, 12_345, 75, 0)
     'walk     12,345 files, 165/s, 01:15 gone'
     """
+    if label == "compile":
+        return f"compiling, once: about {COMPILING_S} s, {tqdm.format_interval(elapsed_s)} so far"
     rate = done / elapsed_s if elapsed_s else 0
     begin, end = "{desc:<9}", ", {elapsed} gone"
     counted, speed = _UNITS.get(label, ""), f", {_short(rate)}/s" if rate else ""

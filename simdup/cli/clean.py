@@ -14,7 +14,7 @@ from simdup.cli.ignore import Ignored
 if TYPE_CHECKING:  # these load numpy
     from simdup.clean.rules import Rule
 
-#: The least similarity from which files may go in bulk, whatever the user asks for.
+#: The least share of a file in the kept one from which near files may be removed in bulk.
 LEAST_FLOOR = 0.8
 
 # The module with the work. It imports this one for its records, and loads numpy.
@@ -51,19 +51,19 @@ class Clean(NamedTuple):
     protect_name: Act on no file whose name matches.
     work_trees_too: Act also on files in work trees of git and others, in folders of installed
         packages, and of saved web pages.
-    text: Let also go plain text with the same text as the kept file, but other bytes.
-    formats_too: Let also go documents with the same words as the kept file, and compressed files
+    text: Also remove plain-text files with the kept file's text in other bytes.
+    formats_too: Also remove documents with the same words as the kept file, and compressed files
         with the same text.
-    near: Let also go files that are at least this similar to the kept file: 0.95, 95 or 95%; from a
-        result at least {LEAST_FLOOR}.
-    newest_too: With --near, let also go the newest of a chain of versions for an older one.
+    near: Also remove near files of which at least this share is in the kept file: 0.95, 95 or 95%;
+        from a result at least {LEAST_FLOOR}. Parts of a text more than twice as long are left.
+    newest_too: With --near, also remove the newest of a chain of versions for an older one.
     to: Move the files into this folder, instead of to the trash.
     link: Replace them by hard links to the kept file.
     reflink: Let them share the blocks of the kept file.
     permanently: Delete them for good; only with identical bytes.
-    most: Ask for --yes-many if more files of one group would go.
-    most_files: Ask for --yes-many if more files would go.
-    yes_many: This very number of files shall go, however many that is.
+    most: Ask for --yes-many if more files of one group would be removed.
+    most_files: Ask for --yes-many if more files would be removed.
+    yes_many: Confirm that exactly this number of files is to be removed, however many that is.
     target: Write the plan to this file.
     script: Write a shell script that carries out the plan, one file a command.
     apply: Act. Without this nothing is changed.
@@ -72,6 +72,8 @@ class Clean(NamedTuple):
     review: Ask at the terminal about each file that is not an identical copy, and write a plan;
         with --output, or with a PLAN into that one.
     resume: Go on with the run that wrote this journal, by the plan in it.
+    everything: Show each file. Without this a terminal shows a plan that does not fit the screen by
+        kind and folder.
     check: Exit with 1 if there is anything to do.
     verbose: Also show groups of which nothing goes, and why.
     """
@@ -126,6 +128,7 @@ class Clean(NamedTuple):
             *("--protect-name", "--output", "--script", "--journal", "--review", "--check"),
         ),
     )
+    everything: bool = options.flag("--all")
     check: bool = options.flag(once=True, excludes=("--apply",))
     verbose: bool = options.flag("-v", "--verbose")
     color: str = options.color

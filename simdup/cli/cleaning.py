@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from io import BytesIO
+from itertools import islice
+from shutil import get_terminal_size
 from typing import Any
 
 import click
@@ -32,6 +34,9 @@ from simdup.files.read import digest
 from simdup.report import clean as text
 from simdup.report.load import load
 from simdup.report.wording import as_typed, count, printable
+
+#: A plan of fewer lines is shown whole, however small the terminal.
+LEAST_LINES = 10
 
 #: The most runs that `simdup undo` lists.
 MOST_RUNS = 5
@@ -66,29 +71,54 @@ def cleaned(asked: Clean) -> int:
     if asked.apply:
         return _applied(plan, asked)
     if not asked.quiet:
-        shape = look(asked.color, verbose=asked.verbose)
-        writer(None, as_utf8=False)(text.render(plan, shape))
-        tell(*text.closing(plan), *_next_step(asked, plan, whole))
+        end = [*text.closing(plan), *_next_step(asked, plan, whole)]
+        writer(None, as_utf8=False)(_shown(plan, asked, len(end)))
+        tell(*end)
     return options.FOUND if asked.check and plan.actions else 0
+
+
+def _shown(plan: Plan, asked: Clean, below: int) -> Iterable[str]:
+    """Return the lines of a plan; by kind and folder if they do not fit the screen.
+
+    So many lines stand `below` them.
+    """
+    shape = look(asked.color, verbose=asked.verbose)
+    lines = text.render(plan, shape)
+    if shape.columns is None or asked.everything or asked.verbose:
+        return lines
+    room = max(LEAST_LINES, get_terminal_size().lines - below - 2)
+    shown = list(islice(lines, room + 1))
+    return shown if len(shown) <= room else text.brief(plan, room)
 
 
 def _next_step(asked: Clean, plan: Plan, whole: Plan) -> list[str]:
     """Return what to say last: that nothing was changed, and the command that does all of it."""
     if asked.target is not None:
         return _carries_out(plan, asked.target, asked)
-    more = [*_consenting(whole.actions, asked, _consents(asked)), *_yes(whole, asked)]
-    return _done_by(whole, _again(more))
+    if asked.script is not None and plan.actions:
+        return ["nothing was changed; the script does it:", f"  {as_typed(['sh', asked.script])}"]
+    return _done_by(whole, _again(_consenting(whole.actions, asked, _consents(asked))), asked)
 
 
 def _carries_out(plan: Plan, target: str, asked: Clean) -> list[str]:
     """Return the lines that name the command by which all of a plan in a file is done."""
-    more = *_options(plan, asked), *_yes(plan, asked), "--apply"
-    return _done_by(plan, as_typed(["simdup", "clean", target, *more]))
+    more = *_options(plan, asked), "--apply"
+    return _done_by(plan, as_typed(["simdup", "clean", target, *more]), asked)
 
 
-def _done_by(plan: Plan, command: str) -> list[str]:
+def _done_by(plan: Plan, command: str, asked: Clean) -> list[str]:
+    """Return that nothing was changed, and the command that acts, or the one that shows all."""
+    if too_much := _too_much(plan, asked):
+        return ["nothing was changed", f"{too_much}. Look at them first:", f"  {_look_again()}"]
     nothing = "nothing was changed"
     return [f"{nothing}; all of it is done by", f"  {command}"] if plan.actions else [nothing]
+
+
+def _look_again() -> str:
+    """Return the command that was typed, as one that shows every file and changes nothing."""
+    left_out = {"--check", "--apply", "--skip-unconsented", "--all"}
+    typed = [word for word in click.get_current_context().meta[TYPED] if word not in left_out]
+    return as_typed(["simdup", "clean", "--all", *typed])
 
 
 def _again(more: Iterable[str]) -> str:
@@ -114,18 +144,17 @@ def _consenting(
     actions: Sequence[Action], asked: Clean, consents: Consents | None = None
 ) -> list[str]:
     """Return the options that allow these actions, without those already given."""
-    alike = [each.similarity for each in actions if each.similarity is not None]
-    floor = asked.near or max(math.floor(min(alike, default=0) * 1000) / 1000, 0.001)
+    shares = [each.contained for each in actions if each.contained is not None]
+    floor = asked.near or max(math.floor(min(shares, default=0) * 1000) / 1000, 0.001)
     values = {"near": f"{floor:g}", "to": os.path.abspath(asked.to) if asked.to else "DIR"}
     lacking = _lacking(actions, consents or Consents())
     names = [name for name in _CONSENTS if name in lacking]
     return [word for each in names for word in filter(None, (_CONSENTS[each], values.get(each)))]
 
 
-def _yes(plan: Plan, asked: Clean) -> list[str]:
-    """Return the option that confirms the number of files, if so many want that."""
-    is_asked = asked.yes_many is None and excess(plan, asked.most, asked.most_files)
-    return ["--yes-many", str(len(plan.actions))] if is_asked else []
+def _too_much(plan: Plan, asked: Clean) -> str:
+    """Return why so many files need --yes-many; "" if they do not."""
+    return "" if asked.yes_many is not None else excess(plan, asked.most, asked.most_files)
 
 
 def _located(rule: Rule) -> Rule:
@@ -203,7 +232,7 @@ def _applied(plan: Plan, asked: Clean) -> int:
     bars, journal = progress(quiet=asked.quiet), asked.journal
     outcome = apply(plan, _consents(asked), journal=journal, to=asked.to, progress=bars)
     left = () if asked.quiet else text.left_lines(plan, "not planned")
-    tell(*left, *text.outcome_lines(outcome))
+    tell(*left, *text.in_trash(plan, outcome), *text.outcome_lines(outcome))
     return outcome.code
 
 
@@ -242,8 +271,8 @@ def _check_number(plan: Plan, asked: Clean) -> None:
     if yes is not None and yes != going:
         refuse(f"--yes-many {yes}: the plan is about {count(going, 'file')}")
     if yes is None and going:
-        too_much = excess(plan, asked.most, asked.most_files)
-        refuse(too_much and f"{too_much}; if that is right, add --yes-many {going}")
+        too_much = _too_much(plan, asked)
+        refuse(too_much and f"nothing was done: {too_much}. Look at them: `{_look_again()}`")
         if asked.permanently:
             _ask(going)
 

@@ -136,14 +136,17 @@ def scan_command(asked: CorpusScan) -> int:
     settings = matching.settings(linkage=asked.linkage, parts=asked.parts)
     balance = (_scanned if asked.engine == "local" else _on_spark)(asked, settings)
     if not asked.quiet:
-        tell(*(f"simdup: {each}" for each in rows.warnings(balance)), *rows.summary(balance))
+        tell(
+            *(f"simdup: {each}" for each in rows.warnings(balance)),
+            *rows.summary(balance, is_kept=asked.keep is not None),
+        )
     return options.exit_code(balance, fail_on_found=asked.fail_on_found)
 
 
 def _scanned(asked: CorpusScan, settings: Settings) -> Balance:
     """Scan, write the report or the rows that stay, and return what became of the rows."""
     from simdup.corpus.formats.open import tables
-    from simdup.corpus.rewrite import check_target
+    from simdup.corpus.rewrite import check_target, droppable
     from simdup.corpus.scan import scan_tables, with_fields
     from simdup.report import rows
 
@@ -153,7 +156,8 @@ def _scanned(asked: CorpusScan, settings: Settings) -> Balance:
         opened = tables(asked.files, names, asked.id_field, stdin or None)
         if asked.keep and asked.target:
             check_target(opened, asked.target)
-        write = asked.page.writer(asked.target, as_utf8=asked.form == "jsonl")
+        is_json = asked.form == "jsonl"
+        write = asked.page.writer(asked.target, as_utf8=is_json, quiet=asked.quiet)
         write_dropped = writer(asked.dropped, as_utf8=True) if asked.dropped is not None else None
         bar = progress(quiet=asked.quiet)
         result = scan_tables(opened, settings, asked.jobs, bar)
@@ -162,7 +166,8 @@ def _scanned(asked: CorpusScan, settings: Settings) -> Balance:
         renders = {"jsonl": rows.render_jsonl, "csv": rows.render_csv, "text": rows.render}
         ids = _ids(result, asked.id_field, quiet=asked.quiet)
         write(renders[asked.form](result, ids), _page(result, ids, asked, bar))
-        return result.balance
+        similarity = settings.similarity if options.is_set("similarity") else KEPT_FROM
+        return replace(result.balance, droppable=(droppable(result, similarity), similarity))
 
 
 def _kept(

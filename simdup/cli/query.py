@@ -113,7 +113,7 @@ def query_command(asked: Query) -> int:
 
     options.refuse_overwriting(*(("INDEX", path) for path in files_of(asked.file)))
     is_json = asked.form.startswith("json") and not asked.null
-    write = asked.page.writer(asked.target, as_utf8=is_json)
+    write = asked.page.writer(asked.target, as_utf8=is_json, quiet=asked.quiet)
     companions, stdin = asked.companions.settings(), options.stdin_copied(asked.paths)
     with Index(asked.file, companions) as index, stdin as copy:
         # Standard input is copied, so that it is read as any file is.

@@ -25,7 +25,7 @@ from simdup.errors import InputError
 from simdup.files.compare import compare
 from simdup.records import Comparison, Kind
 from simdup.report import diff, text
-from simdup.report.wording import count, date, percent, printable, size
+from simdup.report.wording import count, date, in_kept, printable, size
 from simdup.settings import Settings
 from simdup.text.facts import other_facts
 
@@ -63,7 +63,7 @@ def review(
     part = f"{target}.part"
     begun, save = _begun(plan, part), writer(part, as_utf8=True)
     session = _Session(asked, save)
-    answers = Review(begun, session.alike, stays, act)
+    answers = Review(begun, session.share, stays, act)
     if not session.run(answers):
         kept = f"; the answers are in {printable(part)}, and the same command goes on"
         tell("no plan written" + (kept if os.path.exists(part) else ""))
@@ -94,7 +94,7 @@ class _Session:
         self.settings, self.ignored = Settings(encoding=asked.encoding), asked.ignored.ignored
         self.look, self.save = look(asked.color), save
         self.comparison = lru_cache(1)(self._comparison)  # it has both texts
-        self.alike = cache(self._alike)
+        self.share = cache(self._share)
 
     def _comparison(self, keep: FileId, file: FileId) -> Comparison | InputError:
         """The comparison of both files as they are now, or why they cannot be compared."""
@@ -106,10 +106,10 @@ class _Session:
         except InputError as trouble:
             return trouble
 
-    def _alike(self, keep: FileId, file: FileId) -> float | None:
-        """The similarity of two files; None if they cannot be compared now."""
+    def _share(self, keep: FileId, file: FileId) -> float | None:
+        """How much of a file is in the kept one; None if they cannot be compared now."""
         found = self.comparison(keep, file)
-        return None if isinstance(found, InputError) else found.similarity
+        return None if isinstance(found, InputError) else _of_right(found)
 
     def run(self, answers: Review) -> bool:
         """Ask until nothing is open or the user stops; return whether to write the plan."""
@@ -171,7 +171,7 @@ class _Session:
             yield f"  these cannot be compared: {printable(str(found))}"
             return
         kind = found.left.kind_with(found.right)
-        alike = f"{percent(found.similarity)} alike" if kind is Kind.NEAR else kind.value
+        alike = in_kept(_of_right(found)) if kind is Kind.NEAR else kind.value
         yield from (
             f"        {line}" for line in (alike, other_facts(*found.texts).in_words()) if line
         )
@@ -200,6 +200,11 @@ def _letter(question: Question) -> str:
         click.echo("")
         return ""
     return line.strip().lower() or "?"
+
+
+def _of_right(found: Comparison) -> float:
+    """How much of the second file stands in the first, which is the kept one."""
+    return found.similarity if found.contained is None else found.contained[1]
 
 
 def _about(file: FileId) -> str:

@@ -14,18 +14,21 @@ import click
 import simdup
 from simdup.cli import options
 from simdup.cli.cache import open_store, store_files
-from simdup.cli.command import Command
+from simdup.cli.command import TYPED, Command
 from simdup.cli.ignore import Ignored
 from simdup.cli.output import Lines, clear_bars, progress, tell, warn_of
 from simdup.cli.shown import Page, Shown, page_lines, texts_option
 from simdup.errors import InputError, InterruptedScan
 from simdup.interrupt import INTERRUPTED
 from simdup.progress import Progress
-from simdup.report.wording import count
+from simdup.report.wording import as_typed, count
 from simdup.settings import Settings
 
 # The formats that can say that a result is incomplete, and those that list names.
 FORMATS_OF_PARTS, _NAMES = ("json", "jsonl"), ("names", "fdupes")
+
+# Where the next step of a scan writes its result.
+FOUND = "found.json"
 
 # What does not go with --index: an index has its own files.
 _BESIDE_INDEX = (
@@ -94,7 +97,8 @@ def scan_command(asked: Scan) -> int:
     options.refuse_overwriting(*_other_files(asked))
     settings, show = _settings(asked), progress(quiet=asked.quiet)
     render = _renderer(asked)
-    write = asked.page.writer(asked.target, as_utf8=asked.form in FORMATS_OF_PARTS)
+    is_json = asked.form in FORMATS_OF_PARTS
+    write = asked.page.writer(asked.target, as_utf8=is_json, quiet=asked.quiet)
     find_groups, store = _work(asked, settings)
     try:
         result = find_groups(progress=show)
@@ -113,8 +117,38 @@ def scan_command(asked: Scan) -> int:
     write(render(result), page_lines(result, asked.page.lang, texts, show, time.time()))
     if not asked.quiet:
         warn_of(result.skipped)
-        tell(*() if asked.shown.summary else asked.shown.closing(result))
+        if not asked.shown.summary:
+            tell(*asked.shown.closing(result), *_next(asked, result))
     return options.exit_code(by_tier(result)[0], fail_on_found=asked.fail_on_found)
+
+
+def _next(asked: Scan, result: simdup.ScanResult) -> list[str]:
+    """Return the line with the command to try next; none if there is nothing to clean or compare.
+
+    Without exact copies it compares the two files at the prompt, in the report of text.
+    """
+    from simdup.report import order
+
+    near, _ = order.by_tier(result)
+    is_json = asked.form == "json" and asked.target is not None
+    can_be_typed_again = asked.files_from != "-" and not asked.null
+    if not near.groups or not can_be_typed_again or not (asked.form == "text" or is_json):
+        return []
+    is_kept = order.protected_in(result.base)
+    has_copies = any(order.removable(group, is_kept).files for group in near.groups)
+    if not has_copies or asked.of_index is not None:
+        first, second, *_ = order.ranked(near.groups, asked.shown.sort)[0].members
+        paths = first.document.path, second.document.path
+        return [f"next: {as_typed(['simdup', 'compare', *paths, '--diff'])}"]
+    clean = as_typed(["simdup", "clean", asked.target if is_json and asked.target else FOUND])
+    if is_json:
+        return [f"next: {clean}"]
+    if asked.target is not None or options.is_given("form"):
+        return []
+    typed = click.get_current_context().meta[TYPED]
+    return [
+        f"next: {as_typed(['simdup', 'scan', *typed, '--format', 'json', '-o', FOUND])} && {clean}"
+    ]
 
 
 def _settings(asked: Scan) -> Settings:

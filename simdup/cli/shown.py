@@ -121,12 +121,14 @@ class Page(NamedTuple):
     lang: str | None = options.option(type=click.Choice(LANGUAGES), needs=PAGE)
     opens: bool = options.flag("--open", once=True)
 
-    def writer(self, target: str | None, *, as_utf8: bool) -> Callable[..., None]:
+    def writer(
+        self, target: str | None, *, as_utf8: bool, quiet: bool = True
+    ) -> Callable[..., None]:
         """Return a function that writes the lines of a report, and then those of a page.
 
         The report goes to `target`, see `output.writer`. A page is opened with `--open`; the lines
         of one that nobody wants are not asked for. Raises InputError now if a file could not be
-        written.
+        written. Unless `quiet`, the path of a page is printed.
         """
         write_report = writer(target, as_utf8=as_utf8)
         if self.html is None and not self.opens:
@@ -144,6 +146,8 @@ class Page(NamedTuple):
                     write_page(page)
                     if self.opens:
                         _open(path)
+                    elif not quiet:
+                        tell(f"page: {printable(path)}")
 
         return write
 

@@ -3,7 +3,8 @@
 numba (extra `fast`) takes a third of a second to import and, the first time on a machine, some
 seconds to compile; its results then lie in a cache. One small job is done sooner by numpy, but
 many small jobs are not, and nobody knows how many will come. So the kernels are loaded as soon as
-the work done without them would have paid for loading them.
+the work known so far would have paid for loading them, or for compiling them if the cache does not
+have them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob
+from hashlib import sha1
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
@@ -24,6 +26,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from simdup.progress import Progress, silent
+from simdup.versions import version
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,9 +37,12 @@ CHARACTERS_WORTH = 6_000_000
 # Loading the kernels takes as long as they save where so many words of 64 bits are compared.
 WORDS_WORTH = 400_000_000
 
-# Compiling them takes so many times as long as loading them: 30 s of processor time, once on a
-# machine, and 0.95 s. A first scan of a usual folder is done before that.
-COMPILING = 32
+# Compiling them pays from so many times as much work on. It takes 28 s of processor time, once on
+# a machine, and the work from which loading pays saves 0.3 s. See tests/bench/compiling.py.
+COMPILING = 96
+
+# The indices of compiled kernels for this Python; each begins with the version of numba.
+_INDICES, _HEAD = f"kernels.*.py{sys.version_info.major}{sys.version_info.minor}*.nbi", 64
 
 # Reading and fingerprinting fewer bytes than this takes less time than starting a worker.
 BYTES_WORTH_WORKERS = 1 << 24
@@ -70,8 +76,9 @@ def load_kernels(progress: Progress = silent) -> ModuleType | None:
     if not _number(os.environ.get("NUMBA_NUM_THREADS", "1")):
         del os.environ["NUMBA_NUM_THREADS"]  # numba would fail, or complain at length
     try:
+        label = "load" if are_compiled() else "compile"
         kernels = import_module("simdup.compute.kernels")
-        for _ in progress(kernels.warmed(), "compile", len(kernels.EVERY)):
+        for _ in progress(kernels.warmed(), label, len(kernels.EVERY)):
             pass
     except Exception:  # noqa: BLE001  (a numba that does not fit this numpy or LLVM fails anyhow)
         sys.modules.pop("simdup.compute.kernels", None)
@@ -104,10 +111,35 @@ def kernels_pay(*, characters: int = 0, words: int = 0) -> bool:
 
 
 def are_compiled() -> bool:
-    """Whether the cache has kernels, perhaps of another version, or lies in another folder."""
-    folder = os.path.dirname(__file__)
-    is_here = "NUMBA_CACHE_DIR" not in os.environ and os.access(folder, os.W_OK)
-    return not is_here or bool(glob("__pycache__/kernels.*.nbi", root_dir=folder))
+    """Whether numba's cache has all kernels of this source, for this numba and this Python."""
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernels.py")
+    try:
+        with open(source, encoding="utf-8") as file:
+            wanted = file.read().count("\n@_compiled(")
+        changed_ns = os.stat(source).st_mtime_ns
+        numba = version("numba").encode()
+        indices = (each for folder in caches() for each in glob(os.path.join(folder, _INDICES)))
+        return wanted <= sum(_is_index_of(each, numba, changed_ns) for each in indices)
+    except OSError:
+        return False
+
+
+def caches() -> list[str]:
+    """The folders in which numba may keep the kernels: the user's own, or else its usual ones."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    own = f"{os.path.basename(here)}_{sha1(here.encode(), usedforsecurity=False).hexdigest()}"
+    if named := os.environ.get("NUMBA_CACHE_DIR"):
+        return [os.path.join(named, own)]
+    homes = os.environ.get("XDG_CACHE_HOME") or "~/.cache", "~/Library/Caches"
+    users = [os.path.join(os.path.expanduser(home), "numba", own) for home in homes]
+    local = os.path.join(os.environ.get("LOCALAPPDATA", ""), "numba", "Cache", own)
+    return [os.path.join(here, "__pycache__"), *users, local]
+
+
+def _is_index_of(path: str, numba: bytes, changed_ns: int) -> bool:
+    """Whether this numba wrote the index of a kernel, and after the source changed."""
+    with open(path, "rb") as file:
+        return numba in file.read(_HEAD) and os.stat(path).st_mtime_ns >= changed_ns
 
 
 def _share(characters: int, words: int) -> float:

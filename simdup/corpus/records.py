@@ -138,7 +138,9 @@ class Balance:
 
     paths: The files, or folders and patterns that name several files.
     members: Rows that are in a group.
-    dropped: Rows that go; a scan that drops none counts all but one of each group.
+    dropped: Rows that were dropped; a scan that drops none counts all but one of each group.
+    droppable: Rows that --keep would drop, about, and the similarity to a kept row that it would
+        ask for; None where rows were dropped, and if it is not known.
     faults: How many rows were not compared, by reason, the most frequent reason first.
     faulty: The first rows that were not compared.
     candidates: None when nothing was verified.
@@ -156,6 +158,7 @@ class Balance:
     candidates: Candidates | None
     siblings: int
     seconds: float
+    droppable: tuple[int, float] | None = None
 
     @property
     def rows_in(self) -> int:

@@ -149,8 +149,11 @@ def answered(
         query, number, distance = near[pair].tolist()
         document, asked = documents[number], queries.documents[query]
         kind = Kind.NEAR if asked is None else document.kind_with(asked)
-        similarity = float(similarities[pair])
-        found[query].append(Match(document, kind, distance, similarity, bool(is_exact[pair])))
+        alike, is_known = float(similarities[pair]), bool(is_exact[pair])
+        share = None
+        if asked is not None and settings.recipe.has_equal_weights:
+            share = asked.share_in(document, alike)
+        found[query].append(Match(document, kind, distance, alike, is_known, share))
     best = [sorted(matches, key=_most_similar_first)[: criteria.top] for matches in found]
     answers = zip(queries.names, map(tuple, best), queries.documents, strict=True)
     return with_sets([Answer(*each) for each in answers])

@@ -17,23 +17,23 @@ from simdup.clean.plan import Act, Action, FileId, Left, Plan, action_line, plan
 from simdup.clean.refusals import Refusal
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED, TerminalStyle
-from simdup.report.wording import as_typed, count, date, percent, printable, size
+from simdup.report.wording import as_typed, count, date, in_kept, printable, size
 
 # What files would do by each act, and what was done with them.
 _WORDS = {
-    Act.TRASH: ("go to the trash", "to the trash"),
+    Act.TRASH: ("be moved to the trash", "to the trash"),
     Act.MOVE: ("be moved", "moved"),
     Act.LINK: ("become hard links", "made hard links"),
     Act.REFLINK: ("share the blocks of their copies", "made to share blocks"),
     Act.DELETE: ("be deleted for good", "deleted for good"),
 }
 
-# Words for how files of each kind match the files that stay for them.
+# What files are called by how they match the kept files, as in the summary of a scan.
 _KINDS = {
-    Kind.IDENTICAL_BYTES: "with identical bytes",
-    Kind.IDENTICAL_TEXT: "with identical text",
-    Kind.SAME_WORDS: "with the same words",
-    Kind.NEAR: "similar",
+    Kind.IDENTICAL_BYTES: ("exact copy", ""),
+    Kind.IDENTICAL_TEXT: ("file", " with the same text in other bytes"),
+    Kind.SAME_WORDS: ("file", " with the same words"),
+    Kind.NEAR: ("near file", ""),
 }
 
 AnyLine = TypeVar("AnyLine", Action, Left)
@@ -67,6 +67,32 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
         yield look.painted(f"Group {group}", HEADING)
         yield from _group(actions_of[group], left_of[group], top, look)
         yield ""
+
+
+def brief(plan: Plan, lines: int) -> Iterator[str]:
+    """The plan by kind and folder on so many lines: how many files, and an example of each."""
+    top = common_folder(plan.header.roots)
+    of_kinds = _grouped(plan.actions, kind_of)
+    room = max(1, (lines - 3) // max(1, len(of_kinds)) - 2)
+    yield f"below {printable(top)}:"
+    yield ""
+    for kind, words in _KINDS.items():
+        places = _grouped(of_kinds.get(kind, ()), lambda each: os.path.dirname(each.file.path))
+        if places:
+            yield f"{_files(of_kinds[kind], words)}:"
+        ordered = sorted(places.values(), key=len, reverse=True)
+        yield from (_example(actions, top) for actions in ordered[:room])
+        if more := ordered[room:]:
+            files = sum(map(len, more))
+            yield f"  and {count(files, 'file')} in {count(len(more), 'more folder')}"
+    yield ""
+
+
+def _example(actions: Sequence[Action], top: str) -> str:
+    """A line on the files of a folder: how many there are, and the first one with the kept one."""
+    file, keep = actions[0].file.path, actions[0].keep.path
+    folder, name = os.path.split(_name(file, top))
+    return f"{len(actions):>7,} in {folder or os.curdir}, such as {name}; kept: {_name(keep, top)}"
 
 
 def render_script(plan: Plan, options: Sequence[str]) -> Iterator[str]:
@@ -124,15 +150,27 @@ def _group(
 
 def alike(action: Action) -> str:
     """Words for how a file matches the file that is kept for it."""
-    if action.kind is Kind.NEAR and action.similarity is not None:
-        return f"{percent(action.similarity)} alike"
+    if action.kind is Kind.NEAR and action.contained is not None:
+        return in_kept(action.contained)
     return action.kind.value
+
+
+def kind_of(action: Action) -> Kind:
+    """How a file is the same as the kept one, as a scan counts it: layout is no other words."""
+    return action.file.content.kind_with(action.keep.content)
+
+
+def _files(actions: Sequence[Action], words: tuple[str, str]) -> str:
+    """The number of files of a kind, and their bytes."""
+    noun, rest = words
+    return f"{count(len(actions), noun)}{rest}, {size(sum(action.file.size for action in actions))}"
 
 
 def closing(plan: Plan) -> list[str]:
     """How many files go and how many bytes that frees, and how many are left for which reason."""
     of_acts = _grouped(plan.actions, lambda each: each.act)
-    lines = [_summary(act, of_acts[act]) for act in Act if act in of_acts] or ["no file would go"]
+    lines = [_summary(act, of_acts[act]) for act in Act if act in of_acts]
+    lines = lines or ["no file would be removed"]
     several = [each for each in plan.actions if each.file.links > 1]
     if several:
         frees = f"{count(len(several), 'file')} of {size(sum(a.file.size for a in several))}"
@@ -168,6 +206,14 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         yield f"undo with: {as_typed(['simdup', 'undo', outcome.journal])}"
 
 
+def in_trash(plan: Plan, outcome: Outcome) -> list[str]:
+    """A line that says what emptying the trash does, if all files of a plan went there."""
+    if not outcome.done or any(action.act is not Act.TRASH for action in plan.actions):
+        return []
+    files = f"{count(outcome.done, 'file')} {'is' if outcome.done == 1 else 'are'} in the trash"
+    return [f"{files}: emptying it frees their space, and then undo cannot put them back"]
+
+
 def run_lines(runs: Iterable[tuple[History, Sequence[Action]]]) -> Iterator[str]:
     """A line for each run: when it ended, what it did with how many files, and in which folder.
 
@@ -187,6 +233,9 @@ def run_lines(runs: Iterable[tuple[History, Sequence[Action]]]) -> Iterator[str]
 def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:
     """Lines on an undo, done or only tried: each file not put back and why, and the balance."""
     yield from _troubles(outcome)
+    if is_applied and outcome.done == outcome.planned > 0:
+        yield f"{count(outcome.planned, 'file')} put back: all of them"
+        return
     done = "put back" if is_applied else "can be put back"
     left = "left" if outcome.is_interrupted else "at their places already"
     yield (
@@ -208,12 +257,13 @@ def _troubles(outcome: Outcome) -> Iterator[str]:
 
 
 def _summary(act: Act, actions: Sequence[Action]) -> str:
-    kinds = Counter(each.kind for each in actions)
-    said = ", ".join(f"{kinds[kind]:,} {words}" for kind, words in _KINDS.items() if kinds[kind])
-    stays = len({each.keep.path for each in actions})
+    kinds, kept = Counter(map(kind_of, actions)), len({each.keep.path for each in actions})
+    said = ", ".join(
+        count(kinds[kind], noun) + rest for kind, (noun, rest) in _KINDS.items() if kinds[kind]
+    )
     files = f"{count(len(actions), 'file')} of {size(sum(each.file.size for each in actions))}"
-    stay = f"{count(stays, 'file')} {'stays' if stays == 1 else 'stay'} for them"
-    return f"{files} would {_WORDS[act][0]} ({said}); {stay}"
+    kept_files = f"{count(kept, 'file')} {'is' if kept == 1 else 'are'} kept for them"
+    return f"{files} would {_WORDS[act][0]} ({said}); {kept_files}"
 
 
 def common_folder(roots: Sequence[str]) -> str:

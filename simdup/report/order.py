@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from simdup.findings.identical import identity_of
 from simdup.match.tiers import NEAR, RELATED
 from simdup.records import Document, Group, Identity, Kind, Member, ScanResult
+
+IsKept: TypeAlias = Callable[[Document], bool]
+
+
+def _is_reference(document: Document) -> bool:
+    return document.source.is_reference
 
 
 class View(NamedTuple):
@@ -20,6 +28,7 @@ class View(NamedTuple):
     is_brief: Whether a group with many files shows only some of them, as on a terminal.
     is_folded: Whether to leave out the groups that pairs of folders represent.
     lines: The lines that the groups and the summary may fill together; None sets no limit.
+    is_kept: Whether `simdup clean` would keep a file unasked, see `protected_in`.
     """
 
     sort: str = "similarity"
@@ -27,6 +36,7 @@ class View(NamedTuple):
     is_brief: bool = False
     is_folded: bool = False
     lines: int | None = None
+    is_kept: IsKept = _is_reference
 
 
 #: Every group, with every file.
@@ -65,7 +75,7 @@ def by_tier(result: ScanResult) -> tuple[ScanResult, tuple[Group, ...]]:
         elif aside:
             kept = [first, *(each for each in others if each.tier == NEAR)]
             near.append(_part(group, kept)._replace(aside=len(aside)))
-            related.append(_part(group, [first, *aside]))
+            related.append(_part(group, [first._replace(tier=RELATED), *aside]))
         else:
             near.append(group)
     return replace(result, groups=tuple(near)), tuple(related)
@@ -96,56 +106,99 @@ class Pile(NamedTuple):
 class Repeated(NamedTuple):
     """The files that repeat the content of another file in their group; each file counts once.
 
-    identical: Files with the same bytes as a file that stays.
+    identical: Files with the same bytes as a kept file, which `simdup clean` removes unasked.
     text: Files with the same text, but other bytes.
     words: Files with the same words in another layout or format.
     near: Files with a similar text.
+    part: Files that mostly stand in a text more than twice as long.
+    kept: Files with the same bytes as another kept file, which are kept too: see `protected_in`.
     """
 
     identical: Pile = Pile()
     text: Pile = Pile()
     words: Pile = Pile()
     near: Pile = Pile()
+    part: Pile = Pile()
+    kept: Pile = Pile()
 
     @property
     def total(self) -> Pile:
         """All files that repeat something."""
-        return Pile(*map(sum, zip(*self, strict=True)))
+        return Pile(*map(sum, zip(*self._replace(kept=Pile()), strict=True)))
 
 
-def repeated(groups: Iterable[Group]) -> Repeated:
-    """The files that repeat in these groups, if one file of each and all references stay."""
-    return _repeated(
-        [(each.document, identity_of(each)) for each in group.members] for group in groups
-    )
+def protected_in(base: str | None) -> IsKept:
+    """A function that says whether `simdup clean` keeps a file unless it is asked for otherwise.
+
+    References are kept, and files of work trees, of installed packages and of saved pages, if the
+    folder `base` is known, to which relative paths refer.
+    """
+    if base is None:
+        return _is_reference
+
+    @cache
+    def why() -> Callable[[str], object]:
+        from simdup.clean.protection import Protection  # noqa: PLC0415  few scans find copies
+
+        return Protection().reason()
+
+    @cache
+    def is_kept(folder: str) -> bool:
+        from simdup.clean.protection import is_noise  # noqa: PLC0415
+
+        path = os.path.join(os.path.realpath(os.path.join(base, folder)), "")
+        return bool(why()(path)) or is_noise(path)
+
+    return lambda each: each.source.is_reference or is_kept(os.path.dirname(each.path))
+
+
+def repeated(groups: Iterable[Group], is_kept: IsKept = _is_reference) -> Repeated:
+    """The files that repeat in these groups, if one file of each is kept, and all of `is_kept`."""
+    pairs = ([(each.document, identity_of(each)) for each in group.members] for group in groups)
+    return _repeated(pairs, is_kept)
+
+
+def removable(group: Group, is_kept: IsKept) -> Pile:
+    """The exact copies of a group that `simdup clean` removes unasked."""
+    contents = {member.document.bytes_digest for member in group.members}
+    has_copies = len(contents) < len(group.members)
+    return repeated([group], is_kept).identical if has_copies else Pile()
 
 
 def repeated_before_matching(documents: Iterable[Document]) -> Repeated:
     """The files that repeat another one, as far as that is known without near-duplicates."""
-    return _repeated([[(each, each.identity) for each in documents]])._replace(near=Pile())
+    found = _repeated([[(each, each.identity) for each in documents]], protected_in(os.curdir))
+    return found._replace(near=Pile(), part=Pile())
 
 
-def _repeated(groups: Iterable[Iterable[tuple[Document, Identity]]]) -> Repeated:
+def _repeated(groups: Iterable[Iterable[tuple[Document, Identity]]], is_kept: IsKept) -> Repeated:
     sizes: dict[str, list[int]] = {name: [] for name in Repeated._fields}
-    for name, size in chain.from_iterable(map(_repeating, groups)):
+    for name, size in chain.from_iterable(_repeating(group, is_kept) for group in groups):
         sizes[name].append(size)
     return Repeated(**{name: Pile(len(each), sum(each)) for name, each in sizes.items()})
 
 
-def _repeating(group: Iterable[tuple[Document, Identity]]) -> Iterator[tuple[str, int]]:
+def _repeating(
+    group: Iterable[tuple[Document, Identity]], is_kept: IsKept
+) -> Iterator[tuple[str, int]]:
     """Yield the field of Repeated and the size of each file that repeats another one.
 
-    The references of a group stay, or else its first member. Files that no command may touch count
-    neither as files that stay nor as files that can go.
+    The kept files of a group come first, or else its first member. Files that no command may touch
+    count neither as kept files nor as files that repeat one.
     """
     seen = {name: set[object]() for name in ("identical", "text", "words")}
-    members = [each for each in group if each[0].untouchable is None]
-    for document, (words, text, content) in sorted(
-        members, key=lambda each: not each[0].source.is_reference
-    ):
+    touchable = [each for each in group if each[0].untouchable is None]
+    if len({identity.bytes for _, identity in touchable}) == len(touchable):
+        is_kept = _is_reference  # no file is removed, so folders need not be looked at
+    members = [(is_kept(document), document, identity) for document, identity in touchable]
+    members.sort(key=lambda member: not member[0])
+    for stays, document, (words, text, content) in members:
         known = {"identical": content, "text": text, "words": words}
-        if seen["words"] and not document.source.is_reference:
+        if seen["words"] and not stays:
             how = (name for name, each in known.items() if each in seen[name])
-            yield next(how, "near"), document.source.size
+            near = "part" if document.is_part_of(members[0][1]) else "near"
+            yield next(how, near), document.source.size
+        elif content in seen["identical"] and not document.source.is_reference:
+            yield "kept", document.source.size
         for name, each in known.items():
             seen[name].add(each)

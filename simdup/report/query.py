@@ -33,13 +33,13 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
         for entry in entries(answer.matches):
             first, files = entry[0][0], sum(map(len, entry))
             has_its_bytes = len(entry) == 1 and first.kind is Kind.IDENTICAL_BYTES
-            alike = ("" if first.is_exact else "~") + percent(first.similarity)
+            share = ("" if first.is_exact else "~") + percent(first.share)
             yield from entry_lines(
                 entry,
-                alike,
+                share,
                 shape,
-                heading=None if files == 1 or has_its_bytes else f"{alike} like the question",
-                same=alike if has_its_bytes else "same",
+                heading=None if files == 1 or has_its_bytes else f"{share} {_of_what(first)}",
+                same=share if has_its_bytes else "same",
                 noun="document",
                 remark=other_content(first.document, answer.document or first.document),
             )
@@ -54,6 +54,11 @@ def _part_lines(parts: Sequence[FoundPart]) -> Iterator[str]:
         said = f"it is in {name}" if part.is_whole else f"{name} is in it"
         place = f"characters {part.start:,} to {part.end:,}" if part.is_exact else "unknown place"
         yield f"  {share:>7} of {said}, {place}"
+
+
+def _of_what(match: Match) -> str:
+    """Words for the number beside a document that was found."""
+    return "alike" if match.contained is None else "of it in each"
 
 
 def _found(answer: Answer) -> str:
@@ -130,6 +135,7 @@ def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
             "kind": match.kind.value,
             "distance": match.distance,
             "similarity": match.similarity,
+            "contained": match.contained,
             "exact": match.is_exact,
             **data.set_fields(match),
             "other_unread": match.document.other_unread(answer.document or match.document),

@@ -341,17 +341,32 @@ def _warning(each: Faulty, verdict: str) -> str:
     return f"{printable(each.path)}:{flaw.row}{last}: {flaw.fault.value}{detail}; {verdict}"
 
 
-def summary(balance: Balance) -> list[str]:
-    """How many rows came in, and how many were kept, dropped and refused: a line each."""
+def summary(balance: Balance, *, is_kept: bool) -> list[str]:
+    """How many rows came in, and how many were kept, dropped and refused: a line each.
+
+    `is_kept` says that rows were written; otherwise none was dropped.
+    """
     refused, kept = (_faults(balance, is_refused=each) for each in (True, False))
+    dropped = f" + {balance.dropped:,} dropped" * is_kept
+    left = balance.kept if is_kept else balance.rows_in - balance.refused_rows
     return [
         f"{count(balance.groups, 'group')} of {count(balance.members, 'row')}"
         f" in {balance.seconds:.1f} s",
-        f"{count(balance.rows_in, 'row')} in = {balance.kept:,} kept{kept}"
-        f" + {balance.dropped:,} dropped + {balance.refused_rows:,} refused{refused}",
+        f"{count(balance.rows_in, 'row')} in = {left:,} {'kept' if is_kept else 'read'}{kept}"
+        f"{dropped} + {balance.refused_rows:,} refused{refused}",
+        *([] if is_kept else [_nothing_written(balance)]),
         *([set_aside(balance.siblings)] if balance.siblings else []),
         *searched(balance.candidates, balance.settings),
     ]
+
+
+def _nothing_written(balance: Balance) -> str:
+    """That no row was dropped, and how many --keep would drop."""
+    if balance.droppable is None:
+        return "no row was dropped: that needs --keep"
+    number, least = balance.droppable
+    alike = f"at least {percent(least)} like a kept row"
+    return f"no row was dropped: --keep first would drop about {count(number, 'row')} ({alike})"
 
 
 def _faults(balance: Balance, *, is_refused: bool) -> str:

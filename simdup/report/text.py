@@ -6,7 +6,8 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, groupby, islice, pairwise, takewhile
+from dataclasses import replace
+from itertools import accumulate, groupby, islice, pairwise, repeat, takewhile
 from itertools import chain as chained
 from typing import TypeVar
 
@@ -53,9 +54,13 @@ MOST_FILES = 4
 #: The most parts on a terminal; if just one more is left, it is shown and not counted.
 MOST_PARTS = 8
 
-#: A report says how much of a member stands in the first of its group, or the other way round, if
-#: it is this share or more while the two are less similar: then the lengths explain the similarity.
+#: A report says how much of the first of a group stands in a member if it is this share or more,
+#: and less of the member stands in the first: then the member is the longer text.
 MOSTLY = 0.8
+
+#: Two scripts differ if one text has this many times as many traditional characters as the other:
+#: simplified texts have some too.
+SCRIPTS_APART = 4
 
 #: The most pairs of folders on a terminal, as MOST_FILES.
 MOST_FOLDERS = 5
@@ -75,9 +80,8 @@ _MOST_NAMES = 5
 
 _RELATED = "Related texts: alike, but perhaps just two of a series"
 
-# The figures behind a score: similarity, own share, how much of the file stands in the first, and
-# how much of the first in it.
-_FIGURES = "similarity {}", "own share {}", "{} of it in the first", "{} of the first in it"
+# The figures besides the number of a file: how much of the kept file stands in it is the last one.
+_FIGURES = "score {}", "similarity {}", "own share {}", "{} of the first in it"
 _SECTION = "Filled-in forms and the like: not duplicates, since other files share the same wording"
 
 
@@ -95,7 +99,9 @@ def render(
     `related`, groups of related texts are the next section; then parts.
     """
     everything, settings = result, result.settings
+    view = view._replace(is_kept=order.protected_in(result.base))
     result, others = order.by_tier(everything)
+    result = replace(result, groups=_not_of_parts(result)) if result.parts else result
     yield from _section(result.patterns if siblings else (), _SECTION, settings, look, view)
     yield from _section(others if related else (), _RELATED, settings, look, view)
     parts = list(part_lines(result.parts, look, MOST_PARTS if view.is_brief else None))
@@ -114,6 +120,21 @@ def render(
         yield from (*folders, "")
     if len(groups) < len(result.groups):
         yield from (_more(result, len(groups), view), "")
+
+
+def _not_of_parts(result: ScanResult) -> tuple[Group, ...]:
+    """The groups without those of a text and its parts only, which the list of parts has."""
+    parts = {(part.path, part.whole) for part in result.parts}
+    return tuple(
+        group
+        for group in result.groups
+        if not parts.issuperset(_with_first([each.document.path for each in group.members]))
+    )
+
+
+def _with_first(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each path but the first one, with the first one."""
+    return zip(paths[1:], repeat(paths[0]))
 
 
 def _section(
@@ -245,13 +266,25 @@ def containments(group: Group, place: int, settings: Settings) -> tuple[float | 
     return contained(alike, features, of_first), contained(alike, of_first, features)
 
 
+def in_first(group: Group, place: int, settings: Settings) -> float:
+    """How much of a member stands in the first of its group, which is the number beside it.
+
+    It is estimated from the distance where nothing was verified, and the similarity where features
+    weigh differently.
+    """
+    member, first, recipe = group.members[place], group.members[0].document, settings.recipe
+    alike = estimate(member.similarity, member.distance, recipe.bits)
+    return member.document.share_in(first, alike) if recipe.has_equal_weights else alike
+
+
 def _shown(
     result: ScanResult, look: TerminalStyle, view: View, others: Sequence[Sequence[str]]
 ) -> list[Group]:
     """The groups that a report shows, the most useful first.
 
     A terminal also has to hold blocks of `others` lines, of which the last is the summary, the
-    line about hidden groups, and four lines: the command, the next prompt and two empty ones.
+    line about hidden groups, and five lines: the command, the next step, the next prompt and two
+    empty ones.
     """
     inside = result.in_folders if view.is_folded else ()
     groups = order.ranked((each for each in result.groups if each.id not in inside), view.sort)
@@ -261,7 +294,7 @@ def _shown(
     settings, columns = result.settings, look.columns or 80
     blocks = (_rows(_group(group, settings, look, view), columns) for group in groups)
     taken = _rows(chained(*others, [_more(result, 0, view)]), columns)
-    room = view.lines - taken - 4 - sum(map(bool, others[:-1]))
+    room = view.lines - taken - 5 - sum(map(bool, others[:-1]))
     return groups[: max(FEWEST_GROUPS, sum(end <= room for end in accumulate(blocks)))]
 
 
@@ -277,9 +310,7 @@ def _rows(lines: Iterable[str], columns: int) -> int:
 
 def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
     """The heading of a group, and a line for each of its files."""
-    bits = settings.recipe.bits
-    found = scores(group.members, settings.recipe)
-    lines = [_heading(group, found, bits, look)]
+    lines = [_heading(group, settings, look, view)]
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
@@ -291,7 +322,7 @@ def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) ->
             named = {each.path for each in group.versions}
             copies = sum(each.document.path not in named for each in group.members)
             return [*lines, f"  and {count(copies, 'copy')} of them"] if copies else lines
-    lines += _member_lines(group, found, settings, look, view)
+    lines += _member_lines(group, settings, look, view)
     aside = f"  and {group.aside:,} more {_are(group.aside)} related: --related"
     return [*lines, aside] if group.aside else lines
 
@@ -358,40 +389,47 @@ def _in_common(lists: Iterable[Sequence[str]]) -> int:
     return sum(1 for _ in takewhile(lambda items: len({*items}) == 1, zip(*lists, strict=False)))
 
 
-def _heading(group: Group, found: Sequence[float | None], bits: int, look: TerminalStyle) -> str:
-    """The number of a group, the scores of its files, their number, and how much can be freed."""
-    kind = _span(group, found, bits) if group.kind is Kind.NEAR else kind_in_words(group.kind)
+def _heading(group: Group, settings: Settings, look: TerminalStyle, view: View) -> str:
+    """The number of a group, how much of its files is in the first, and how many are copies."""
+    kind = _span(group, settings) if group.kind is Kind.NEAR else kind_in_words(group.kind)
     if group.versions:
         kind = f"versions, {kind}"
     name, kind = look.painted(f"Group {group.id}:", HEADING), look.painted(kind, KINDS[group.kind])
     heading = f"{name} {kind}, {count(len(group.members), 'file')}"
-    copies = order.repeated([group])
-    if free := copies.identical.bytes + copies.text.bytes:
-        heading += f", {size(free)} can go"
+    if free := order.removable(group, view.is_kept).bytes:
+        heading += f", {size(free)} can be removed"
     if group.diameter and look.is_verbose:
-        heading += f", at most {group.diameter} of {bits} bits apart"
+        heading += f", at most {group.diameter} of {settings.recipe.bits} bits apart"
     return heading
 
 
-def _span(group: Group, found: Sequence[float | None], bits: int) -> str:
-    """The scores of a group's near-duplicates, as "score 62 to 82 %"; else estimates."""
-    pairs = zip(group.members, found, strict=True)
-    near = [(score, each.distance) for each, score in pairs if each.kind is Kind.NEAR]
-    shown = [_whole_percent(estimate(*each, bits)) for each in near]
+def _span(group: Group, settings: Settings) -> str:
+    """How much of the near files is in the first one, as "62 to 82 % in the kept file"."""
+    near = [place for place, each in enumerate(group.members) if each.kind is Kind.NEAR]
+    shown = [_whole_percent(in_first(group, place, settings)) for place in near]
     least, most = min(shown), max(shown)
+    about = "" if all(group.members[place].is_exact for place in near) else "~"
     span = f"{least} %" if least == most else f"{least} to {most} %"
-    return f"~{span} alike" if any(score is None for score, _ in near) else f"score {span}"
+    return f"{about}{span} {_in_which(group)}"
 
 
-def _member_lines(
-    group: Group, found: Sequence[float | None], settings: Settings, look: TerminalStyle, view: View
-) -> list[str]:
-    """A line with its score for each file of a group, and a heading for each identical set in it.
+def _in_which(group: Group) -> str:
+    """Words for the first file of a group, in which a share of the others stands."""
+    return "in the kept file" if _has_kept(group) else "in the first"
+
+
+def _has_kept(group: Group) -> bool:
+    """Whether its first file is the one to keep: nothing is removed of related texts and forms."""
+    return group.tier != RELATED and group.kind is not Kind.SAME_PATTERN
+
+
+def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
+    """A line with its number for each file of a group, and a heading for each identical set in it.
 
     A set that fills the group needs no heading, unless some of its files have the same bytes
     and others have not.
     """
-    lines, number, bits = list[str](), len(group.members), settings.recipe.bits
+    lines, number = list[str](), len(group.members)
     look = beside(look, [each.document for each in group.members])
     is_cut = view.is_brief and number > MOST_FILES + 1
     copies = list[int]()
@@ -400,14 +438,14 @@ def _member_lines(
         copies += [len(piece) for piece in entry for _ in piece]
         is_mixed = 1 < len(entry) < size_of_set
         is_headed = is_mixed or 1 < size_of_set < number
-        alike = likeness(found[place], first.distance, bits) if place else ""
-        how = f"{alike} alike" if found[place] is None else f"score {alike}"
+        share = percent(in_first(group, place, settings) if place else 1.0)
+        share = share if first.is_exact else f"~{share}"
         made = entry_lines(
             entry,
-            alike,
+            share if place else "",
             look,
-            heading=how * bool(place) if is_headed else None,
-            same="same" if place else likeness(first.similarity, 0, bits),
+            heading=f"{share} {_in_which(group)}" * bool(place) if is_headed else None,
+            same="same" if place else share,
             remark=_remark(group, place, settings, look),
         )
         left = (MOST_FILES if is_cut else number) - place
@@ -452,9 +490,9 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
     """The lines of an identical set, or the line of a single document.
 
     `alike` is the per cent of a single document. `heading` is what the line above a set says of it
-    after its number, such as "score 52.0 %"; None for no such line. In the lines of a set after the
-    first, `same` stands for the score, and a word says whether a document has the bytes of the line
-    above, or only its text or words.
+    after its number, such as "52.0 % in the kept file"; None for no such line. In the lines of a
+    set after the first, `same` stands for the per cent, and a word says whether a document has the
+    bytes of the line above, or only its text or words.
     """
     first = entry[0][0]
     if heading is not None:
@@ -489,34 +527,28 @@ def same_words(comparison: Comparison) -> str:
     if kinds[0] == DIFFERENCES[0]:
         said[0] += ": " + " / ".join(each or "none" for each in first_signs(one, other))
     variants = representatives().keys()
-    are_simplified = {variants.isdisjoint(map(ord, each)) for each in comparison.texts}
-    if kinds[-1] == DIFFERENCES[-1] and len(are_simplified) > 1:
-        said[-1] = "other script (traditional and simplified)"
+    simplified, traditional = sorted(sum(ord(c) in variants for c in text) for text in (one, other))
+    if kinds[-1] == DIFFERENCES[-1] and traditional > SCRIPTS_APART * simplified:
+        said[-1] = "the scripts differ (traditional and simplified)"
     return f"the same words; {', '.join(said)}"
 
 
 def _remark(group: Group, place: int, settings: Settings, look: TerminalStyle) -> str:
     """Why the first member is the one to keep; of another one, how it belongs to the first."""
     if not place:
-        return f"to keep: {group.why}" if group.why else ""
+        return f"to keep: {group.why}" if group.why and _has_kept(group) else ""
     said = list[str]()
-    shares, member = containments(group, place, settings), group.members[place]
+    (share, of_first), member = containments(group, place, settings), group.members[place]
     if look.is_verbose and member.kind in {Kind.NEAR, Kind.SAME_PATTERN}:
-        figures = zip(_FIGURES, (member.similarity, member.own_share, *shares), strict=True)
-        said += [name.format(percent(value)) for name, value in figures if value is not None]
+        score = scores((group.members[0], member), settings.recipe)[1]
+        figures = score, member.similarity, member.own_share, of_first
+        pairs = zip(_FIGURES, figures, strict=True)
+        said += [name.format(percent(value)) for name, value in pairs if value is not None]
         said += [f"near: {in_words(member.near_because)}"] * bool(member.near_because)
-    elif settings.parts is None:  # the list of parts says it otherwise
-        said += _inside(*shares, member.similarity)
+    elif of_first is not None and of_first >= MOSTLY > (share or 0):
+        said.append(_FIGURES[-1].format(percent(of_first)))
     said += filter(None, [other_content(member.document, group.members[0].document)])
     return ", ".join(said)
-
-
-def _inside(of_member: float | None, of_first: float | None, alike: float | None) -> Iterator[str]:
-    """A remark if most of a member stands in the first one, or most of the first in it."""
-    if alike is None or of_member is None or of_first is None or alike >= MOSTLY:
-        return
-    if max(of_member, of_first) >= MOSTLY:
-        yield "mostly in the first" if of_member >= of_first else "the first mostly in it"
 
 
 def set_in_words(copies: Sequence[int], noun: str, kind: Kind | None = None) -> str:
@@ -581,7 +613,7 @@ def kind_in_words(kind: Kind) -> str:
 
 
 def likeness(similarity: float | None, distance: int, bits: int) -> str:
-    """The score or the exact similarity, or "~" and the similarity estimated from the distance."""
+    """The exact similarity, or "~" and the similarity estimated from the distance."""
     return "~" * (similarity is None) + percent(estimate(similarity, distance, bits))
 
 
@@ -718,36 +750,44 @@ def closing(result: ScanResult, *, siblings: bool = False, related: bool = False
 
 
 def known_so_far(documents: Iterable[Document]) -> list[str]:
-    """A line on the files that can go unseen, before near-duplicates are computed."""
-    copies = _unseen(order.repeated_before_matching(documents))
-    return [f"so far: {copies} can go; near-duplicates are searched"] * bool(copies)
+    """A line on the exact copies that can be removed, before near-duplicates are computed."""
+    copies = _copies(order.repeated_before_matching(documents))
+    return [f"so far: {copies} can be removed; near-duplicates are searched"] * bool(copies)
 
 
-def _unseen(found: order.Repeated) -> str:
-    same_text = " of the same text"
-    return _piled((found.identical, "identical copy", ""), (found.text, "copy", same_text))
+def _copies(found: order.Repeated) -> str:
+    """The files that `simdup clean` removes unasked, and their bytes; "" for none."""
+    copies = found.identical
+    return f"{count(copies.files, 'exact copy')}, {size(copies.bytes)}" if copies.files else ""
+
+
+# What the files of each pile are called that nothing removes unasked.
+_LOOK = {
+    "text": ("file", " with the same text in other bytes"),
+    "words": ("file", " with the same words"),
+    "near": ("near file", ""),
+    "part": ("part", " of longer texts"),
+}
 
 
 def what_to_do(result: ScanResult) -> list[str]:
-    """Lines on the files that can go unseen, and on the files that need a look first."""
+    """Lines on the files that `simdup clean` removes unasked, and on those that need a look."""
     result, _ = order.by_tier(result)
-    found = order.repeated(result.groups)
-    copies, same_words = _unseen(found), " with the same words"
-    others = _piled((found.words, "file", same_words), (found.near, "near-duplicate", ""))
+    found = order.repeated(result.groups, order.protected_in(result.base))
+    copies, piles = _copies(found), found._asdict()
+    others = ", ".join(
+        count(piles[name].files, noun) + rest
+        for name, (noun, rest) in _LOOK.items()
+        if piles[name].files
+    )
     if others and (versions := sum(bool(group.versions) for group in result.groups)):
         others += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"
     if copies and skipped_in_words(result.skipped):
         copies += "; copies among skipped files are not counted"
-    return [f"can go: {copies}"] * bool(copies) + [f"needs a look: {others}"] * bool(others)
-
-
-def _piled(*piles: tuple[order.Pile, str, str]) -> str:
-    """The bytes and the number of files in each pile that has any; what they are called follows."""
-    return ", ".join(
-        f"{size(pile.bytes)} in {count(pile.files, noun)}{rest}"
-        for pile, noun, rest in piles
-        if pile.files
-    )
+    lines = [f"can be removed: {copies}"] * bool(copies)
+    if number := found.kept.files:
+        lines.append(f"kept: {count(number, 'exact copy')} in work trees, packages or saved pages")
+    return lines + [f"needs a look: {others}"] * bool(others)
 
 
 def _work(stats: Stats) -> str:
@@ -811,23 +851,22 @@ def searched(candidates: Candidates | None, settings: Settings) -> Iterator[str]
 
 
 def render_comparison(comparison: Comparison, look: TerminalStyle = PLAIN) -> Iterator[str]:
-    """The verdict, the similarity and both files; if verbose, also how far apart they are."""
+    """The verdict, how much of each is in the other, and both files; if verbose, all figures."""
     colour = HEADING if comparison.kind is None else KINDS[comparison.kind]
     yield f"verdict      {look.painted(_verdict(comparison), colour)}"
-    alike = percent(comparison.similarity)
-    yield f"similarity   {look.painted(alike, colour)}, exact"
-    own, settings = comparison.own_share, comparison.settings
-    is_near = comparison.kind is Kind.NEAR and comparison.score is not None
-    if own is None and is_near and settings.own_share:
-        yield "own share    counted as 100 %, with no other files to look at (--among FOLDER)"
-    if own is not None:
-        among = f"{percent(own)} among {count(comparison.among, 'file')}: {alike} alike"
-        others = comparison.in_others
-        yield f"own share    {among}" + (f"; {also_in(others)}" if others else "")
     if comparison.contained is not None:
         paths = [printable(each.path) for each in (comparison.left, comparison.right)]
         names = [os.path.basename(path) for path in paths]
         yield from contained_lines(comparison.contained, paths if names[0] == names[1] else names)
+    alike, own = percent(comparison.similarity), comparison.own_share
+    if look.is_verbose:
+        yield f"similarity   {look.painted(alike, colour)}, exact"
+    if own is not None:
+        among = f"{percent(own)} among {count(comparison.among, 'file')}: {alike} alike"
+        others = comparison.in_others
+        yield f"own share    {among}" + (f"; {also_in(others)}" if others else "")
+    if look.is_verbose and comparison.score is not None:
+        yield f"score        {percent(comparison.score)}"
     if comparison.kind is not None and (facts := other_facts(*comparison.texts).in_words()):
         yield look.painted(facts, REMARK)
     files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
@@ -841,6 +880,9 @@ def render_comparison(comparison: Comparison, look: TerminalStyle = PLAIN) -> It
             yield f"  fingerprint  {look.painted(fingerprint.hex(), ASIDE)}"
     if look.is_verbose:
         yield from _distance(comparison)
+    is_near = comparison.kind is Kind.NEAR and comparison.score is not None
+    if own is None and is_near and comparison.settings.own_share:
+        yield "compared alone; --among FOLDER takes other files into account"
 
 
 def also_in(others: InOthers) -> str:
@@ -890,10 +932,10 @@ def _verdict(comparison: Comparison) -> str:
         return f"neither near nor related ({why})"
     if comparison.score is None:
         return f"near (within {bits})"
-    score = f"score {percent(comparison.score)}"
     if comparison.tier == RELATED:
-        return f"{_RELATED.lower()} ({score})"
-    others = other_content(comparison.left, comparison.right)
+        return _RELATED.lower()
+    if same := same_words(comparison):
+        return f"near: {same}"
     because = "" if comparison.near_because == "score" else in_words(comparison.near_because)
-    near = f"near ({', '.join(filter(None, (score, because)))})"
-    return "; ".join(filter(None, (near, others)))
+    others = other_content(comparison.left, comparison.right)
+    return "; ".join(filter(None, (f"near ({because})" if because else "near", others)))

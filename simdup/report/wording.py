@@ -7,7 +7,9 @@ import shlex
 from collections.abc import Iterable
 from datetime import datetime
 
-from simdup.fields import path_fields as path_fields  # noqa: PLC0414  (others import it from here)
+from simdup.fields import in_kept as in_kept  # noqa: PLC0414  (others import it from here)
+from simdup.fields import path_fields as path_fields  # noqa: PLC0414
+from simdup.fields import percent as percent  # noqa: PLC0414
 from simdup.fields import printable as printable  # noqa: PLC0414
 
 #: Why siblings with an own share of 0 are no duplicates.
@@ -57,16 +59,6 @@ def _octal(word: str) -> str:
         for each in escaped
     )
     return f"$'{''.join(shown)}'"
-
-
-def percent(share: float) -> str:
-    """A share in per cent, cut instead of rounded, so that only 1 itself is shown as 100 %.
-
-    >>> percent(0.9999), percent(1.0), percent(0.5), percent(0.57)
-    ('99.9 %', '100 %', '50.0 %', '57.0 %')
-    """
-    # 0.57 x 1000 is a little less than 570; the addend mends that and is far below a digit.
-    return "100 %" if share == 1 else f"{min(999, int(share * 1000 + 1e-9)) / 10:.1f} %"
 
 
 def set_aside(pairs: int) -> str:

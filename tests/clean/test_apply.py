@@ -309,12 +309,12 @@ def test_a_similar_document_goes_with_both_consents():
 def test_the_similarity_to_the_kept_file_is_computed_now():
     write(a=TEXT, b=TEXT.replace("two", "three"))
     made = plan(("a", "b"))
-    made = replace(made, actions=(replace(made.actions[0], similarity=0.999),))
+    made = replace(made, actions=(replace(made.actions[0], contained=0.999),))
 
     (why,) = reasons(apply(made, Consents(near=0.99)))
     outcome = apply(made, Consents(near=0.5))
 
-    assert why.startswith("not similar enough to the kept file (0.")
+    assert why.startswith("not similar enough to the kept file (88.")
     assert outcome.done == 1
 
 

@@ -88,7 +88,7 @@ def test_a_plan_chooses_neither_the_yardstick_nor_how_texts_are_read(
     header, *lines = plan_lines(plan(("docs/a", "docs/b"), roots=["docs"]))
     settings = {"encoding": encoding, "formats": ["html"], "ngram": [2]} | more
     made = [json.loads(each) for each in lines]
-    made[0] |= {"kind": kind, "similarity": 1.0}
+    made[0] |= {"kind": kind, "contained": 1.0}
     if kind == "identical text":
         made[0]["file"]["text"] = made[0]["keep"]["text"]
     made = [json.loads(header) | {"settings": settings}, *made]

@@ -37,13 +37,13 @@ def seen(name, letters=b"bt"):
     return FileId(f"/docs/{name}", 1, 2, 3, 4, -5, letters[:1] * 16, letters[1:] * 16)
 
 
-def action(line, name, keep="kept", kind=Kind.IDENTICAL_BYTES, similarity=None):
+def action(line, name, keep="kept", kind=Kind.IDENTICAL_BYTES, contained=None):
     file = seen(name, b"bt" if kind is Kind.IDENTICAL_BYTES else b"cd")
-    return Action(line, 7, seen(keep), Act.TRASH, file, similarity, "newest")
+    return Action(line, 7, seen(keep), Act.TRASH, file, contained, "newest")
 
 
 PLAN = Plan(
-    (action(2, "a\udcff"), action(4, "b", kind=Kind.NEAR, similarity=0.9375)),
+    (action(2, "a\udcff"), action(4, "b", kind=Kind.NEAR, contained=0.9375)),
     (Left(3, 7, seen("c"), Why(Refusal.PROTECTED)),),
     HEADER,
 )
@@ -130,7 +130,7 @@ def changed(line, **fields):
         (3, {"file__path": "/docs/../a"}, "file.path must be absolute, without '.' and '..'"),
         (3, {"file__path": "/docs/\0"}, "file.path must be absolute, without '.' and '..'"),
         (3, {"file__path": "/docs/a/"}, "file.path must be absolute, without '.' and '..'"),
-        (3, {"similarity": 7}, "similarity must be from 0 to 1"),
+        (3, {"contained": 7}, "contained must be from 0 to 1"),
         (2, {"act": "trash"}, "act is unknown"),
     ],
 )

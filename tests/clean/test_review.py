@@ -114,7 +114,7 @@ def test_identical_copies_are_no_question_and_all_others_are():
 def test_what_is_dropped_goes_for_the_kept_file_and_the_kind_is_found_anew():
     plan = answered(DROP, KEEP, KEEP, KEEP, DROP)
 
-    kinds = {each.file.path[1:]: (each.kind, each.similarity) for each in plan.actions}
+    kinds = {each.file.path[1:]: (each.kind, each.contained) for each in plan.actions}
     assert gone(plan) == {"b": "a", "f2": "f", "h2": "h", "G": "g"}
     assert kinds["b"] == (Kind.NEAR, 0.9)
     assert kinds["G"] == (Kind.IDENTICAL_TEXT, None)

@@ -12,9 +12,11 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+from reports import data_in
 from terminals import drained, terminal
 
 from simdup.clean.plan import read_plan
+from simdup.report.wording import percent, size
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
         "\n"
     )
     assert ended.err.decode().splitlines() == [
-        "1 file of 829 B would go to the trash (1 with identical bytes); 1 file stays for them",
+        "1 file of 829 B would be moved to the trash (1 exact copy); 1 file is kept for them",
         "left: 1 file: identical text, other bytes: needs --text",
         "left: 1 file: same words, another layout or format: needs --formats-too",
         "left: 1 file: near: needs --near FLOOR such as 0.95, or --review",
@@ -308,16 +310,20 @@ def test_a_run_that_goes_on_wants_all_consents_before_it_starts(run, found, tras
     assert listing() == before
 
 
-def test_the_command_that_a_dry_run_names_confirms_the_number_of_files(run, write, english):
+def test_a_dry_run_of_too_many_files_names_the_group_and_the_command_that_shows_it(
+    run, write, english
+):
     for name in "abcd":
         write(f"docs/{name}", english)
     run("scan", "docs", "--format", "json", "-o", "found.json", "-q")
 
     dry = run("clean", "--most", "2", "--to", "a place", "--", "found.json")
 
-    (line,) = last(dry)
-    assert line == "  simdup clean --most 2 --to 'a place' --yes-many 3 --apply -- found.json"
-    assert b"3 planned = 3 done" in run(*shlex.split(line)[1:]).err
+    said, line = last(dry, 2)
+    assert said.startswith("3 files of group 1 would be removed, more than --most 2; kept: /")
+    assert said.endswith("/docs/a. Look at them first:")
+    assert line == "  simdup clean --all --most 2 --to 'a place' -- found.json"
+    assert run(*shlex.split(line)[1:]).out == dry.out
 
 
 def test_a_result_and_a_plan_of_files_that_changed_have_one_count_and_one_code(
@@ -412,8 +418,11 @@ def test_many_files_want_their_number(run, write, english, trash):
     run("scan", "docs", "--format", "json", "-o", "found.json", "-q")
 
     for arguments, words in (
-        ((), b"29 of the 30 files of the scan would go; if that is right, add --yes-many 29"),
-        (("--most-files", "10"), b"29 files would go, more than --most-files 10"),
+        (
+            (),
+            b"29 files of group 1 would be removed, more than --most 20; kept: ",
+        ),
+        (("--most-files", "10"), b"29 files would be removed, more than --most-files 10"),
         (("--yes-many", "28"), b"--yes-many 28: the plan is about 29 files"),
     ):
         ended = run("clean", "found.json", "--apply", *arguments)
@@ -441,6 +450,16 @@ def test_deleting_for_good_asks_for_the_number(found, trash):
 
 
 # Review
+
+
+def shown_at_terminal(*arguments):
+    """What a program prints at a terminal of 24 lines, and its exit code."""
+    screen, end = terminal(columns=100)
+    environment = os.environ | {"TERM": "dumb"}
+    command = [sys.executable, "-m", "simdup", *arguments]
+    with subprocess.Popen(command, stdout=end, stderr=end, env=environment) as process:
+        os.close(end)
+        return drained(screen).decode(), process.wait()
 
 
 class Terminal:
@@ -504,7 +523,7 @@ def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, fo
     shown = terminal.until("q,?] ")
     assert re.search(r"^-.*\bgrey\b", shown, re.MULTILINE)
     assert re.search(r"^\+.*\bbrown\b", shown, re.MULTILINE)
-    assert "% alike" in shown
+    assert "% of it is in the kept file" in shown
     terminal.type("d")  # edited.txt
     shown, code = terminal.ended()
 
@@ -514,6 +533,115 @@ def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, fo
     assert not Path("plan.jsonl.part").exists()
     assert run(*shown.splitlines()[-1].split()[1:]).code == 0
     assert len([*(trash / "files").iterdir()]) == 2
+
+
+def test_one_pair_has_one_number_everywhere(run, write):
+    """How much of a file is in the kept one: 294 of its 297 pairs of words."""
+    words = [f"word{place}" for place in range(400)]
+    write("docs/report draft.txt", " ".join([*words[:40], "new", "words", *words[44:300]]))
+    write("docs/report final.txt", " ".join(words))
+    found = run("scan", "docs", "--format", "json", "-o", "found.json", "--html", "page.html")
+    run("index", "build", "docs.simdup", "docs")
+    draft, final = "docs/report draft.txt", "docs/report final.txt"
+
+    shown = run("scan", "docs").out.decode()
+    (group,) = json.loads(Path("found.json").read_text("utf-8"))["groups"]
+    number = percent(group["members"][1]["contained"])
+
+    assert (found.code, number) == (0, "98.9 %")
+    assert f"  {number} " in shown.splitlines()[-2]
+    compared = run("compare", draft, final).out.decode()
+    assert f"{number} of report draft.txt is in report final" in compared
+    assert f"  {number} " in run("query", "docs.simdup", draft).out.decode()
+    in_kept = f"{number} of it is in the kept file"
+    assert in_kept in run("clean", "found.json", "--near", "0.98").out.decode()
+    assert b"would" not in run("clean", "found.json", "--near", "0.99").out
+    review = Terminal("found.json", "-o", "plan.jsonl")
+    assert in_kept in review.until("q,?] ")
+    review.type("q")
+    review.ended()
+    data = data_in("page.html")
+    *_, figures, _ = data["groups"][0]
+    assert percent(figures[1][1]) == number
+
+
+def test_a_scan_counts_as_removable_what_clean_removes_and_as_to_look_at_what_it_leaves(
+    run, write, english
+):
+    for name in ("docs/a.txt", "docs/b.txt", "docs/code/.git/HEAD", "docs/code/c.txt"):
+        write(name, english)
+    write("docs/code/d.txt", english)
+    write("docs/wide.txt", english.encode("utf-16"))
+    write("docs/wrapped.txt", english.replace("\n", "\n\n"))
+    write("docs/edited.txt", english.replace("grey", "brown"))
+
+    scanned = last(run("scan", "docs", "--format", "json", "-o", "found.json"), 4)
+    cleaned = run("clean", "found.json").err.decode().splitlines()
+
+    assert scanned == [
+        f"can be removed: 2 exact copies, {size(2 * len(english))}",
+        "kept: 1 exact copy in work trees, packages or saved pages",
+        "needs a look: 1 file with the same text in other bytes, 1 file with the same words,"
+        " 1 near file",
+        "next: simdup clean found.json",
+    ]
+    assert cleaned[0].startswith("2 files of ")
+    assert "(2 exact copies)" in cleaned[0]
+    assert sorted(line.split(": ")[2].split(",")[0] for line in cleaned[1:-2]) == [
+        "identical text", "in a work tree", "near", "same words",
+    ]  # fmt: skip
+
+
+def test_clean_names_only_the_consent_that_is_missing(run, write, english):
+    write("docs/a.txt", english)
+    write("docs/b.html", f"<p>{english.replace('grey', 'brown')}</p>")
+    run("scan", "docs", "--format", "json", "-o", "found.json", "-q")
+
+    def left(*options):
+        return run("clean", "found.json", *options).err.decode().splitlines()[1]
+
+    assert left().endswith("near, a document or packed: needs --near FLOOR and --formats-too")
+    assert left("--near", "0.9").endswith("near, a document or packed: needs --formats-too")
+    assert left("--formats-too").endswith("near: needs --near FLOOR such as 0.95, or --review")
+
+
+def test_a_part_is_left_whatever_share_of_it_the_kept_file_has(run, write):
+    words = [f"word{place}" for place in range(900)]
+    write("docs/book.txt", " ".join(words))
+    write("docs/chapter.txt", " ".join(words[300:600]))
+    run("scan", "docs", "--format", "json", "-o", "found.json", "-q")
+
+    ended = run("clean", "found.json", "--near", "0.9")
+
+    why = "a part: the kept text is more than twice as long; needs --review"
+    assert f"left: 1 file: {why}" in ended.err.decode()
+
+
+def test_a_terminal_shows_a_long_plan_by_kind_and_folder(run, write):
+    for place in range(40):
+        text = " ".join(f"word{place}x{number}" for number in range(60))
+        write(f"docs/{place}.txt", text)
+        write(f"old/{place % 3}/{place}.txt", text)
+        write(f"old/{place % 3}/alone.txt", f"only here {place}")
+    run("scan", "docs", "old", "--format", "json", "-o", "found.json", "-q")
+
+    brief, code = shown_at_terminal("clean", "found.json")
+    whole, _ = shown_at_terminal("clean", "found.json", "--all")
+
+    assert code == 0
+    lines = brief.splitlines()
+    assert lines[2].startswith("40 exact copies, ")
+    assert re.fullmatch(r" +14 in old/0, such as \d+\.txt; kept: docs/\d+\.txt", lines[3])
+    assert len(lines) < 24 < len(whole.splitlines())
+    assert run("clean", "found.json").out.decode().count("  trash  ") == 40
+
+
+def test_the_script_and_the_page_are_named_after_they_are_written(run, found):
+    assert last(run("clean", found, "--script", "run.sh"), 2) == [
+        "nothing was changed; the script does it:",
+        "  sh run.sh",
+    ]
+    assert "page: p.html" in run("scan", "docs", "--html", "p.html").err.decode().splitlines()
 
 
 def test_a_review_in_which_nothing_was_answered_names_no_answers(found):

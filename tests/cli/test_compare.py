@@ -46,14 +46,13 @@ def test_worked_by_hand(run, write):
     # Of 30 shingles the first 20 are in both: 2 / 3.
     assert (ended.code, ended.err) == (0, b"")
     assert ended.out.decode().splitlines() == [
-        "verdict      related texts: alike, but perhaps just two of a series (score 66.6 %)",
-        "similarity   66.6 %, exact",
-        "own share    counted as 100 %, with no other files to look at (--among FOLDER)",
+        "verdict      related texts: alike, but perhaps just two of a series",
         "contained    66.6 % of a is in b",
         "             66.6 % of b is in a",
         "other numbers: w21 / w21x, 9 more",
         "a: utf-8 (100 % sure), 113 B, 30 features",
         "b: utf-8 (100 % sure), 123 B, 30 features",
+        "compared alone; --among FOLDER takes other files into account",
     ]
 
 
@@ -146,7 +145,7 @@ def test_forms_are_near_duplicates_only_if_no_others_are_seen(run):
     among = run("compare", "forms/1", "forms/2", "--among", "forms")
 
     assert (alone.code, among.code, among.err) == (0, 1, b"")
-    assert b"own share    counted as 100 %" in alone.out
+    assert b"\ncompared alone; --among FOLDER " in alone.out
     lines = among.out.decode().splitlines()
     assert lines[0] == (
         "verdict      neither near nor related"
@@ -155,7 +154,7 @@ def test_forms_are_near_duplicates_only_if_no_others_are_seen(run):
     assert re.fullmatch(
         r"own share    4\d\.\d % among 11 files:"
         r" 69\.8 % alike; nearly all of the common wording is also in 9 other files",
-        lines[2],
+        lines[3],
     )
 
 
@@ -170,7 +169,7 @@ def test_files_that_have_the_common_wording_are_counted_even_if_they_are_one_fam
     for copy in range(copies):
         write(f"in/copy {copy}", f"{common} {copy}")
 
-    words = run("compare", "a", "b", "--among", "in").out.decode().splitlines()[2]
+    words = run("compare", "a", "b", "--among", "in").out.decode().splitlines()[3]
 
     expected = {
         0: "the common wording is in no other file",
@@ -207,7 +206,7 @@ def test_what_two_files_have_alone_is_named(run, compared, write):
 
     for options in ([], ["--diff"]):
         lines = run("compare", "a", "b", *options).out.decode().splitlines()
-        assert lines[5] == "other numbers: 412.50 / 397.10, 1 more"
+        assert lines[3] == "other numbers: 412.50 / 397.10, 1 more"
         assert b"other numbers" not in run("compare", "a", "c", *options).out
     assert compared("a", "b")["other_facts"] == [["412.50"], ["397.10", "2"]]
     assert compared("a", "c")["other_facts"] == [[], []]

@@ -297,8 +297,7 @@ def test_every_row_is_accounted_for_and_each_flaw_has_its_place(run, write):
     ]
     assert said[3].startswith("1 group of 3 rows in ")
     assert said[4] == (
-        "7 rows in = 3 kept (1 nothing to compare) + 2 dropped"
-        " + 2 refused (1 broken row, 1 no text field)"
+        "7 rows in = 5 read (1 nothing to compare) + 2 refused (1 broken row, 1 no text field)"
     )
 
 
@@ -333,9 +332,7 @@ def test_ten_places_are_shown_and_the_others_counted(run, write):
     assert said[10] == "simdup: and 1,224 more refused"
     assert said[11].startswith("simdup: rows.jsonl:1235: nothing to compare")
     assert said[21] == "simdup: and 1 more kept, not compared"
-    assert said[23].startswith(
-        "1,245 rows in = 11 kept (11 nothing to compare) + 0 dropped + 1,234"
-    )
+    assert said[23].startswith("1,245 rows in = 11 read (11 nothing to compare) + 1,234")
 
 
 # Rows that stay
@@ -370,6 +367,26 @@ def test_rows_are_dropped_from_80_percent_on_and_the_least_similar_ones_are_show
     assert [each.split("  ")[2] for each in shown] == [*places, "a.jsonl:5 (like a.jsonl:1)"]
     assert all("  w0 w1 w2 w3 w4 " in each and each.endswith("…") for each in shown)
     assert "6 rows in = 2 kept + 4 dropped" in ended.err.decode()
+
+
+def test_without_keep_nothing_is_dropped_and_a_line_says_how_many_rows_would_be(run, write):
+    words = [f"w{place}" for place in range(120)]
+    texts = [
+        words,
+        words,
+        words[:119],
+        words[:112],
+        words[:50],
+        [f"v{place}" for place in range(9)],
+    ]
+    write("a.jsonl", "".join(json.dumps({"text": " ".join(each)}) + "\n" for each in texts))
+
+    scanned = run("corpus", "scan", "a.jsonl").err.decode()
+    kept = run("corpus", "scan", "a.jsonl", "--keep", "first", "-o", "b.jsonl").err.decode()
+
+    assert "6 rows in = 6 read + 0 refused" in scanned
+    assert "no row was dropped: --keep first would drop about 3 rows (at least 80.0 %" in scanned
+    assert "+ 3 dropped +" in kept
 
 
 def test_several_files_are_one_corpus(run, rows, write):

@@ -246,8 +246,8 @@ def test_json_has_every_field(asked, write):
     assert {"schema_version", "tool", "version"} < {*report}
     (answer,) = report["answers"]
     assert list(answer) == ["question", "matches"]
-    assert list(answer["matches"][1])[-8:] == [
-        *("kind", "distance", "similarity", "exact", "set", "set_kind"),
+    assert list(answer["matches"][1])[-9:] == [
+        *("kind", "distance", "similarity", "contained", "exact", "set", "set_kind"),
         *("other_unread", "other_signs"),
     ]
     assert answer["matches"][0]["kind"] == "identical bytes"
@@ -271,7 +271,7 @@ def test_copies_among_the_answers_are_sets_in_every_format(run, write):
     rows = list(csv.DictReader(io.StringIO(run(*query, "--format", "csv").out.decode())))
 
     assert lines[2].startswith("  3 documents with the same text, 2 of them identical, ")
-    assert lines[2].endswith(" % like the question")
+    assert lines[2].endswith(" % of it in each")
     assert [line.split()[:2] for line in lines[4:6]] == [["same", "bytes"], ["same", "text"]]
     expected = [("a", None, None), ("b", 1, "text"), ("c", 1, "text"), ("d", 1, "text")]
     for answer in (first, second):
@@ -422,12 +422,13 @@ def test_a_page_has_each_question_with_its_answers_and_all_texts(run, built, wri
     assert ended.out.startswith(b"q: 2 documents\n")
     data = data_in()
     assert [group[2][0][1] for group in data["groups"]] == ["q", alike(7)[:59] + "…"]
-    (number, kind, (_, first, second), sets, _), nothing = data["groups"]
+    (number, kind, (_, first, second), sets, *_, figures), nothing = data["groups"]
     assert (number, kind, sets) == (1, "identical bytes", [[1], [1], [1]])
     assert (first[1], second[1]) == ("a", "b")
     assert first[9:13] == ["identical bytes", 0, 1, 1]
     assert 0.8 < second[11] < 1
-    assert nothing[1:] == ["", nothing[2], [[1]], None]
+    assert figures == [[None, 1], [None, 1], [None, pytest.approx(second[11], abs=0.02)]]
+    assert nothing[1:4] == ["", nothing[2], [[1]]]
     assert data["places"] == ["x"]
     assert data["skips"] == {"not found": 1}
     assert [each[:2] for each in data["figures"]] == [

@@ -31,7 +31,7 @@ def result(run):
 def test_a_scan_writes_a_page_with_its_texts_besides_its_report(run, english):
     ended = run("scan", "docs", "--html", "p.html", "-q")
 
-    assert ended.out.startswith(b"Group 1: score 99 %, 2 files")
+    assert ended.out.startswith(b"Group 1: 99 % in the kept file, 2 files")
     assert texts()["texts"][0] == english
     assert texts()["found"] == [0, 1]
 

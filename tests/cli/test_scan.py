@@ -44,7 +44,7 @@ def test_a_small_tree_worked_by_hand(run, write, simplified, english):
 
     assert ended.code == 0
     lines = ended.out.decode().splitlines()
-    assert lines[0].startswith("Group 1: score 99 %, 4 files, ")
+    assert lines[0].startswith("Group 1: 99 % in the kept file, 4 files, ")
     assert lines[1] == "  3 files with the same text, 2 of them identical"
     assert re.findall(r"\./\S+", "".join(lines[2:6])) == [
         "./a.txt",
@@ -203,7 +203,24 @@ def test_siblings_are_counted_and_shown_if_they_are_asked_for(run):
     assert head.startswith("Group 2: same pattern, 10 files")
     assert " alike, " in sharing
     assert " of it shared with about " in sharing
-    assert [line for line in others if line.startswith("   31.6 %  ")] == others[:9]
+    assert [line for line in others if line.startswith("   69.8 %  ")] == others[:9]
+
+
+def test_a_book_and_its_chapters_are_one_list_if_parts_are_asked_for(run, write):
+    words = [f"word{place}" for place in range(1200)]
+    write("in/book.txt", " ".join(words))
+    for number in range(3):
+        write(f"in/chapter {number}.txt", " ".join(words[number * 300 :][:300]))
+
+    plain, parts = run("scan", "in"), run("scan", "in", "--parts")
+
+    assert plain.out.decode().count("    100 %  ") == 3
+    first, *others, end = parts.out.decode().splitlines()
+    assert (first, end) == ("Parts of in/book.txt:", "")
+    assert [line.split(",")[0] for line in others] == [
+        f"    100 % of in/chapter {number}.txt" for number in range(3)
+    ]
+    assert b"needs a look: 3 parts of longer texts\n" in plain.err
 
 
 @pytest.mark.usefixtures("forms")
@@ -394,7 +411,7 @@ def test_without_a_home_folder_a_scan_uses_no_store_and_no_list(run, write, engl
 
     ended, quiet, cache = run("scan", "in"), run("scan", "in", "-q"), run("cache", "info")
 
-    warning, summary, _ = ended.err.decode().splitlines()
+    warning, summary, *_ = ended.err.decode().splitlines()
     assert warning == (
         "simdup: this user has no home folder; set HOME, or name the file (--cache, --ignored);"
         " going on without the store and the list of ignored pairs"

@@ -65,6 +65,7 @@ def left_on(shown):
             ("read", 4000, 2000, 4),
             r"read +50 % #+\d? +2,000 of 4,000 files, 500/s, 00:04 gone, 00:04 left",
         ),
+        (("compile", 20, 3, 5.0), r"compiling, once: about 15 s, 00:05 so far"),
         (("walk", None, 12_345, 2.5), r"walk +12,345 files, 4,938/s, 00:02 gone"),
         (("search", 5e9, 0, 0), r"search +0 % +0 of 5.00G pairs, 00:00 gone, \? left"),
     ],
@@ -128,8 +129,9 @@ def test_a_scan_of_many_files_tells_the_copies_before_it_searches_for_near_ones(
     monkeypatch.setattr(bars, "WORTH_A_LINE", 4)
     scan(tmp_path, progress=output.progress(quiet=False))
 
-    said = can_go.removeprefix("can go: ")
-    assert left_on(screen.getvalue()) == [f"so far: {said} can go; near-duplicates are searched"]
+    said = can_go.removeprefix("can be removed: ")
+    line = f"so far: {said} can be removed; near-duplicates are searched"
+    assert left_on(screen.getvalue()) == [line]
 
 
 def test_the_time_left_is_that_of_the_run_and_does_not_jump_between_phases(monkeypatch):
@@ -290,5 +292,5 @@ def test_a_scan_shows_its_phases_one_after_the_other(simdup, write, english):
     os.close(end)
     shown = lines(drained(screen).decode())
     phases = list(dict.fromkeys(line.split()[0] for line in shown))
-    assert phases == ["walk", "read", "search", "verify", "1", "needs"]
-    assert shown[-2].startswith("1 group of 3 files; ")
+    assert phases == ["walk", "read", "search", "verify", "1", "needs", "next:"]
+    assert shown[-3].startswith("1 group of 3 files; ")

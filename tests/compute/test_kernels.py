@@ -6,9 +6,12 @@ Compiled loops give what numpy gives, bit for bit.
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +30,7 @@ from simdup.fingerprint.features import Features
 from simdup.match import own_share, verify
 from simdup.recipe import Recipe
 from simdup.search import pairs as search
+from simdup.versions import version
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernels")]
 
@@ -251,21 +255,74 @@ def test_characters_and_words_count_together(monkeypatch):
     assert fast.kernels_pay(words=int(0.3 * fast.WORDS_WORTH))
 
 
-def test_kernels_that_must_be_compiled_take_more_work_to_pay(monkeypatch, tmp_path):
-    monkeypatch.setattr(fast, "__file__", str(tmp_path / "compiled.py"))
+@pytest.fixture
+def source(monkeypatch, tmp_path):
+    """A source of two kernels, whose cache is wherever the environment says."""
+    monkeypatch.setattr(fast, "__file__", str(tmp_path / "compute" / "compiled.py"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    for name in ("XDG_CACHE_HOME", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    (tmp_path / "compute").mkdir()
+    path = tmp_path / "compute" / "kernels.py"
+    path.write_text("\n@_compiled(1)\ndef a(): ...\n\n@_compiled(2)\ndef b(): ...\n", "utf-8")
+    return path
+
+
+PYTHON = f"py{sys.version_info.major}{sys.version_info.minor}"
+
+
+def indexed(folder, *kernels, numba=None, python=PYTHON):
+    """Write the indices of compiled kernels as numba names them."""
+    os.makedirs(folder, exist_ok=True)
+    for name in kernels:
+        head = pickle.dumps(numba or version("numba"))
+        (Path(folder) / f"kernels.{name}-12.{python}.nbi").write_bytes(head + b"...")
+
+
+def test_kernels_that_must_be_compiled_take_more_work_to_pay(source):
     work = int(1.1 * fast.WORDS_WORTH)
 
     assert not fast.kernels_pay(words=work)
-    assert fast.kernels_pay(words=fast.COMPILING * work)
-    (tmp_path / "__pycache__").mkdir()
-    (tmp_path / "__pycache__" / "kernels.together.nbi").touch()
+    assert not fast.kernels_pay(words=work * fast.COMPILING // 2)
+    assert fast.kernels_pay(words=work * fast.COMPILING)
+    indexed(source.parent / "__pycache__", "a", "b")
     assert fast.kernels_pay(words=work)
 
 
-def test_kernels_that_numba_caches_elsewhere_count_as_compiled(monkeypatch, tmp_path):
-    monkeypatch.setattr(fast, "__file__", str(tmp_path / "compiled.py"))
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+def test_an_empty_cache_that_the_user_named_has_no_kernels(source, monkeypatch, tmp_path):
+    indexed(source.parent / "__pycache__", "a", "b")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
 
+    assert not fast.are_compiled()
+    (folder,) = fast.caches()
+    indexed(folder, "a", "b")
+    assert fast.are_compiled()
+
+
+@pytest.mark.usefixtures("source")
+def test_the_cache_of_the_user_counts_where_the_program_cannot_be_written():
+    indexed(fast.caches()[1], "a", "b")
+
+    assert fast.are_compiled()
+
+
+def test_kernels_of_another_numba_or_python_or_source_or_only_some_do_not_count(source):
+    cache = source.parent / "__pycache__"
+
+    indexed(cache, "a", "b", python="py27")
+    indexed(cache, "a", "b", numba="0.1.2")
+    assert not fast.are_compiled()
+    indexed(cache, "a")
+    assert not fast.are_compiled()
+    indexed(cache, "b")
+    assert fast.are_compiled()
+    later = time.time() + 60
+    os.utime(source, (later, later))
+    assert not fast.are_compiled()
+
+
+def test_the_cache_that_numba_writes_is_the_one_that_is_looked_at(kernels):
+    assert kernels is not None
     assert fast.are_compiled()
 
 
@@ -337,7 +394,7 @@ def test_the_next_item_is_made_while_threads_work(monkeypatch):
     assert [*found] == [(0, True), (1, True), (2, True)]
 
 
-def test_compiling_reports_progress(kernels):
+def test_loading_reports_progress(kernels):
     seen = []
 
     def progress(items, label, total):
@@ -349,7 +406,7 @@ def test_compiling_reports_progress(kernels):
         patch.setattr(fast, "import_module", lambda _: kernels)
         fast.load_kernels(progress)
 
-    assert seen == [("compile", len(kernels.EVERY))]
+    assert seen == [("load", len(kernels.EVERY))]
 
 
 @pytest.mark.parametrize("text", ["\ufdfa" * 999, "㍿" * 999, "ﷺ a " * 99 + "e\u0301\u0327" * 99])

@@ -68,7 +68,7 @@ def test_a_saved_result_still_knows_which_files_are_references(write, english, f
     again = load(saved(result, form), "x")
 
     assert text.closing(again)[1:] == text.closing(result)[1:]
-    assert text.what_to_do(again) == [f"can go: {len(english):,} B in 1 identical copy"]
+    assert text.what_to_do(again) == [f"can be removed: 1 exact copy, {len(english):,} B"]
 
 
 def test_a_saved_result_says_that_nothing_is_like_a_reference(write, english, simplified):

@@ -275,7 +275,7 @@ def test_a_chain_says_once_what_its_names_have_in_common(names, shown):
     lines = list(text.render(result(versions(*names))))
 
     figures = {2: "20", 3: "20 and 20", 4: "20, 20 and 20"}[len(names)]
-    assert lines[0] == f"Group 1: versions, score 90 %, {len(names)} files"
+    assert lines[0] == f"Group 1: versions, 90 % in the kept file, {len(names)} files"
     assert lines[1] == f"  {shown}, newest last; {figures} % changed"
     assert len(lines) == 2 + len(names) + 1
 
@@ -326,8 +326,8 @@ def test_versions_are_counted_at_the_end():
     one = text.what_to_do(result(versions("v1.txt", "v2.txt")))
     two = text.what_to_do(result(*[versions("v1.txt", "v2.txt")] * 2))
 
-    assert one == ["needs a look: 100 B in 1 near-duplicate; 1 group looks like versions"]
-    assert two == ["needs a look: 200 B in 2 near-duplicates; 2 groups look like versions"]
+    assert one == ["needs a look: 1 near file; 1 group looks like versions"]
+    assert two == ["needs a look: 2 near files; 2 groups look like versions"]
 
 
 # What a scan says at its end
@@ -340,8 +340,8 @@ def test_the_end_says_what_can_go_and_what_needs_a_look():
     )
 
     assert text.what_to_do(found) == [
-        "can go: 11.0 MB in 1 identical copy, 5.0 kB in 1 copy of the same text",
-        "needs a look: 2.0 kB in 1 near-duplicate",
+        "can be removed: 1 exact copy, 11.0 MB",
+        "needs a look: 1 file with the same text in other bytes, 1 near file",
     ]
     assert text.closing(found)[-2:] == text.what_to_do(found)
     assert text.what_to_do(result()) == []
@@ -350,11 +350,11 @@ def test_the_end_says_what_can_go_and_what_needs_a_look():
 @pytest.mark.parametrize(
     ("alike", "words"),
     [
-        ([0.818], "score 82 %"),
-        ([0.9999], "score 99 %"),
-        ([1.0], "score 100 %"),
-        ([0.82, 0.97, 0.9], "score 82 to 97 %"),
-        ([0.816, 0.82], "score 82 %"),
+        ([0.818], "82 % in the kept file"),
+        ([0.9999], "99 % in the kept file"),
+        ([1.0], "100 % in the kept file"),
+        ([0.82, 0.97, 0.9], "82 to 97 % in the kept file"),
+        ([0.816, 0.82], "82 % in the kept file"),
     ],
 )
 def test_a_heading_has_the_scores(alike, words):

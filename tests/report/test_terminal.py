@@ -159,7 +159,7 @@ def test_colours_worked_by_hand():
     lines = list(text.render(result(pair("a", "b", distance=2)), COLOURED))
 
     assert lines == [
-        "\x1b[1mGroup 1:\x1b[0m \x1b[33mscore 100 %\x1b[0m, 2 files",
+        "\x1b[1mGroup 1:\x1b[0m \x1b[33m100 % in the kept file\x1b[0m, 2 files",
         "                 \x1b[2mgb18030        1.2 kB\x1b[0m  a",
         "  \x1b[33m  100 %\x1b[0m        \x1b[2mgb18030        1.2 kB\x1b[0m  b",
         "",
@@ -240,7 +240,7 @@ def test_color_always_colours_texts_only(run, write, english):
     written = run("scan", ".", "--color", "always", "--format", "csv")
 
     assert b"\x1b" not in plain.out + written.out + coloured.err
-    assert b"\x1b[33mscore 99 %\x1b[0m" in coloured.out
+    assert b"\x1b[33m99 % in the kept file\x1b[0m" in coloured.out
     assert bare(coloured.out.decode()) == plain.out.decode()
     assert run("scan", ".", "--color", "never").out == plain.out
     for options in ((), ("--color", "always")):

@@ -125,14 +125,14 @@ def test_text_worked_by_hand():
     )
 
     assert rendered(text.render(result(*groups))) == (
-        "Group 2: score 99 to 100 %, 4 files\n"
+        "Group 2: 99 to 100 % in the kept file, 4 files\n"
         "                 gb18030        1.2 kB  in/d\n"
         "    100 %        gb18030        1.2 kB  in/e\n"
         "   99.9 %        gb18030        1.2 kB  in/f\n"
         "    100 %        gb18030        1.2 kB  in/g"
-        "  (mostly in the first, 1 character damaged, short)\n"
+        "  (1 character damaged, short)\n"
         "\n"
-        "Group 1: identical text, 3 files, 2.5 kB can go\n"
+        "Group 1: identical text, 3 files, 1.2 kB can be removed\n"
         "                 gb18030        1.2 kB  in/a\n"
         "    100 %  bytes gb18030        1.2 kB  in/b\n"
         "    100 %  text  gb18030        1.2 kB  in/c\n"
@@ -140,14 +140,14 @@ def test_text_worked_by_hand():
     )
     verbose = TerminalStyle(is_verbose=True)
     assert rendered(text.render(result(groups[1]), verbose)) == (
-        "Group 2: score 99 to 100 %, 4 files, at most 3 of 16 bits apart\n"
+        "Group 2: 99 to 100 % in the kept file, 4 files, at most 3 of 16 bits apart\n"
         "                    gb18030        1.2 kB  in/d\n"
-        "    100 %  0 bits   gb18030        1.2 kB  in/e  (similarity 100 %,"
-        " 100 % of it in the first, 100 % of the first in it, near: one stands in the other)\n"
-        "   99.9 %  1 bit    gb18030        1.2 kB  in/f  (similarity 99.9 %,"
-        " 99.9 % of it in the first, 99.9 % of the first in it, near: one stands in the other)\n"
-        "    100 %  3 bits   gb18030        1.2 kB  in/g  (similarity 50.0 %,"
-        " 100 % of it in the first, 19.3 % of the first in it, near: one stands in the other,"
+        "    100 %  0 bits   gb18030        1.2 kB  in/e  (score 100 %,"
+        " similarity 100 %, 100 % of the first in it, near: one stands in the other)\n"
+        "   99.9 %  1 bit    gb18030        1.2 kB  in/f  (score 99.9 %,"
+        " similarity 99.9 %, 99.9 % of the first in it, near: one stands in the other)\n"
+        "    100 %  3 bits   gb18030        1.2 kB  in/g  (score 100 %,"
+        " similarity 50.0 %, 19.3 % of the first in it, near: one stands in the other,"
         " 1 character damaged, short)\n"
         "\n"
     )
@@ -179,7 +179,7 @@ def test_related_texts_are_a_line_and_a_section_if_asked_for():
     said = text.closing(found)
     assert said[0].startswith("1 group of 2 files")
     assert "1 group is near (versions and copies), 1 is related: --related" in said
-    assert said[-1].endswith("in 1 near-duplicate")
+    assert said[-1] == "needs a look: 1 near file"
 
 
 def test_a_file_of_a_near_group_that_is_only_related_to_the_first_is_counted():
@@ -189,17 +189,17 @@ def test_a_file_of_a_near_group_that_is_only_related_to_the_first_is_counted():
     )
 
     heading, _, member_line, last, _ = text.render(result(mixed))
-    assert heading == "Group 1: score 90 %, 2 files"
+    assert heading == "Group 1: 90 % in the kept file, 2 files"
     assert member_line.startswith("   90.0 % ")
     assert last == "  and 1 more is related: --related"
     *_, verbose, _, _ = text.render(result(mixed), TerminalStyle(is_verbose=True))
     assert verbose.endswith(", near: a high score)")
     section = list(text.render(result(mixed), related=True))
-    assert section[2] == "Group 1: score 60 %, 2 files"
+    assert section[2] == "Group 1: 60 % in the first, 2 files"
     assert section[4].startswith("   60.0 % ")
 
 
-def test_a_person_sees_the_score_and_the_figures_behind_it_if_asked_for():
+def test_a_person_sees_how_much_is_in_the_first_file_and_other_figures_if_asked_for():
     found = result(pair(own_share=0.75, similarity=0.8))
 
     plain, verbose = (
@@ -208,10 +208,10 @@ def test_a_person_sees_the_score_and_the_figures_behind_it_if_asked_for():
     )
     assert plain == [
         "                 gb18030        1.2 kB  a",
-        "   60.0 %        gb18030        1.2 kB  b",
+        "   80.0 %        gb18030        1.2 kB  b",
     ]
-    assert verbose[1].startswith("   60.0 %  0 bits   gb18030        1.2 kB  b")
-    assert "(similarity 80.0 %, own share 75.0 %, 80.0 % of it in the first, " in verbose[1]
+    assert verbose[1].startswith("   80.0 %  0 bits   gb18030        1.2 kB  b")
+    assert "(score 60.0 %, similarity 80.0 %, own share 75.0 %, 80.0 % of the first" in verbose[1]
 
 
 def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
@@ -229,9 +229,9 @@ def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
             "Group 2: same pattern, 4 files\n"
             "  50.0 % to 62.0 % alike, nearly all of it shared with about 37 other files\n"
             "                 gb18030        1.2 kB  in/0\n"
-            "    7.4 %        gb18030        1.2 kB  in/1\n"
-            "   12.0 %        gb18030        1.2 kB  in/2\n"
-            "    5.0 %        gb18030        1.2 kB  in/3\n"
+            "   62.0 %        gb18030        1.2 kB  in/1\n"
+            "   60.0 %        gb18030        1.2 kB  in/2\n"
+            "   50.0 %        gb18030        1.2 kB  in/3\n"
             "\n"
         )
         + plain
@@ -288,17 +288,18 @@ def test_a_comparison_in_text_has_fingerprints_and_their_distance_if_it_is_verbo
         for each in (False, True)
     )
 
-    assert plain == [*verbose[:4], verbose[5]]
+    assert plain == [verbose[0], verbose[3], verbose[5], verbose[-1]]
     assert rendered(verbose) == (
-        "verdict      near (score 93.7 %)\n"
+        "verdict      near\n"
         "similarity   93.7 %, exact\n"
-        "own share    counted as 100 %, with no other files to look at (--among FOLDER)\n"
+        "score        93.7 %\n"
         "a: gb18030 (87.5 % sure), 1.2 kB, 100 features\n"
         "  fingerprint  0001\n"
         "b: gb18030 (100 % sure), 1.2 kB, 15 features  (short)\n"
         "  fingerprint  f001\n"
         "distance     4 of 16 bits\n"
         "estimate     70.7 % alike (43.0 % to 90.2 % within one standard error)\n"
+        "compared alone; --among FOLDER takes other files into account\n"
     )
 
 
@@ -309,11 +310,11 @@ def test_a_comparison_in_text_has_fingerprints_and_their_distance_if_it_is_verbo
         (comparison(Kind.IDENTICAL_TEXT), "identical text"),
         (
             comparison(similarity=0.7, score=0.75),
-            "related texts: alike, but perhaps just two of a series (score 75.0 %)",
+            "related texts: alike, but perhaps just two of a series",
         ),
         (
             replace(comparison(similarity=0.7, score=0.75), tier=NEAR, near_because="history"),
-            "near (score 75.0 %, the names tell versions)",
+            "near (the names tell versions)",
         ),
         (comparison(None, similarity=0.5), f"neither near nor related (similarity below {LEAST})"),
         (comparison(Kind.NEAR, k=4), "near (within 4 bits)"),
@@ -332,16 +333,14 @@ def test_a_comparison_among_other_files_says_whose_the_likeness_is():
     sibling = replace(sibling, in_others=InOthers(118, 120, 1.0))
     other = replace(comparison(None, similarity=0.2), own_share=0.1, among=1000)
 
-    assert list(text.render_comparison(version))[:3] == [
-        "verdict      near (score 91.8 %)",
-        "similarity   93.7 %, exact",
+    assert list(text.render_comparison(version))[:2] == [
+        "verdict      near",
         "own share    98.0 % among 12 files: 93.7 % alike;"
         " at most 2.0 % of the common wording is in another file",
     ]
     least = percent(Settings().own_share)
-    assert list(text.render_comparison(sibling))[:3] == [
+    assert list(text.render_comparison(sibling))[:2] == [
         f"verdict      neither near nor related (same pattern: own share below {least})",
-        "similarity   93.7 %, exact",
         "own share    10.0 % among 1,000 files:"
         " 93.7 % alike; nearly all of the common wording is also in 118 other files",
     ]
@@ -513,18 +512,18 @@ def test_an_identical_set_is_one_entry_wherever_it_stands():
 
     assert rendered(text.render(result(group), related=True)) == (
         "Related texts: alike, but perhaps just two of a series\n\n"
-        "Group 1: score 40 to 52 %, 7 files, 3.7 kB can go\n"
+        "Group 1: 40 to 52 % in the first, 7 files, 2.5 kB can be removed\n"
         "                 gb18030        1.2 kB  a\n"
-        "  3 files with the same text, 2 of them identical, score 52.0 %\n"
+        "  3 files with the same text, 2 of them identical, 52.0 % in the first\n"
         "                 gb18030        1.2 kB  b0\n"
         "     same  bytes gb18030        1.2 kB  b1\n"
         "     same  text  gb18030        1.2 kB  b2\n"
-        "  2 identical files, score 52.0 %\n"
+        "  2 identical files, 52.0 % in the first\n"
         "                 gb18030        1.2 kB  c0\n"
         "     same  bytes gb18030        1.2 kB  c1\n"
         "   40.0 %        gb18030        1.2 kB  d\n"
         "\n"
-        "Group 1: identical bytes, 2 files, 1.2 kB can go\n"
+        "Group 1: identical bytes, 2 files, 1.2 kB can be removed\n"
         "                 gb18030        1.2 kB  a\n"
         "    100 %  bytes gb18030        1.2 kB  a1\n"
         "  and 6 more are related: --related\n"
@@ -532,7 +531,7 @@ def test_an_identical_set_is_one_entry_wherever_it_stands():
     )
     look = TerminalStyle(is_verbose=True)
     verbose = rendered(text.render(result(group), look, related=True)).splitlines()
-    assert "  2 identical files, score 52.0 %, 9 bits" in verbose
+    assert "  2 identical files, 52.0 % in the first, 9 bits" in verbose
     # What a terminal has no room for is counted.
     view = View(is_brief=True)
     brief = rendered(text.render(result(group), view=view, related=True)).splitlines()

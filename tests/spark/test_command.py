@@ -242,7 +242,9 @@ def test_folders_may_be_named_name_equals_value(run, write):
 
     ended = run("corpus", "scan", "in", "--input-format", "jsonl", *SPARK)
     assert ended.code == 0
-    assert ended.err.endswith(b"\n2 rows in = 1 kept + 1 dropped + 0 refused\n")
+    assert ended.err.endswith(
+        b"\n2 rows in = 2 read + 0 refused\nno row was dropped: that needs --keep\n"
+    )
 
 
 @pytest.mark.parametrize(
