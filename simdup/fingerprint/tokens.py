@@ -132,7 +132,7 @@ def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Indices, Indices]:
     spelled = respelled([text])[0]
     codes, places = unicode.fold_with_places(spelled, variants=recipe.fold_variants)
     if spelled != text:
-        places = places * len(text) // len(spelled)
+        places = places * len(text) // max(len(spelled), 1)
     starts, ends, _ = _token_spans(codes)
     ids = span_hashes(codes, starts, ends)
     found = Tokens(ids, np.array([0, len(ids)]), has_few=_has_few(codes))

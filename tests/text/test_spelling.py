@@ -238,6 +238,12 @@ def test_the_places_of_tokens_lie_in_the_text_as_it_is():
     assert abs(starts[50] - 250) <= 2
 
 
+def test_a_text_of_invisible_characters_has_no_token():
+    ids, starts, ends = placed_tokens("\u00ad\u200b", Recipe())
+
+    assert len(ids) == len(starts) == len(ends) == 0
+
+
 def test_recipes_of_other_programs_take_texts_as_they_are():
     found = all_features(["a\u200bb"], Recipe(features="tokens"))
 
