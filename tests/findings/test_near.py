@@ -89,7 +89,8 @@ def test_a_name_that_many_files_have_says_nothing(pair):
     for number in range(6):
         pair(f"in/{number}/a/index.md", f"in/{number}/b/index.md", 0.3)
 
-    assert {group.tier for group in simdup.scan(["in/0", "in/1"]).groups} == {NEAR}
+    ten_files = [f"in/{number}" for number in range(5)]
+    assert {group.tier for group in simdup.scan(ten_files).groups} == {NEAR}
     assert {group.tier for group in simdup.scan(["in"]).groups} == {RELATED}
 
 
@@ -120,6 +121,16 @@ def test_few_near_groups_around_ask_for_nearly_all_of_both_texts(pair, related, 
     crowd(pair, near, 0.02, "in/terms")
 
     assert evidence("in/ivy.txt") == expected
+
+
+def test_groups_count_as_near_if_they_are_so_by_a_name_or_short(pair):
+    pair("in/ivy.txt", "in/oak.txt", 0.1)
+    crowd(pair, 16, 0.22, "in/notes")
+    for number in range(4):
+        pair(f"in/a/x{number}y.txt", f"in/b/x{number}y.txt", 0.3)
+        pair(f"in/short/{number}a{number}.txt", f"in/short/{number}b{number}.txt", 0.1, length=45)
+
+    assert evidence("in/ivy.txt") == "around"
 
 
 @pytest.mark.parametrize(("share", "lower", "further", "expected"), [
@@ -163,7 +174,7 @@ def evidence(path):
 def test_only_groups_of_the_folder_count_if_they_are_enough(pair):
     pair("in/terms/ivy.txt", "in/terms/oak.txt", 0.1)
     crowd(pair, 15, 0.02, "in/terms")
-    crowd(pair, 60, 0.3, "in/law")
+    crowd(pair, 60, 0.3, "in/terms-of-law")
 
     found = tiers(simdup.scan(["in"]))
     assert found["in/terms/oak.txt"] == NEAR
