@@ -19,9 +19,7 @@ function drawOverview() {
   if (hadFocus) focusOverview();
 }
 
-function focusOverview() {
-  byId('overview').querySelector('h2')?.focus({ preventScroll: true });
-}
+const focusOverview = () => byId('overview').querySelector('h2')?.focus({ preventScroll: true });
 
 /** The card that leads: what it is about, a heading, a sentence, buttons, small print; and something beside it. */
 function hero({ mark, title, lead, acts = null, small = null, beside = null }) {
