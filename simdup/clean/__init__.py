@@ -1,11 +1,14 @@
 """Groups of files in, a plan out; then the files of the plan go where it says.
 
+refusals.py     why files are kept, and what a user can consent to
 plan.py         a file exactly as it was seen, an action, a plan; as JSON Lines to read and cut
 rules.py        which of several files is kept
 protection.py   which files may not be touched
 candidates.py   the files of a result as they are now
+terms.py        under which consents one file may be removed for another one
 decide.py       which files of a group go, and for which other one; which folders go whole
 planning.py     the plan of a result, made by all modules above, and what is allowed of a plan
+suggestion.py   what `clean` would remove by default, and what else it could; for the page
 review.py       questions about a plan, and the plan that the answers make
 apply.py        acts on a plan, in batches
 checks.py       what two files are now: as the plan says, and how similar
@@ -46,14 +49,15 @@ line: consents, protections, limits, --encoding and the options for acts. The fi
 | **a plan** | |
 | `keep`, `file`: `path`, `id`, `bytes`, `text`, `links` | as in a result |
 | `words`, `whole`, `packed` | choose which consent is asked for; the texts are read again |
-| `act` | needs its own option, but for the trash (`decide.consent_refusal`) |
+| `act` | needs its own option, but for the trash (`terms.consent_refusal`) |
 | `kind` | ignored: the digests tell |
 | `similarity` | can only leave a file (`planning.narrowed`); computed again when acting |
 | `why`, `rules`, `made`, `of`, `of_digest` | shown. A folder is only said to go whole if each file
-  and its copy are at the same place in both folders (`decide.whole_folder`) |
+  and its copy are at the same place in both folders (`Action.folders`) |
 | `roots`, `found` | as in a result |
 | `protected`, `only_under`, `protected_names` | taken: they can only protect more |
 | `newest` | unless a near file is said not to be the newest version, it needs --newest-too |
+| `depth` | a folder is whole only if both files are at the same place in it (`Action.folders`) |
 | `reviewed` | taken: a person who saw both files decided, whatever facts they have alone |
 | `group`, and the order of lines | taken, for the limit of --most |
 | `settings` | of earlier plans; ignored |

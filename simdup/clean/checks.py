@@ -230,7 +230,9 @@ def check_same(
         return
     reads = (_read(each, reading) for each in files)
     (one, *_), (other, *_) = file, kept = next(reads), next(reads)
-    why = document_refusal(action, one, other, replace(consents, hand=action.is_reviewed))
+    # Which of two near files is a newer version was decided when the plan was made.
+    is_decided = action.is_reviewed or kind is Kind.NEAR
+    why = document_refusal(action, one, other, replace(consents, hand=is_decided))
     if why and why.refusal in {Refusal.UNCERTAIN, Refusal.SHORT}:
         raise RefusedError(Refusal.UNFIT, str(why))
     if kind is Kind.IDENTICAL_TEXT and one.text_digest != other.text_digest:

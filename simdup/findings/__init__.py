@@ -3,7 +3,8 @@
 Read `identical` first, which numbers the sets of equal files in a result. `versions` finds the
 groups that are chains of versions, `near` says which members are near the first one and why,
 `folders` finds the folders that are copies of others, and `noise` the files that are alike by
-nature, such as lock files. Nothing here opens a file.
+nature, such as lock files. `keeper` says which file is kept, `marks` knows the names of copies, and
+`exports` the files made for print. Nothing here opens a file.
 """
 
 from __future__ import annotations

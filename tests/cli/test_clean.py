@@ -62,9 +62,10 @@ def test_a_file_that_other_facts_keep_is_shown_with_them_and_counted(run, write,
     assert b"  trash    a.txt\n" in ended.out
     for number, name in ((18, "b"), (19, "c")):
         for end in ("", "2"):
-            line = f"  leave    {name}{end}.txt\n             near: other numbers: {number} / 17\n"
+            why = f"near, but with other facts (--review asks): other numbers: {number} / 17"
+            line = f"  leave    {name}{end}.txt\n             {why}\n"
             assert line in ended.out.decode()
-    assert "left: 4 files: near, with other numbers: needs --review" in ended.err.decode()
+    assert "left: 4 files: near, but with other facts (--review asks)" in ended.err.decode()
 
 
 def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
@@ -241,7 +242,7 @@ def test_a_dry_run_of_a_plan_says_what_is_gone_and_apply_refuses_it(run, found, 
     again = run("clean", "plan.jsonl", "--apply")
 
     assert dry.code == 0
-    assert b"left: 1 file: gone since the scan" in dry.err
+    assert b"left: 1 file: gone already" in dry.err
     assert again.code == 3
     assert last(again) == ["1 planned = 0 done + 1 refused + 0 left"]
 

@@ -59,6 +59,7 @@ def test_formats_that_can_be_edited_and_several_pdfs_are_not_made_from_each_othe
         (100, 100 + RUNNING, 100, True),
         (100, 101 + RUNNING, 100, False),
         (100, 100 + RUNNING, 94, False),
+        (200, 100, 100, False),
     ],
 )
 def test_almost_all_of_both_texts_stands_in_the_other_but_for_headers(docx, pdf, common, is_made):

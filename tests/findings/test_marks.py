@@ -63,5 +63,7 @@ def test_names_that_differ_in_more_than_a_mark_are_no_copies():
     names = ["letter.txt", "letter 2024.txt", "letter-final.txt", "letter to Ann.txt", "lett 2.txt"]
 
     assert are_copies(names) == [False] * 5
+    assert are_copies(["letter.txt", "letter-FINAL.txt"]) == [False, False]
     assert are_copies(["chapter 1.txt", "chapter 2.txt"]) == [False, False]
+    assert are_copies(["a.txt", "Copy of b.txt"]) == [False, True]
     assert are_copies(["a\nb.txt", "a\nb 2.txt", "\n"]) == [False, True, False]

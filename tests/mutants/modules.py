@@ -40,6 +40,8 @@ MODULES = {
     "simdup/clean/rules.py": ["tests/clean/test_rules.py", "tests/clean/test_planning.py"],
     "simdup/clean/protection.py": ["tests/clean/test_planning.py", "tests/clean/test_apply.py"],
     "simdup/clean/decide.py": ["tests/clean/test_decide.py", "tests/clean/test_planning.py"],
+    "simdup/clean/terms.py": ["tests/clean/test_terms.py", "tests/clean/test_planning.py"],
+    "simdup/findings/exports.py": ["tests/findings/test_exports.py"],
     "simdup/clean/checks.py": [
         "tests/clean/test_checks.py",
         "tests/clean/test_apply.py",
