@@ -39,9 +39,8 @@ STEPS = {
     "list shown": lambda page: seen(page, lambda: page.keyboard.press("2"), ".member"),
     "compared": lambda page: page.wait_for_selector(".diff"),
     "next group": lambda page: seen(page, lambda: page.keyboard.press("j"), ".member"),
-    "decided": lambda page: seen(page, lambda: page.keyboard.press("r"), ".sign.done"),
+    "decided": lambda page: seen(page, lambda: page.keyboard.press("r"), ".member.removed"),
     "searched": lambda page: seen(page, lambda: page.fill("#search", "copy-1 "), ".head mark"),
-    "sorted": lambda page: page.evaluate("byId('order').value = 'path'; applyFilters()"),
     "back": lambda page: seen(page, lambda: page.evaluate("showTab('overview')"), "#overview h2"),
 }
 COLUMNS = {"groups": ",", "files": ",", "runs": "", "page, MB": ".1f", "seconds": ".2f"}

@@ -18,7 +18,7 @@ from simdup.versions import version
 # The scripts of every page of groups, after its words.
 _GROUPS = (
     *("elements", "shell", "diff", "texts", "data", "folders", "forms", "summary"),
-    *("tabs", "files", "decisions", "progress", "comparison", "members", "list", "filters"),
+    *("tabs", "files", "decisions", "progress", "comparison", "members", "list", "search"),
     *("overview", "export", "address", "keys"),
 )
 

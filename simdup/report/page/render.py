@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from simdup.files.read import digest
-from simdup.match.tiers import RELATED, in_words, scores
-from simdup.recipe import Recipe
+from simdup.match.tiers import RELATED, in_words
 from simdup.records import Group, Kind, ScanResult
 from simdup.report.json_csv import settings_fields
 from simdup.report.page import groups as pages
@@ -20,8 +19,9 @@ from simdup.report.page.decisions import plan_fields
 from simdup.report.page.folders import folder_pairs
 from simdup.report.page.frame import page_json
 from simdup.report.page.groups import MOST_SKIPPED, Names
-from simdup.report.text import chain_parts, family_figures
+from simdup.report.text import chain_parts, containments, family_figures
 from simdup.report.wording import printable, sharing
+from simdup.settings import Settings
 
 
 def render(
@@ -51,7 +51,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
     """The data of the page, ready for JSON; all names are printable."""
     names = Names(_root(result))
     groups, patterns = (
-        [_group(group, result.settings.recipe, names) for group in each]
+        [_group(group, result.settings, names) for group in each]
         for each in (result.groups, result.patterns)
     )
     stats = result.stats
@@ -78,15 +78,17 @@ def _data(result: ScanResult) -> dict[str, Any]:
     }
 
 
-def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
+def _group(group: Group, settings: Settings, names: Names) -> list[Any]:
     """A group as data.js reads it: its members, sets and chain, and for siblings their figures.
 
-    The last fields have the score of each member with the first one, or null, and why it is near.
+    The last fields have how much of each member is in the first one, or null, and why the group is
+    near.
     For the sets see `sets_of`.
     """
-    found = scores(group.members, recipe)
     members = [
-        pages.member_fields(each, recipe.bits, names, RELATED if each.tier == RELATED else None)
+        pages.member_fields(
+            each, settings.recipe.bits, names, RELATED if each.tier == RELATED else None
+        )
         for each in group.members
     ]
     sets = pages.sets_of(group.members)
@@ -109,7 +111,8 @@ def _group(group: Group, recipe: Recipe, names: Names) -> list[Any]:
         for nth, member in enumerate(group.members)
         if member.document.unread
     }
-    rounded = [score and round(score, 6) for score in found]
+    shares = [containments(group, nth, settings)[0] for nth in range(len(group.members))]
+    rounded = [share and round(share, 6) for share in shares]
     about = family, None, remarks or None, group.why, different, held or None, rounded
     return [group.id, kind, members, sets, chain, *about, in_words(group.near_because)]
 

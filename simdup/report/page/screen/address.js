@@ -1,7 +1,5 @@
-// The tab, the filters and the chosen row in the address of the page, behind #, so that a bookmark
+// The tab, the search and the chosen row in the address of the page, behind #, so that a bookmark
 // keeps them, and on a phone the way back leads from a group to the list.
-
-const KEPT = ['search', 'folder', 'coding', 'order'];
 
 // So many milliseconds after the last key: browsers allow some hundred changes a minute.
 const PAUSE = 400;
@@ -21,10 +19,7 @@ function writeAddress() {
 
 function filtersInWords() {
   const filters = new URLSearchParams();
-  for (const id of KEPT) {
-    const { value } = byId(id);
-    if (value && value !== byId(id).options?.[0]?.value) filters.set(id, value);
-  }
+  if (byId('search').value) filters.set('search', byId('search').value);
   filters.set('tab', page.isExporting ? 'export' : page.tab);
   if (page.part !== 'all') filters.set('part', page.part);
   if (page.screen === 'group' && page.chosen) filters.set('row', page.chosen.id);
@@ -43,12 +38,7 @@ function readAddress() {
   page.part = parts.includes(filters.get('part')) ? filters.get('part') : parts[0] ?? 'all';
   page.chosen = listed().find(({ id }) => String(id) === filters.get('row')) ?? null;
   page.screen = page.chosen ? 'group' : 'list';
-  drawFilters();
-  for (const id of KEPT) {
-    byId(id).value = filters.get(id) ?? byId(id).options?.[0]?.value ?? '';
-    // A choice that this page does not have.
-    if (byId(id).options && byId(id).selectedIndex < 0) byId(id).selectedIndex = 0;
-  }
+  byId('search').value = filters.get('search') ?? '';
 }
 
 function listenToAddress() {

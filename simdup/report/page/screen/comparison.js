@@ -29,7 +29,7 @@ async function drawComparison() {
 
 function headOf(group, place, isKept) {
   const member = group.members[place];
-  const mark = isKept ? t(data.plan ? 'keep' : 'firstOne') : dotted([t('sorts')[member.sort] ?? '', ['near', RELATED].includes(member.sort) ? shareOf(member) : '']).join('').replace(' · ', ', ');
+  const mark = isKept ? t(data.plan && page.tab !== 'related' ? 'keep' : 'firstOne') : dotted([t('sorts')[member.sort] ?? '', ['near', RELATED].includes(member.sort) ? shareOf(member) : '']).join('').replace(' · ', ', ');
   return make('div', { class: isKept ? 'head keep' : `head other ${member.sort}` }, make('p', { class: 'mark' }, isKept ? icon('check') : sign(sortNow(group, place, keptOf(group))), mark),
     make('p', { class: 'title' }, nameOf(member.name)), make('p', { class: 'note' }, dotted([member.mtime ? dayOf(member.mtime) : member.folder, member.mtime && !isKept ? ageOf(group.members[comparedWith(group, place)], member) : ''])));
 }
@@ -47,7 +47,7 @@ function decisionOfPair(group, place, isAlone) {
   const only = keptOf(group) === 0 ? [...right, sentence].filter(Boolean) : [];
   const isOfCopies = page.tab === 'identical';
   const { file } = member;
-  const canDecide = data.plan && !isAlone && !decisions.unrelated.has(group.id) && (isOfCopies ? openIn(group).length > 0 || isSuggested(group, place) : mayRemove(group, place));
+  const canDecide = data.plan && !isAlone && page.tab !== 'related' && !decisions.unrelated.has(group.id) && (isOfCopies ? openIn(group).length > 0 || isSuggested(group, place) : mayRemove(group, place));
   const state = stateOf(group, place, isAlone);
   return make('div', { class: 'decision', role: 'group', 'aria-label': t('decisionLabel') },
     canDecide ? make('div', { class: 'acts' }, isOfCopies
@@ -55,7 +55,7 @@ function decisionOfPair(group, place, isAlone) {
       : [button(t(state === 'removed' ? 'isRemoved' : 'remove'), removeHere, 'remove', 'r', { 'aria-pressed': String(state === 'removed') }),
         button(t('keepBoth'), keepHere, '', 'b', { 'aria-pressed': String(state === 'kept too') }), button(t('keepInstead'), keepInstead, 'quiet instead', 'o')]) : null,
     make('div', { class: 'only' }, only.length ? make('p', {}, t('onlyHere'), make('b', {}, only.join(page.language === 'zh' ? '、' : ', '))) : null,
-      make('p', { class: 'note' }, data.plan && hasTexts(group) && !isOfCopies ? button(t(decisions.unrelated.has(group.id) ? 'areDuplicates' : 'unrelated'), markUnrelated, 'link', 'i') : null, canDecide && !isOfCopies ? button(t('keepInstead'), keepInstead, 'link narrow') : null, file ? toolsOf(file) : null)));
+      make('p', { class: 'note' }, data.plan && hasTexts(group) && !isOfCopies && page.tab !== 'related' ? button(t(decisions.unrelated.has(group.id) ? 'areDuplicates' : 'unrelated'), markUnrelated, 'link', 'i') : null, canDecide && !isOfCopies ? button(t('keepInstead'), keepInstead, 'link narrow') : null, file ? toolsOf(file) : null)));
 }
 
 /** Open a file, and copy its path; a page from a server could not open it. */

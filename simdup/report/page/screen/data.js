@@ -21,7 +21,7 @@ function memberOf([place, name, bytes, mtime, coding, features, short, damaged, 
     ...{ folder, name: label ?? (data.page === 'rows' ? path : name), path, bytes, mtime, features, short: Boolean(short), damaged, doubt, distance, alike, own, fingerprint },
     // How much of its text is in the kept file, as far as is known; else the similarity.
     share: alike,
-    searched: `${label ?? ''} ${path}`.toLowerCase(),
+    searched: `${label ?? ''} ${path} ${data.codings[coding] ?? ''}`.toLowerCase(),
     coding: data.codings[coding],
     isRelated: kind === RELATED,
     exact: Boolean(exact),

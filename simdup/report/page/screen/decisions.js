@@ -200,15 +200,10 @@ function acceptNeeding(list, ...options) {
 
 const acceptSuggested = (list) => acceptNeeding(list);
 
-/** The groups about which something was decided. */
-function touchedGroups() {
-  const ids = new Set([...decisions.of.keys()].map((key) => Number(key.split(':')[0])));
-  return every.filter(({ id }) => ids.has(id) || decisions.unrelated.has(id));
-}
-
 /** Every file that is removed, as {group, place, file, keep, kind, similarity, needs, why, hand, depth}. */
 function actionsOf() {
-  return touchedGroups().flatMap((group) => group.members.flatMap((member, place) => {
+  const ids = new Set([...decisions.of.keys()].map((key) => Number(key.split(':')[0])));
+  return every.filter(({ id }) => ids.has(id)).flatMap((group) => group.members.flatMap((member, place) => {
     const decision = decisionOf(group, place);
     if (!decision) return [];
     const { place: kept, kind, needs, refusal } = keeperOf(group, place);

@@ -85,7 +85,7 @@ function planByKind(actions, ignored) {
   return [make('h3', {}, t('inThePlan')), make('ul', { class: 'bars' }, rows.map(([sort, list]) => make('li', {}, make('span', {}, sign(sort), t('sorts')[sort].toLowerCase()),
     make('span', { class: 'note' }, dotted([t('files', list.length), size(bytesOfActions(list))])), bar([[sort, list.length]], actions.length)))),
   kept ? make('p', { class: 'kept' }, make('span', {}, t('keptAlike')), make('span', { class: 'note' }, t('files', kept))) : null,
-  ignored.length ? make('p', { class: 'kept' }, make('span', {}, t('notDuplicates')), make('span', { class: 'note' }, t('groups', ignored.length))) : null,
+  ignored.length ? make('p', { class: 'kept' }, make('span', {}, t('unrelated')), make('span', { class: 'note' }, t('groups', ignored.length))) : null,
   actions.length ? make('p', {}, button(t('save', 'files.txt'), () => download('files.txt', actions.flatMap(({ file }) => [rawPath(file), '\n'])), 'link')) : null,
   ignored.length && actions.length ? make('p', {}, button(t('save', 'ignore.sh'), () => download('ignore.sh', [`${ignored.join('\n')}\n`]), 'link')) : null,
   make('p', {}, button(t('clear'), clearDecisions, 'link'))];

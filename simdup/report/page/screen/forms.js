@@ -1,15 +1,13 @@
-// What is only to know: related texts, forms with the places that differ, and parts. Nothing is removed here.
+// What is only to know: forms with the places that differ, and parts. Nothing is removed here.
 
-/** Related texts side by side, or a form with its numbered places. */
+/** A form with its numbered places, or without them where the texts were not read. */
 function sheetOfForm(group) {
   const form = data.forms[group.id];
   return [
-    make('h2', { tabindex: -1 }, make('bdi', {}, group.title)),
-    make('p', { class: 'lead' }, t(page.part === 'forms' ? 'formLead' : 'relatedLead', group.members.length)),
-    form ? make('div', { class: 'halves' }, placesTable(group, form), patternOf(group, form)) : null,
-    form ? null : make('ul', { class: 'lines' }, group.members.map((member, place) => make('li', {}, sign(page.part), make('span', {}, pathOf(member.path), make('span', { class: 'note' }, dotted([place ? t('alike', wholePercent(member.alike)) : '', member.mtime ? dayOf(member.mtime) : '', place ? differenceInWords(group, place) : ''])))))),
+    make('h2', { tabindex: -1 }, make('bdi', {}, group.title)), make('p', { class: 'lead' }, t('formLead', group.members.length)),
+    form ? make('div', { class: 'halves' }, placesTable(group, form), patternOf(group, form))
+      : make('ul', { class: 'lines' }, group.members.map(({ path }) => make('li', {}, sign('forms'), pathOf(path)))),
     group.sharing ? make('p', { class: 'note' }, t('sharing', ...group.sharing)) : null,
-    form ? null : pairOfTexts(group),
   ];
 }
 
@@ -31,15 +29,6 @@ function patternOf(group, { pattern, rows }) {
   const row = rows[page.place] ?? rows[0];
   return make('section', {}, make('h3', {}, t('pattern', group.members[page.place].name)), make('div', { class: 'whole pattern', dir: 'auto', tabindex: 0, role: 'region', 'aria-label': t('pattern', '') },
     pattern.map((piece) => (typeof piece === 'string' ? visible(piece) : make('span', { class: 'reading' }, numberOf(piece), row[piece])))));
-}
-
-/** The texts of the first two files, of which only what differs is open. */
-function pairOfTexts(group) {
-  const [chips, text] = [make('div', { class: 'chips' }), make('div', { class: 'text', tabindex: 0, role: 'region', 'aria-label': t('texts') })];
-  if (group.members.length > 1) {
-    textsOf(group).then((texts) => showTexts(group, [0, Math.max(1, page.place)].map((at) => ({ ...textAt(texts, at), member: group.members[at] })), chips, text));
-  }
-  return make('section', { class: 'pair' }, chips, text);
 }
 
 /** A file that is part of a larger one. */

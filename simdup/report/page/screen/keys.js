@@ -14,7 +14,6 @@ Object.assign(page, {
 /** Say everything in the present language. */
 function drawAll() {
   drawShell();
-  drawFilters();
   drawPlan();
   applyFilters();
   drawTabs();
@@ -45,10 +44,6 @@ function onKey(event) {
   const { target, key } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return;
   if (target.matches('input') && ['Enter', 'Escape'].includes(key)) return leaveSearch();
-  if (target.id === 'search' && key === 'ArrowDown') {
-    openFilters();
-    byId('filters').querySelector('label:not([hidden]) select').focus();
-  }
   if (key === 'Escape') return goBack();
   if (target.matches('input') || (target.matches('select') && (key.startsWith('Arrow') || key === ' '))) return;
   // A button that Space presses does so; the row of a file has its circle instead.
@@ -66,12 +61,12 @@ function onKey(event) {
 /** From the search back to the list, where letters are keys again. */
 function leaveSearch() {
   (currentRow() ?? (page.tab === 'overview' ? byId('overview').querySelector('h2') : byId('list').querySelector('button') ?? byId('files'))).focus();
-  byId('filters').hidden = byId('count').closest('p').hidden;
 }
 
 async function start() {
   if (data.plan) await readDecisions();
-  listenToFilters();
+  byId('search').addEventListener('input', search);
+  byId('reset').addEventListener('click', resetSearch);
   listenToShell(drawAll);
   byId('more').querySelector('button').addEventListener('click', () => drawMore());
   byId('back').addEventListener('click', goBack);

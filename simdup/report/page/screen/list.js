@@ -130,7 +130,7 @@ function go(row, place) {
 /** Show a group in the list of a tab. */
 function goTo(tab, group, place) {
   if (page.tab !== tab || !page.shown.includes(group)) showTab(tab);
-  if (!page.shown.includes(group)) resetFilters();
+  if (!page.shown.includes(group)) resetSearch();
   go(group, place);
 }
 

@@ -13,13 +13,10 @@ function firstPlaceOf(row) {
 /** Lay out the chosen row: its files and their comparison, or all of it on one sheet. */
 function drawGroup() {
   const row = page.chosen;
-  const sheet = row && (row.members ? (page.tab === 'related' ? sheetOfForm(row) : null) : row.whole ? sheetOfPart(row) : sheetOfPair(row));
+  const sheet = row && isOnSheet(row) && (row.members ? sheetOfForm(row) : row.whole ? sheetOfPart(row) : sheetOfPair(row));
   replace(byId('sheet'), wayBack(row), row ? sheet : make('p', { class: 'nothing' }, t('nothingChosen')));
-  if (!row?.members || page.tab === 'related') {
-    byId('files').replaceChildren();
-    byId('comparison').replaceChildren();
-    return;
-  }
+  for (const id of ['files', 'comparison']) byId(id).replaceChildren();
+  if (isOnSheet(row)) return;
   drawFiles();
   drawComparison();
 }
@@ -40,7 +37,7 @@ function drawFiles() {
   const hadFocus = byId('files').contains(document.activeElement);
   const count = isOfCopies ? group.identical.length + keepersIn(group).length : group.members.length + group.more;
   replace(byId('files'), wayBack(group),
-    make('header', {}, make('h2', {}, make('bdi', {}, group.title)), make('p', { class: 'note' }, t('filesOf', count, isOfCopies ? 0 : open, data.page)),
+    make('header', {}, make('h2', {}, make('bdi', {}, group.title)), make('p', { class: 'note' }, t('filesOf', count, isOfCopies ? 0 : open, data.page), page.tab === 'related' ? ` ${t('relatedLead')}` : ''),
       group.because && group.because !== 'the same words' && !isOfCopies ? make('p', { class: 'note' }, t('because', t('evidence')[group.because] ?? group.because)) : null),
     isOfCopies ? copiesOf(group) : [make('ul', { class: 'members' }, memberRow(group, kept)), stepsIn(group), SORTS.map((sort) => sectionOf(group, sort, kept))],
     group.more ? make('p', { class: 'note rest' }, t('moreRows', group.more)) : null);
@@ -102,7 +99,7 @@ function memberRow(group, place, isKeeper = place === keptOf(group)) {
 /** What a file is: kept, removed, suggested, undecided, or fixed where nothing may be decided. */
 function stateOf(group, place, isKeeper) {
   if (isKeeper) return 'kept';
-  if (!data.plan) return 'fixed';
+  if (!data.plan || page.tab === 'related') return 'fixed';
   if (goes(group, place)) return 'removed';
   if (decisionOf(group, place) === null || decisions.unrelated.has(group.id)) return 'kept too';
   return isSuggested(group, place) ? 'suggested' : mayRemove(group, place) ? 'undecided' : 'fixed';
@@ -121,7 +118,7 @@ function keptBecause(group, place) {
   const naming = data.plan && group.members.map((_, other) => offerOf(group, other)).find((offer) => offer?.keep === place);
   const why = place ? naming?.why : group.why || naming?.why;
   const words = decisionOf(group, place) === null ? t('byHand') : t('orders')[why] ?? t('keepers')[why] ?? why;
-  return make('b', {}, data.plan || words ? dotted([t('keep'), words]).join('').replace(' · ', page.language === 'zh' ? '：' : ': ') : t('firstOne'));
+  return make('b', {}, data.plan && page.tab !== 'related' ? dotted([t('keep'), words]).join('').replace(' · ', page.language === 'zh' ? '：' : ': ') : t('firstOne'));
 }
 
 /** What differs in a file, or why nothing is done with it. */

@@ -19,9 +19,7 @@ function drawOverview() {
   if (hadFocus) focusOverview();
 }
 
-function focusOverview() {
-  byId('overview').querySelector('h2')?.focus({ preventScroll: true });
-}
+const focusOverview = () => byId('overview').querySelector('h2')?.focus({ preventScroll: true });
 
 /** The card that leads: what it is about, a heading, a sentence, buttons, small print; and something beside it. */
 function hero({ mark, title, lead, acts = null, small = null, beside = null }) {
@@ -94,7 +92,7 @@ function foldersIn(list) {
 function keptIn(list) {
   const kept = new Map(list.map(({ group, keep }) => [`${group.id}:${keep}`, { group, place: keep }]));
   const rows = byFolder([...kept.values()]);
-  return rows.length ? make('p', { class: 'kept' }, make('span', {}, icon('check'), t('keptIn', rows.length > 1 ? t('andMore', rows[0][0], rows.length - 1) : rows[0][0])), make('span', { class: 'note' }, t('files', kept.size))) : null;
+  return rows.length ? make('p', { class: 'kept' }, make('span', {}, icon('check'), t('keptIn', rows.length > 1 ? t('morePlaces', rows[0][0], rows.length - 1) : rows[0][0])), make('span', { class: 'note' }, t('files', kept.size))) : null;
 }
 
 function heroOfLooks() {
@@ -117,7 +115,7 @@ const bytesOfLooks = (rows) => rows.reduce((sum, { look, members }) => sum + siz
 /** Everything is decided and every file is kept, or there is nothing to decide. */
 function heroOfEnd() {
   const isOfKnown = data.plan && (copies.length || looks.length);
-  return hero({ mark: [icon('check'), t(isOfKnown ? 'everythingDecided' : 'filesReadShort', data.read)], title: t(isOfKnown ? 'allKeptTitle' : 'noCopies'), lead: t(isOfKnown ? 'allKept' : 'noCopiesLead'),
+  return hero({ mark: [icon('check'), t(isOfKnown ? 'everythingDecided' : 'filesRead', data.read)], title: t(isOfKnown ? 'allKeptTitle' : 'noCopies'), lead: t(isOfKnown ? 'allKept' : 'noCopiesLead'),
     acts: related.length || forms.length || parts.length ? button(t('seeRelated'), () => showTab('related'), 'main', 'a') : folderPairs.length ? button(t('tabs').folders, () => showTab('folders'), 'main', 'a') : null });
 }
 
@@ -140,7 +138,7 @@ function looksCard(isNext) {
   const [words, near] = ['words', 'near'].map((sort) => TABS.look[sort]());
   // Some of each kind, so that a reader sees what there is; then in the order of the list.
   const some = new Set([...near.slice(0, 3), ...words.slice(0, 2), ...near.slice(3), ...words.slice(2)].slice(0, 5));
-  return make('section', { class: 'card' }, cardHead(t(isNext ? 'whatDiffersInThem' : 'looksCard', looks.length), 'look'),
+  return make('section', { class: 'card' }, cardHead(t(isNext ? 'whatDiffersInThem' : 'looksTitle', looks.length), 'look'),
     make('p', { class: 'note' }, isNext ? t('mostAlikeFirst') : t('looksSplit', words.length, near.length, amount(bytesOfLooks(looks)))),
     make('ul', { class: 'looks' }, [...some].map((group) => make('li', {}, make('button', { type: 'button', class: 'head', onclick: () => goTo('look', group) },
       data.plan && !openIn(group, 'look').length ? make('span', { class: 'sign done' }, icon('check')) : sign(group.isSameWords ? 'words' : 'near'),

@@ -26,10 +26,14 @@ function keptOf(group) {
   return data.plan && goes(group, 0) ? keeperOf(group, 0).place ?? 0 : 0;
 }
 
-/** Every file of the suggestion: {group, place, keep, bytes}. */
+let suggested = null;
+
+/** Every file of the suggestion by the present order: {group, place, keep, bytes}. */
 function suggestion() {
-  return every.flatMap((group) => group.members.flatMap((member, place) => (
-    isSuggested(group, place) ? [{ group, place, keep: offerOf(group, place).keep, bytes: member.bytes }] : [])));
+  if (suggested?.order === decisions.order) return suggested.list;
+  const list = every.flatMap((group) => group.members.flatMap((member, place) => (isSuggested(group, place) ? [{ group, place, keep: offerOf(group, place).keep, bytes: member.bytes }] : [])));
+  suggested = { order: decisions.order, list };
+  return list;
 }
 
 const undecided = (list) => list.filter(({ group, place }) => decisionOf(group, place) === undefined && !decisions.unrelated.has(group.id));
@@ -39,9 +43,10 @@ function drawPlan() {
   byId('plan').hidden = !every.length && !forms.length;
   if (!data.plan) return replace(byId('plan'), make('p', {}, make('span', { class: 'note' }, t(data.page === 'files' ? 'noPlan' : 'noDecisions'))));
   const actions = actionsOf();
-  const left = leftIn('look').length;
+  const looking = looks.map((group) => openIn(group, 'look').length);
+  const left = looking.filter(Boolean).length;
   const all = suggestion().length + looks.reduce((sum, group) => sum + group.look.length, 0);
-  const open = undecided(suggestion()).length + looks.reduce((sum, group) => sum + openIn(group, 'look').length, 0);
+  const open = undecided(suggestion()).length + looking.reduce((sum, count) => sum + count, 0);
   const hasSteps = decisions.steps.length > 0;
   return replace(byId('plan'), actions.length ? bar([['act', all - open]], all || 1) : null,
     make('p', {}, make('b', { id: 'planned' }, actions.length ? t('planned', actions.length, size(sizeOf(actions.map(({ file }) => ({ bytes: file.size }))))) : t('nothingPlanned')),

@@ -53,7 +53,7 @@ function openHelp() {
   replace(dialog, make('h2', {}, t('help')),
     make('dl', { class: 'keys' }, t('keys').filter(([, , decides]) => data.plan || !decides).map(([keys, does]) => make('div', {},
       make('dt', {}, keys.split(' ').map((key) => make('kbd', {}, key))), make('dd', {}, does)))),
-    data.plan ? make('p', { class: 'kept' }, t(page.isKept ? 'keptHere' : 'notKept')) : null,
+    data.plan ? make('p', {}, t(page.isKept ? 'keptHere' : 'notKept')) : null,
     typeof aboutScan === 'function' ? aboutScan() : null,
     make('p', { class: 'note' }, t('made', data.version)),
     make('p', {}, button(t('close'), () => dialog.close())));

@@ -3,7 +3,7 @@
 /** All that is known about the scan, below the keys. */
 function aboutScan() {
   return make('section', { id: 'about' },
-    make('h2', {}, t('summary')), make('dl', { id: 'figures' }, figures()),
+    make('h2', {}, t('summary')), make('div', { id: 'figures' }, figures()),
     make('h2', {}, t('settings')), make('p', { id: 'settings' }, settingsInWords().join(page.language === 'zh' ? '' : ' ')),
     doubts(), make('h2', {}, t('skippedTitle')), skips());
 }
@@ -31,10 +31,7 @@ function figures() {
   return rows.map((row) => figure(...row));
 }
 
-function figure(key, value, note) {
-  return make('div', {},
-    make('dt', {}, t('figures')[key]), make('dd', { class: 'value' }, value), make('dd', { class: 'note' }, note));
-}
+const figure = (key, value, note) => make('p', {}, make('b', {}, value), ` ${t('figures')[key]} `, make('span', { class: 'note' }, note));
 
 function settingsInWords() {
   const { recipe, bits, verified, similarity, own_share: ownShare, parts, k, nearest, most, linkage, encoding } = data.settings;

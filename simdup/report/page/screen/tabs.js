@@ -55,7 +55,6 @@ function stepAmong(event, place) {
 function showTab(tab, part = Object.entries(TABS[tab]).find(([, rows]) => rows().length)?.[0] ?? 'all') {
   Object.assign(page, { tab, part, chosen: null, screen: 'list', isExporting: false });
   byId('search').value = '';
-  drawFilters();
   applyFilters();
   drawTabs();
   if (tab === 'overview') focusOverview();
@@ -88,12 +87,15 @@ function ordersOf() {
   return make('label', { class: 'rule' }, make('span', {}, t('keepBy')), choice);
 }
 
+/** Whether a row is shown on one sheet, and not as files and their comparison. */
+const isOnSheet = (row) => !row?.members || page.part === 'forms';
+
 /** Show on the screen what belongs to the present tab. */
 function placeView() {
   const isOverview = page.tab === 'overview';
   byId('overview').hidden = !isOverview;
   byId('review').hidden = isOverview;
-  const isSheet = !isOverview && (!page.chosen?.members || page.tab === 'related');
+  const isSheet = !isOverview && isOnSheet(page.chosen);
   for (const [id, isShown] of [['files', !isSheet], ['comparison', !isSheet], ['sheet', isSheet]]) byId(id).hidden = !isShown;
   Object.assign(document.body.dataset, { tab: page.tab, screen: isOverview ? 'overview' : page.screen });
   drawTitle();
