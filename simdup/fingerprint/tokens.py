@@ -139,15 +139,23 @@ def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Indices, Indices]:
     return shingled(found, recipe), places[starts], places[ends - 1] + 1
 
 
+# A token of so many characters that ends with a digit is a number.
+_SHORT_NUMBER = 4
+
+
 def tokens_and_numbers(texts: Sequence[str]) -> tuple[Tokens, Mask]:
-    """The tokens that shingles are made of, and which of them begin with a digit; (tokens,)."""
+    """The tokens that shingles are made of, and which of them are numbers; (tokens,).
+
+    These begin with a digit, or are short and end with one, such as v2 or FY23.
+    """
     recipe = Recipe()
     codes, documents = unicode.fold(respelled(texts), variants=recipe.fold_variants)
     starts, ends, _ = _token_spans(codes)
     offsets = np.searchsorted(starts, documents)
     found = Tokens(span_hashes(codes, starts, ends), offsets, has_few=_has_few(codes))
-    are_numbers = codes[starts] - np.uint32(ord("0")) < 10
-    return found._replace(ids=shingled(found, recipe)), are_numbers
+    are_digits = codes - np.uint32(ord("0")) < 10
+    ends_so = are_digits[ends - 1] & (ends - starts <= _SHORT_NUMBER)
+    return found._replace(ids=shingled(found, recipe)), are_digits[starts] | ends_so
 
 
 def shingled(found: Tokens, recipe: Recipe) -> Hashes:

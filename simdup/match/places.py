@@ -71,7 +71,7 @@ class Readings(NamedTuple):
 def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
     """Whether the texts of each family were filled in from one form; (families,).
 
-    `are_numbers` (tokens,) says which tokens begin with a digit. `family` (texts,) is the number of
+    `are_numbers` (tokens,) says which tokens are numbers. `family` (texts,) is the number of
     each text's family, from 0 on, and ascends. At least half of what differs in a form must have
     been filled in.
     """

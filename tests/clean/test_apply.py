@@ -281,7 +281,7 @@ def test_plain_texts_with_the_same_words_do_not_go_as_documents_whatever_a_plan_
 
     (why,) = reasons(apply(forged(*files), Consents(text=True, formats=True)))
 
-    assert why == f"not allowed on the command line ({Refusal.NEAR.value})"
+    assert why == f"not allowed on the command line ({Refusal.LAYOUT.value})"
     assert os.path.exists("b")
 
 

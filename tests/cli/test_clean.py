@@ -561,8 +561,8 @@ def test_one_pair_has_one_number_everywhere(run, write):
     review.type("q")
     review.ended()
     data = data_in("page.html")
-    *_, figures, _ = data["groups"][0]
-    assert percent(figures[1][1]) == number
+    *_, shares, _ = data["groups"][0]
+    assert percent(shares[1]) == number
 
 
 def test_a_scan_counts_as_removable_what_clean_removes_and_as_to_look_at_what_it_leaves(

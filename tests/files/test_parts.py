@@ -276,7 +276,7 @@ def test_a_group_says_how_much_of_a_member_is_in_the_first(write):
     write("in/short", " ".join(words[:120]))
     result = scan("in")
 
-    (line,) = [each for each in render(result) if "mostly in" in each]
+    (line,) = [each for each in render(result) if "in/short" in each]
     assert line.startswith("    100 % ")
     (group,) = json.loads("\n".join(render_json(result)))["groups"]
     _, member = group["members"]

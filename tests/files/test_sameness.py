@@ -10,9 +10,10 @@ from email.message import EmailMessage
 import makers
 import pytest
 
-from simdup import Kind, compare, scan
-from simdup.clean.decide import near_refusal, text_refusal
-from simdup.clean.plan import Act, Consents
+from simdup import Document, Kind, compare, scan
+from simdup.clean.plan import Consents
+from simdup.clean.refusals import Refusal
+from simdup.clean.terms import Terms, alike_of, detail, sort_of, terms
 from simdup.files.compare import document_at
 from simdup.report import json_csv, text
 from simdup.report.order import repeated
@@ -20,6 +21,13 @@ from simdup.report.page import render
 from simdup.settings import Settings
 
 ALL = Consents(text=True, formats=True)
+
+
+def terms_of(one: Document, other: Document) -> Terms:
+    """The terms under which one document may be removed for another one."""
+    alike, has_other = alike_of(one, other), bool(one.other_unread(other))
+    return terms(sort_of(one), sort_of(other), alike, has_other_content=has_other)
+
 
 TEXT = "One line of a text that is long enough to be compared with any other.\nA second line.\n"
 
@@ -154,10 +162,12 @@ def test_same_words_with_other_content_are_never_said_to_be_the_same_without_a_r
     (group,) = json.loads("".join(json_csv.render_json(result)))["groups"]
     assert group["members"][1]["other_unread"] == [differing]
     (row,) = render._data(result)["groups"]  # noqa: SLF001
-    assert row[7] == {1: differing}
+    assert row[7] == {1: (differing,)}
     one, other = comparison.left, comparison.right
-    assert text_refusal(one, other, ALL, Act.TRASH) == f"same words; other {differing}"
-    assert text_refusal(one, one._replace(bytes_digest=b"x"), ALL, Act.TRASH) == ""
+    asked = terms_of(one, other)
+    assert asked.refusal is Refusal.OTHER_CONTENT
+    assert str(detail(asked.refusal, one, other)) == f"same words, other content: {differing}"
+    assert terms_of(one, one._replace(bytes_digest=b"x")).lacking(ALL) is None
 
 
 def test_a_diff_of_the_same_words_shows_layout_and_punctuation_with_the_lines_of_the_file(
@@ -203,9 +213,9 @@ def test_the_same_words_with_other_signs_are_near_and_say_what_differs(tmp_path,
     assert one.kind_with(two) is Kind.NEAR
     assert one.other_signs(two) == two.other_content(one) == differing
     assert text.other_content(one, two) == f"other {differing[0]}"
-    why = near_refusal(one, two, replace(ALL, near=0.9), Act.TRASH)
+    why = terms_of(one, two).lacking(replace(ALL, near=0.9))
     is_of_meaning = differing[0] in {"signs", "variants of characters"}
-    assert why == (f"similar; other {differing[0]}" if is_of_meaning else "")
+    assert why is (Refusal.NEAR_OTHER_CONTENT if is_of_meaning else None)
 
 
 @pytest.mark.parametrize(

@@ -265,8 +265,8 @@ def test_a_form_with_long_values_is_of_the_form_of_the_others():
     for place in range(8):
         texts[9][(2 * place + 1) * 200 // 16] = " ".join(words(4, place))
 
-    assert found(texts[:9])[0].form.tolist() == [0] * 9
-    assert len({*found(texts)[0].form.tolist()}) == 1
+    assert found(texts[:9])[0][0].tolist() == [0] * 9
+    assert len({*found(texts)[0][0].tolist()}) == 1
     assert grouped(texts) == []
 
 

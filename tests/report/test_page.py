@@ -256,7 +256,7 @@ def test_the_data_of_the_page_describe_the_result():
     assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
     assert data["settings"]["similarity"] == SIMILARITY
     assert data["settings"]["own_share"] == OWN_SHARE
-    (number, kind, members, sets, chain, *_, figures, why), second = data["groups"]
+    (number, kind, members, sets, chain, *_, shares, why), second = data["groups"]
     assert (number, kind) == (1, "identical text")
     assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
         "one|a.txt",
@@ -266,7 +266,7 @@ def test_the_data_of_the_page_describe_the_result():
     assert b64decode(members[1][-1]) == bytes(32)
     assert sets == [[1], [1]]
     assert chain is None
-    assert figures == [[1, 1], [0.8, 0.8]]  # the score, and how much is in the first
+    assert shares == [1, 0.8]  # how much is in the first
     assert why == ""
     decided = found.groups[0]._replace(
         members=tuple(

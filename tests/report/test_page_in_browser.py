@@ -60,6 +60,10 @@ def axe_core():
 
 
 AXE = axe_core()
+# Once the screen is drawn and no colour changes any more.
+SETTLED = """() => new Promise(requestAnimationFrame)
+    .then(() => Promise.all(document.getAnimations().map((each) => each.finished)))"""
+
 WIDE, PHONE = (1440, 900), (390, 844)
 
 HOSTILE = [
@@ -528,7 +532,7 @@ def test_on_a_phone_the_way_back_leads_from_the_group_to_the_list_and_the_overvi
     seen = [page.locator("#files").is_visible()]
     for go in (page.go_back, page.go_forward, page.locator("#back").click):
         go()
-        page.wait_for_timeout(50)
+        page.evaluate(SETTLED)
         seen.append(page.locator("#files").is_visible())
     assert seen == [True, False, True, False]
     page.locator("#back").click()
@@ -600,7 +604,7 @@ def test_a_chinese_page_has_no_english_but_names(office, office_folder):
     page.click("#language")
     for keys in ("", "2", "3", "4", "5", "1a", "1ae", "?"):
         press(page, *keys)
-        page.wait_for_timeout(100)
+        page.evaluate(SETTLED)
         for text in page.evaluate(SPOKEN):
             plain = text.replace(os.fspath(office_folder), "")
             for name in sorted(names, key=len, reverse=True):
@@ -1085,7 +1089,7 @@ def flaws(page):
         found.append("too wide")
     for scheme in ("light", "dark") if AXE else ():
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_timeout(150)
+        page.evaluate(SETTLED)
         page.evaluate(AXE.read_text("utf-8"))
         for each in page.evaluate("axe.run()")["violations"]:
             found.append((scheme, each["id"], [node["html"] for node in each["nodes"]]))
@@ -1106,7 +1110,7 @@ def test_every_state_fits_every_screen_and_axe_finds_no_fault(shown, office, tmp
 
     for width, height in (WIDE, (1024, 768), PHONE, (320, 640)):
         resize(page, width, height)
-        page.wait_for_timeout(50)
+        page.evaluate(SETTLED)
         assert flaws(page) == [], width
 
 

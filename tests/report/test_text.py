@@ -550,8 +550,8 @@ def test_a_group_of_one_text_says_which_files_have_the_same_bytes():
     assert rendered(text.render(result(group))).splitlines()[1:] == [
         "  3 files with the same text, 2 of them identical",
         "                 gb18030        1.2 kB  b0",
-        "   52.0 %  bytes gb18030        1.2 kB  b1",
-        "   52.0 %  text  gb18030        1.2 kB  b2",
+        "    100 %  bytes gb18030        1.2 kB  b1",
+        "    100 %  text  gb18030        1.2 kB  b2",
         "",
     ]
     # Where all or no files have the same bytes, the heading of the group says so.

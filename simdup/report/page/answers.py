@@ -69,8 +69,8 @@ def _group(number: int, answer: Answer, bits: int, names: Names) -> list[Any]:
     matches = [member_fields(match, bits, names) for match in answer.matches]
     kind = answer.matches[0].kind.value if answer.matches else ""
     members, sets = [_question(answer, names), *matches], [[1], *sets_of(answer.matches)]
-    figures = [(None, 1), *((None, round(match.share, 6)) for match in answer.matches)]
-    return [number, kind, members, sets, *[None] * 7, figures]
+    shares = [1, *(round(match.share, 6) for match in answer.matches)]
+    return [number, kind, members, sets, *[None] * 7, shares]
 
 
 def _question(answer: Answer, names: Names) -> list[Any]:

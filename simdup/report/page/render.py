@@ -19,7 +19,7 @@ from simdup.report.page.decisions import plan_fields
 from simdup.report.page.folders import folder_pairs
 from simdup.report.page.frame import page_json
 from simdup.report.page.groups import MOST_SKIPPED, Names
-from simdup.report.text import chain_parts, containments, family_figures
+from simdup.report.text import chain_parts, family_figures, in_first
 from simdup.report.wording import printable, sharing
 from simdup.settings import Settings
 
@@ -111,8 +111,7 @@ def _group(group: Group, settings: Settings, names: Names) -> list[Any]:
         for nth, member in enumerate(group.members)
         if member.document.unread
     }
-    shares = [containments(group, nth, settings)[0] for nth in range(len(group.members))]
-    rounded = [share and round(share, 6) for share in shares]
+    rounded = [round(in_first(group, nth, settings), 6) for nth in range(len(group.members))]
     about = family, None, remarks or None, group.why, different, held or None, rounded
     return [group.id, kind, members, sets, chain, *about, in_words(group.near_because)]
 
