@@ -413,13 +413,11 @@ def test_a_page_has_groups_of_rows_with_their_ids_and_texts(run, write, packed):
     assert [(each[1], each[-1]) for each in members] == [("1", "a"), ("4", "d"), ("2", "b")]
     assert [each[2] for each in members] == [len(TEXTS[each]) for each in "adb"]
     assert data["folders"] == data["places"] == [name]
-    assert data["repeated"] == [[0, 0], [1, len(TEXTS["d"])], [0, 0], [1, len(TEXTS["b"])]]
     assert data["skips"] == {"broken row": 1, "no text field": 1, "nothing to compare": 1}
     assert f"{name}:6" in [place for place, *_ in data["skipped"]]
     assert data["beginnings"] == {"1": TEXTS["a"][:100]}
     assert (data["language"], data["moreGroups"], data["leftOut"]) == ("zh", 0, 0)
-    expected = {"texts": [TEXTS["a"], TEXTS["b"]], "cut": [0, 0], "found": [0, 0, 1]}
-    assert texts() == expected | {"facts": [None, None]}
+    assert texts() == {"texts": [TEXTS["a"], TEXTS["b"]], "cut": [0, 0], "found": [0, 0, 1]}
 
 
 def test_a_page_separates_the_fields_of_records(run, write):
