@@ -434,8 +434,7 @@ def test_a_page_has_groups_of_rows_with_their_ids_and_texts(run, write, packed):
     assert f"{name}:6" in [place for place, *_ in data["skipped"]]
     assert data["beginnings"] == {"1": TEXTS["a"][:100]}
     assert (data["language"], data["moreGroups"], data["leftOut"]) == ("zh", 0, 0)
-    expected = {"texts": [TEXTS["a"], TEXTS["b"]], "cut": [0, 0], "found": [0, 0, 1]}
-    assert texts() == expected
+    assert texts() == {"texts": [TEXTS["a"], TEXTS["b"]], "cut": [0, 0], "found": [0, 0, 1]}
 
 
 def test_a_page_separates_the_fields_of_records(run, write):

@@ -473,6 +473,17 @@ def test_the_places_of_a_form_are_in_the_page():
     form = data_of(page)["forms"]["2"]
     assert form["rows"] == [list(values) for values in filled.values()]
     assert form["places"] == 2
+    assert form["pattern"][:2] == ["The berth of the boat ", 0]
+
+
+def test_a_page_without_texts_has_no_pattern_of_a_form():
+    found = replace(result(), patterns=(family(2, (0.62, 0.12)),))
+    texts = {"form-0": "The boat Gull pays 12 euros.", "form-1": "The boat Teal pays 14 euros."}
+    reads = [(2, [partial(texts.get, name) for name in texts])]
+
+    form = data_of("\n".join(render(found, "en", reads, has_texts=False)))["forms"]["2"]
+
+    assert (form["rows"][1], form["pattern"]) == (["Teal", "14"], [])
 
 
 def test_a_long_text_is_cut_and_marked(monkeypatch):

@@ -39,7 +39,7 @@ def test_facts_and_sentences_are_counted_by_where_they_stand(other, counts):
 def test_facts_stand_side_by_side_and_the_first_sentence_of_the_other_is_told():
     found = compared(KEPT.replace("412.50", "397.10") + " Paid on 3 May by the new chair.")
 
-    assert (found.kept_facts, found.other_facts) == (["412.50 euros"], ["397.10 euros", "3 May"])
+    assert (found.kept_facts, found.other_facts) == (["412.50"], ["397.10", "3 May"])
     assert found.facts == 2
     assert found.sentence == "Paid on 3 May by the new chair."
 

@@ -480,6 +480,11 @@ def test_another_order_of_reasons_changes_the_suggestion_and_its_command(office)
     assert planned(page) == "Nothing in the plan yet"
     assert page.locator(".small code").inner_text().endswith("found.json --prefer newest")
     assert "Office and 1 more" in page.locator(".beside p.kept").inner_text()
+    press(page, "3")
+    choose(page, "Boat hire")
+    assert page.locator(".member.kept .note").inner_text().startswith("Downloads")
+    press(page, "r")
+    assert page.evaluate("actionsOf().map(({file}) => file.path.split('/').at(-2))") == ["Office"]
 
 
 def test_files_without_a_kept_copy_are_not_suggested_and_say_why(scanned, tmp_path):

@@ -66,7 +66,6 @@ def test_a_fact_in_another_spelling_is_the_same_fact(spellings):
         ("三月五日", "三月六日"),
         ("b14", "b-14"),
         ("A$80", "US$80"),
-        ("80 pounds", "80 euros"),
         ("80 CAD", "80 AUD"),
         ("租金叁仟元", "租金肆仟元"),
         ("壹万圆", "贰万圆"),

@@ -98,7 +98,7 @@ def _copies(result: ScanResult) -> list[dict[str, _Copy]]:
     numbers = defaultdict[str, list[int]](list)
     for number, pair in enumerate(result.folders):
         numbers[pair.path].append(number)
-    found: list[dict[str, _Copy]] = [{} for _ in result.folders]
+    copies: list[dict[str, _Copy]] = [{} for _ in result.folders]
     for at, group in enumerate(result.groups if numbers else ()):
         place = {member.document.path: spot for spot, member in enumerate(group.members)}
         for spot, member in enumerate(group.members):
@@ -109,18 +109,18 @@ def _copies(result: ScanResult) -> list[dict[str, _Copy]]:
                     if (other := place.get(beside)) is not None:
                         kind = member.document.kind_with(group.members[other].document)
                         sort = _SORTS.get(kind, Sort.WORDS)
-                        found[number][path] = _Copy(sort, at, spot, other)
-    return found
+                        copies[number][path] = _Copy(sort, at, spot, other)
+    return copies
 
 
 def _inside(documents: Iterable[Document], folders: set[Any]) -> dict[str, list[Document]]:
     """The documents in each of these folders, at any depth."""
-    found = defaultdict[str, list[Document]](list)
+    inside = defaultdict[str, list[Document]](list)
     for document in documents if folders else ():
         for folder in _above(document.path):
             if folder in folders:
-                found[folder].append(document)
-    return found
+                inside[folder].append(document)
+    return inside
 
 
 def _above(path: str) -> Iterator[str]:

@@ -103,11 +103,13 @@ class _Notes:
     def note(self, group: int, texts: GroupTexts) -> int:
         """Note what differs in a group; return the bytes that this takes."""
         is_form = group in self._texts.forms
-        found = texts.form(self._texts.recipe) if is_form else texts.differences()
-        size = page_bytes(found) if found else 0
-        if found and size <= self._room:
+        fields = texts.form(self._texts.recipe) if is_form else texts.differences()
+        if isinstance(fields, dict) and not self._texts.are_kept:
+            fields["pattern"] = []
+        size = page_bytes(fields) if fields else 0
+        if fields and size <= self._room:
             self._room -= size
-            (self.forms if is_form else self.differences)[group] = found
+            (self.forms if is_form else self.differences)[group] = fields
             return size
         return 0
 
@@ -276,8 +278,8 @@ class GroupTexts:
             None if cut or index == first else kept.differences(text)
             for index, (text, cut) in enumerate(zip(self._texts, self._cut, strict=True))
         ]
-        found = [by_text[index] if isinstance(index, int) else None for index in self._index]
-        return [each and (None if each.is_nothing else each) for each in found]
+        members = [by_text[index] if isinstance(index, int) else None for index in self._index]
+        return [None if member is None or member.is_nothing else member for member in members]
 
     def form(self, recipe: Recipe) -> dict[str, Any] | None:
         """The places of the form that these texts have; None if a text is missing or cut."""

@@ -114,6 +114,12 @@ function figuresOf(member) {
   ]).join('');
 }
 
+/** How much of one member is in another one: known of the first one, and estimated of others. */
+function containedIn(group, place, kept) {
+  const [one, other] = [group.members[place], group.members[kept]];
+  return other.text === group.first.text ? one.share : Math.min(1, alikeOf(group, place, kept).alike * Math.sqrt(other.features / one.features));
+}
+
 /** How much of a member is in the kept file; with a tilde if only the fingerprints tell. */
 const shareOf = (member) => (member.exact ? '' : '~') + wholePercent(member.share);
 

@@ -200,7 +200,7 @@ function acceptNeeding(list, ...options) {
 
 const acceptSuggested = (list) => acceptNeeding(list);
 
-/** Every file that is removed, as {group, place, file, keep, kind, similarity, needs, why, hand, depth}. */
+/** Every file that is removed, as {group, place, file, keep, kind, contained, needs, why, hand, depth}. */
 function actionsOf() {
   const ids = new Set([...decisions.of.keys()].map((key) => Number(key.split(':')[0])));
   return every.filter(({ id }) => ids.has(id)).flatMap((group) => group.members.flatMap((member, place) => {
@@ -208,10 +208,10 @@ function actionsOf() {
     if (!decision) return [];
     const { place: kept, kind, needs, refusal } = keeperOf(group, place);
     if (refusal) return [];
-    const similarity = kind === KINDS[3] ? alikeOf(group, place, kept).alike : null;
+    const contained = kind === KINDS[3] ? containedIn(group, place, kept) : null;
     // A file that is no longer removed for its copy in the other folder is removed for itself.
     const depth = kept === decision.keep ? decision.depth ?? 0 : 0;
-    return [{ group, place, file: member.file, keep: group.members[kept].file, kind, similarity, needs, why: decision.why ?? BY_HAND, hand: decision.hand, depth }];
+    return [{ group, place, file: member.file, keep: group.members[kept].file, kind, contained, needs, why: decision.why ?? BY_HAND, hand: decision.hand, depth }];
   }));
 }
 

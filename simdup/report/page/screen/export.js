@@ -4,9 +4,9 @@
 function planOf(actions) {
   const { options } = orderNow();
   const header = { ...data.plan.header, made: `${new Date().toISOString().slice(0, 19)}+00:00`, of: nameOfPage(), rules: options, actions: actions.length };
-  const lines = actions.map(({ group, file, keep, kind, similarity, needs, why, hand, depth }) =>
+  const lines = actions.map(({ group, file, keep, kind, contained, needs, why, hand, depth }) =>
     `{"group": ${group.id}, "keep": ${fileInPlan(keep)}, "act": "trash", "file": ${fileInPlan(file)}, `
-    + `"kind": "${kind}", "similarity": ${similarity}, "why": ${JSON.stringify(why)}`
+    + `"kind": "${kind}", "contained": ${contained}, "why": ${JSON.stringify(why)}`
     + `${kind === KINDS[3] ? `, "newest": ${needs.includes('--newest-too')}` : ''}`
     + `${hand ? ', "reviewed": true' : ''}${depth ? `, "depth": ${depth}` : ''}}`);
   return [JSON.stringify(header), ...lines, ''].join('\n');
@@ -25,7 +25,7 @@ function nameOfPage() {
 /** The command that shows what the plan would do, with the options that allow it. */
 function commandOf(actions) {
   const needs = new Set(actions.flatMap((action) => action.needs));
-  const near = actions.map(({ similarity }) => similarity).filter((similarity) => similarity !== null);
+  const near = actions.map(({ contained }) => contained).filter((contained) => contained !== null);
   const options = ['--text', '--formats-too', '--near', '--newest-too'].filter((option) => needs.has(option));
   return ['simdup clean plan.jsonl', ...options.map((option) => (option === '--near' ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : option))].join(' ');
 }

@@ -20,11 +20,9 @@ const shareIn = ({ sums, one }) => (sums[0] || sums[1] + sums[2]) / Math.max(1, 
 
 /** Which folder the copies are removed from: what the reader chose, else the one from which the suggestion removes more. */
 function removedSide(pair) {
-  if (pair.side === undefined) {
-    const counts = [0, 1].map((side) => pair.same.filter(([group, ...places]) => data.plan && isSuggested(every[group], places[side])).length);
-    pair.side = Number(counts[1] > counts[0]);
-  }
-  return pair.side;
+  if (pair.side !== undefined) return pair.side;
+  const counts = [0, 1].map((side) => pair.same.filter(([group, ...places]) => data.plan && isSuggested(every[group], places[side])).length);
+  return Number(counts[1] > counts[0]);
 }
 
 /** The identical files of one folder of a pair that may be removed for the file in the other: {group, place, keep}. */

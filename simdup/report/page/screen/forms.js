@@ -25,7 +25,7 @@ const numberOf = (at) => make('span', { class: 'number' }, at + 1);
 
 /** The text of the form, with what the chosen file has at each place. */
 function patternOf(group, { pattern, rows }) {
-  if (!pattern) return null;
+  if (!pattern.length) return null;
   const row = rows[page.place] ?? rows[0];
   return make('section', {}, make('h3', {}, t('pattern', group.members[page.place].name)), make('div', { class: 'whole pattern', dir: 'auto', tabindex: 0, role: 'region', 'aria-label': t('pattern', '') },
     pattern.map((piece) => (typeof piece === 'string' ? visible(piece) : make('span', { class: 'reading' }, numberOf(piece), row[piece])))));

@@ -2,8 +2,9 @@
 
 /** The places of a group that the present list is about: its copies, or what differs. */
 function placesIn(group, tab = page.tab) {
-  if (!group.members) return [];
-  return tab === 'identical' ? group.identical : tab === 'look' ? group.look : [];
+  if (!group.members || tab !== 'look') return tab === 'identical' ? group.identical ?? [] : [];
+  const kept = keptOf(group);
+  return group.look.includes(kept) ? [0, ...group.look.filter((place) => place !== kept)] : group.look;
 }
 
 /** The places of these that are undecided and that may be removed: of copies the suggested ones. */
@@ -21,9 +22,10 @@ function mayRemove(group, place) {
 /** The rows of a tab in which something is left to decide. */
 const leftIn = (tab) => TABS[tab].all().filter((group) => openIn(group, tab).length);
 
-/** The file of a group that is kept for the others: the first one, unless the reader removed it. */
+/** The file of a group that is kept for the others: the first one without an offer, unless the reader removed it. */
 function keptOf(group) {
-  return data.plan && goes(group, 0) ? keeperOf(group, 0).place ?? 0 : 0;
+  const first = data.plan ? Math.max(0, group.members.findIndex((_, place) => !offerOf(group, place))) : 0;
+  return data.plan && goes(group, first) ? keeperOf(group, first).place ?? first : first;
 }
 
 let suggested = null;

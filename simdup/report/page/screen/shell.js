@@ -50,7 +50,7 @@ function titleInWords() {
 function openHelp() {
   const dialog = byId('helping');
   dialog.setAttribute('aria-label', t('help'));
-  replace(dialog, make('h2', {}, t('help')),
+  replace(dialog, make('h2', { tabindex: -1, autofocus: true }, t('help')),
     make('dl', { class: 'keys' }, t('keys').filter(([, , decides]) => data.plan || !decides).map(([keys, does]) => make('div', {},
       make('dt', {}, keys.split(' ').map((key) => make('kbd', {}, key))), make('dd', {}, does)))),
     data.plan ? make('p', {}, t(page.isKept ? 'keptHere' : 'notKept')) : null,
