@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -21,7 +21,12 @@ from simdup.storage.opening import identity_at, identity_of
 Identity = tuple[int, int]
 
 # What lies in the first folder of a work tree, and the folders of installed packages.
-_OF_WORK_TREES = (".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".fslckout", "CVS")
+_OF_WORK_TREES = (
+    *(".git", ".hg", ".svn", ".jj", ".bzr", ".sl", ".pijul", "_darcs", ".fslckout", "_FOSSIL_"),
+    os.path.join("CVS", "Entries"),
+)
+# What lies in the first folder of a repository without a work tree: of git, and of Subversion.
+_OF_REPOSITORIES = ("HEAD", "objects", "refs"), ("format", "db", "hooks")
 _OF_PACKAGES = frozenset(("node_modules", "site-packages", "dist-packages", "bower_components"))
 
 # Browsers save the pictures and styles of NAME.html in a folder beside it, whose name ends so.
@@ -82,7 +87,7 @@ class _Wholes:
         """Why files in a folder are kept; None if they are no part of a larger whole."""
         if folder not in self._known:
             above, name = os.path.split(folder)
-            if any(os.path.lexists(os.path.join(folder, each)) for each in _OF_WORK_TREES):
+            if self._is_first(folder):
                 self._known[folder] = Refusal.WORK_TREE
             elif name in _OF_PACKAGES:
                 self._known[folder] = Refusal.PACKAGE
@@ -93,6 +98,17 @@ class _Wholes:
             else:
                 self._known[folder] = self.reason(above) if name else None
         return self._known[folder]
+
+    @staticmethod
+    def _is_first(folder: str) -> bool:
+        """Whether this is the first folder of a work tree or of a repository."""
+        of_repository = (all(_have(folder, names)) for names in _OF_REPOSITORIES)
+        return any(_have(folder, _OF_WORK_TREES)) or any(of_repository)
+
+
+def _have(folder: str, names: Iterable[str]) -> Iterator[bool]:
+    """Whether a folder has each of these names."""
+    return (os.path.lexists(os.path.join(folder, name)) for name in names)
 
 
 def is_noise(path: str) -> bool:

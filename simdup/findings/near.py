@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from simdup.findings.versions import Names, folder_and_name
+from simdup.findings.versions import Names, folder_and_name, have_other_periods
 from simdup.match.tiers import (
     FEW_NEAR_SCORE,
     HISTORY_SCORE,
@@ -141,6 +141,9 @@ class _RareNames:
     def __init__(self, names: Names) -> None:
         self._names, number = dict[str, set[_Name]](), Counter[_Name]()
         series = Counter(stem for stem, _ in names.of_path.values())
+        self._dated = {
+            path for path, (_, mark) in names.of_path.items() if any(map(all, mark.dates))
+        }
         folders = set[str]()
         for path, (stem, mark) in names.of_path.items():
             folder, name = folder_and_name(path)
@@ -157,9 +160,15 @@ class _RareNames:
         self._rare = {name for name, files in number.items() if files <= MOST_OF_A_NAME}
 
     def has(self, path: str, others: Iterable[str]) -> bool:
-        """Whether a file has a rare name of one of the other files."""
+        """Whether a file has a rare name of one of the other files.
+
+        Names with other months or weeks are those of a series; full dates may be those of versions.
+        """
         rare = self._rare & self._names.get(path, set())
-        return any(not rare.isdisjoint(self._names.get(other, ())) for other in others)
+        alike = (other for other in others if not rare.isdisjoint(self._names.get(other, ())))
+        return any(
+            {path, other} <= self._dated or not have_other_periods((path, other)) for other in alike
+        )
 
 
 class _Around:

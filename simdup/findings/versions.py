@@ -74,15 +74,17 @@ _MARK = re.compile(
 _PERIOD = re.compile(
     r"""
       (?:\d{1,2}\.){0,2}(?<!\d)[1-9]\d\d+(?:[-_ ]\d{1,2}(?!\d)){0,2}
-    | (?:\d{1,2}[. ]*)?(?<![^\W\d_])(?:jan(?:uary?|v|vier)?|enero|feb(?:ruary?|rero)?|févr(?:ier)?
+    | (?<!\d)\d\d([-_.])\d\d\1\d\d(?!\d)
+    | (?:\d{1,2}[-_. ]*)?(?<![^\W\d_])(?:jan(?:uary?|v|vier)?|enero|feb(?:ruary?|rero)?|févr(?:ier)?
         |m[aä]r(?:ch|s|z|zo)?|a[pv]r(?:il)?|abr(?:il)?|mai|mayo?|juin|jun(?:[ei]|io)?|juillet
         |jul(?:[iy]|io)?|aug(?:ust)?|août|ago(?:sto)?|sept?(?:i?embre|ember)?|o[ck]t(?:ober)?
         |octu?bre|nov(?:i?embre|ember)?|d[eé][cz](?:ember|embre)?|dic(?:iembre)?)(?![^\W\d_])
         (?:[-_. ]*\d{1,2}(?!\d))?
-    | (?<![a-z])(?:[qht]|[kc]?w|w(?:ee)?k|woche|semaine|semana|quart(?:al|er)|trimest(?:er|re))
-        [-_. ]?\d{1,2}(?!\d)
+    | (?<![a-z])(?:[qht]|[kc]?w|fy|[sw]s|day|tag|term|w(?:ee)?k|woche|semaine|semana|quart(?:al|er)
+        |trimest(?:er|re))[-_. ]?\d{1,2}(?!\d)
     | \d(?:[. ]*quartal|[qh](?![a-z])(?:\d\d)?)
-    | (?:\d{1,2}|[一二三四五六七八九十]+)(?:月|季|[周週](?!年))
+    | (?:\d{1,2}|[一二三四五六七八九十]+)(?:月|季|期|[周週](?!年))
+    | (?:平成|令和)(?:\d{1,2}|元)
     """,
     re.VERBOSE,
 )
@@ -382,15 +384,24 @@ class Names:
         return self._stems[folder]
 
 
+def have_other_periods(paths: Iterable[str]) -> bool:
+    """Whether the names of files or folders tell members of a series apart, such as months.
+
+    >>> have_other_periods(["minutes 2024-01.txt", "minutes 2024-02.txt"])
+    True
+    """
+    lines = _as_lines(path.replace(os.sep, " ") for path in paths).split("\n")
+    periods = {tuple(match.group() for match in _PERIOD.finditer(line)) for line in lines}
+    # A path with fewer periods is no other member of the series.
+    return len(periods) > len({*map(len, periods)})
+
+
 def _lack_history(group: Group, named: Sequence[_Named]) -> bool:
     """Whether texts may be a series: two have no history, and only periods tell them apart.
 
     The periods may be in the names of folders, such as "2025/03/statement.txt".
     """
-    lines = _as_lines(each.document.path.replace(os.sep, " ") for each in named).split("\n")
-    periods = {tuple(_PERIOD.findall(line)) for line in lines}
-    # A path with fewer periods is no other member of the series.
-    are_others = len(periods) > len({*map(len, periods)})
+    are_others = have_other_periods([each.document.path for each in named])
     words = {(each.mark.worth, each.mark.versions) for each in named}
     has_history = len(named) > 2 and is_near(group.score)
     return are_others and len(words) < len(named) and not has_history

@@ -33,6 +33,29 @@ def test_a_work_tree_may_have_a_file_instead_of_the_folder_of_git(tmp_path):
     assert reason(tmp_path / "module" / "a.txt") is Refusal.WORK_TREE
 
 
+@pytest.mark.parametrize("names", [("HEAD", "objects/", "refs/"), ("format", "db/", "hooks/")])
+def test_files_of_a_repository_without_a_work_tree_are_kept(tmp_path, names):
+    for name in names:
+        if name.endswith("/"):
+            (tmp_path / "project.git" / name).mkdir(parents=True)
+        else:
+            (tmp_path / "project.git").mkdir(exist_ok=True)
+            (tmp_path / "project.git" / name).write_text("x")
+
+    assert reason(tmp_path / "project.git" / "config") is Refusal.WORK_TREE
+    assert reason(tmp_path / "project.git" / "info" / "exclude") is Refusal.WORK_TREE
+    (tmp_path / "project.git" / names[0]).unlink()
+    assert reason(tmp_path / "project.git" / "config") is None
+
+
+def test_a_folder_is_a_work_tree_of_cvs_only_by_what_cvs_keeps_in_it(tmp_path):
+    (tmp_path / "CVS").mkdir()
+    assert reason(tmp_path / "a.txt") is None
+
+    (tmp_path / "CVS" / "Entries").write_text("D\n")
+    assert reason(tmp_path / "a.txt") is Refusal.WORK_TREE
+
+
 @pytest.mark.parametrize("name", ["node_modules", "site-packages"])
 def test_files_of_installed_packages_are_kept(tmp_path, name):
     assert reason(tmp_path / name / "package" / "README.md") is Refusal.PACKAGE

@@ -73,7 +73,10 @@ def only_group(path="in"):
 @pytest.mark.parametrize(("one", "other", "expected"), [
     ("in/x/index.md", "in/y/index.txt", "name"),
     ("in/essay (1).txt", "in/old/essay copy.txt", "name"),
-    ("in/log 2023-01.txt", "in/log 2023-02.txt", "name"),
+    ("in/log 2023-01-05.txt", "in/log 2023-02-11.txt", "name"),
+    ("in/log 2023-01.txt", "in/log 2023-02.txt", ""),
+    ("in/log January.txt", "in/log February.txt", ""),
+    ("in/2023/Q1/log.txt", "in/2023/Q2/log.txt", ""),
     ("in/x/ivy.txt", "in/y/oak.txt", ""),
 ])  # fmt: skip
 def test_the_same_rare_name_makes_texts_near_from_a_lower_score_on(pair, one, other, expected):
@@ -95,11 +98,11 @@ def test_a_name_that_many_files_have_says_nothing(pair):
 
 
 def test_dates_and_numbers_that_many_files_have_are_a_series(pair, write):
-    pair("in/log 2023-01.txt", "in/log 2023-02.txt", 0.3)
+    pair("in/log 2023-01-09.txt", "in/log 2023-02-09.txt", 0.3)
     assert only_group().tier == NEAR
 
     for number in range(9):
-        write(f"in/log 2024-{number + 1:02}.txt", " ".join(words(f"log{number}", 100)))
+        write(f"in/log 2024-{number + 1:02}-09.txt", " ".join(words(f"log{number}", 100)))
     assert only_group().tier == RELATED
 
 
