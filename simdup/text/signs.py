@@ -51,7 +51,7 @@ _KINDS = {
     **dict.fromkeys(",;", COMMA),
     "*": STAR,
     "!": EXCLAMATION,
-    **dict.fromkeys("+#>−➔➢➤❑❒❖→⇒", LEADING),
+    **dict.fromkeys("+#>−➔➢➤❑❒❖→⇒○●◉◎◯◌◐◑◒◓◔◕", LEADING),
     **dict.fromkeys(("..", "...", *"_|'\"·•‣⁃∙・‧※†‡′″‴…‥⋯↩「」『』〝〞〟\ufffd"), PLAIN),
     **dict.fromkeys("&@^□%‰‱٪/", SIGN),
 }
@@ -66,8 +66,9 @@ _OF_CATEGORY = {
     **dict.fromkeys(("Zl", "Zp"), NEWLINE),
     "Zs": BLANK,
 }
-# Of the lines, blocks and geometric shapes, which are drawings and bullets, a box alone is a sign.
-_DRAWN = re.compile("[\u2500-\u25a0\u25a2-\u25ff\u2800\U0001fb00-\U0001fbff]")
+# Of the lines, blocks and geometric shapes, which are drawings and bullets, these are signs: a box,
+# what points up or down, and circles, of which one is chosen.
+_DRAWN = re.compile("(?![□▲△▼▽○●◉◎◯◌◐◑◒◓◔◕])[\u2500-\u25ff\u2800\U0001fb00-\U0001fbff]")
 _RAISED = re.compile("[\u2070-\u209f\u00b2\u00b3\u00b9]")
 #: Categories of characters without an entry of their own: most letters, marks, what nobody sees.
 UNMARKED = frozenset(("Lo", "Ll", "Cn", "Co", "Cs", "Mn", "Mc", "Me", "Cf"))
