@@ -102,8 +102,8 @@ def forms_of(
         # A form is looked at again if further texts are like some of it.
         is_open = np.bincount(together, form < 0, len(texts))[together] > 0
         alone = np.where(is_open, together, np.arange(len(texts)))
-        suspects = _without_history(large, alone, texts, form)
-        chosen = np.isin(together, _formed(suspects, together, source))
+        suspects, are_own = _without_history(large, alone, texts, form)
+        chosen = np.isin(together, _formed(suspects, are_own, together, source))
         form[chosen] = together[chosen]
     if (form < 0).all():
         return form, family
@@ -125,7 +125,7 @@ def _versions(large: Sketches, form: Indices, pairs: Indices, texts: Texts) -> I
     chance = (np.bincount(of_pair, every) / np.bincount(of_pair).clip(1))[of_pair]
     are_versions = (own >= SAME_READINGS) & (every - chance >= SAME_READINGS * (1 - chance))
     family = components(pairs[are_versions], len(form))
-    are_alone = np.isin(family, family[_without_history(large, family, texts, form)])
+    are_alone = np.isin(family, family[_without_history(large, family, texts, form)[0]])
     return np.where(are_alone, np.arange(len(form)), family)
 
 
@@ -158,20 +158,25 @@ def _in_parts(members: Indices, family: Indices, counts: Indices) -> list[Indice
     return parts if len(members) else []
 
 
-def _without_history(large: Sketches, family: Indices, texts: Texts, form: Indices) -> Indices:
+def _without_history(
+    large: Sketches, family: Indices, texts: Texts, form: Indices
+) -> tuple[Indices, Mask]:
     """Some texts, family by family, of the families whose features tell of no history; (m,).
 
-    `family` (n,) is the family of each text, and `form` (n,) its form as far as it is known.
+    `family` (n,) is the family of each text, and `form` (n,) its form as far as it is known. Also
+    returns whether each text is of a family whose texts have features of their own.
     """
-    suspects = [np.empty(0, np.int64)]
+    suspects, are_own = [np.empty(0, np.int64)], [np.empty(0, bool)]
     for part in _in_parts(_compared(family, texts, form, COMPARED), family, texts.counts):
         _, number, n = np.unique(family[part], return_inverse=True, return_counts=True)
         is_short = np.ones(len(n), bool)
         is_short[number[texts.counts[part] > MOST_FEATURES]] = False
         holders = _holders(large.take(part), number)
-        is_suspect = is_short & ((_alone(holders, n) >= least_alone(n)) | _are_crossed(holders, n))
-        suspects.append(part[is_suspect[number]])
-    return np.concatenate(suspects)
+        has_own = _alone(holders, n) >= least_alone(n)
+        is_suspect = (is_short & (has_own | _are_crossed(holders, n)))[number]
+        suspects.append(part[is_suspect])
+        are_own.append(has_own[number][is_suspect])
+    return np.concatenate(suspects), np.concatenate(are_own)
 
 
 def _holders(sketches: Sketches, family: Indices) -> Indices:
@@ -223,7 +228,7 @@ def _are_crossed(holders: Indices, n: Indices) -> Mask:
     return are_crossed
 
 
-def _formed(suspects: Indices, family: Indices, source: FeatureSource) -> Indices:
+def _formed(suspects: Indices, are_own: Mask, family: Indices, source: FeatureSource) -> Indices:
     """The families that are forms by their texts; the suspects come family by family.
 
     The first chunk of each text is read. Few texts of MOST_FEATURES have another.
@@ -236,10 +241,13 @@ def _formed(suspects: Indices, family: Indices, source: FeatureSource) -> Indice
         [next(iter(source.chunks(text)), "") for text in texts.tolist()]
         for texts in np.split(suspects, first[1:])
     )
-    chosen = list[Mask]()
+    chosen, begin = list[Mask](), 0
     for batch in batched(read, lambda texts: sum(map(len, texts)), PIECE, BATCH):
         number = np.repeat(np.arange(len(batch)), list(map(len, batch)))
-        chosen.append(are_forms(*tokens_and_numbers([*chain.from_iterable(batch)]), number))
+        has_own = are_own[first[begin : begin + len(batch)]]
+        begin += len(batch)
+        found = tokens_and_numbers([*chain.from_iterable(batch)])
+        chosen.append(are_forms(*found, number, has_own))
     return families[np.concatenate(chosen)]
 
 

@@ -68,12 +68,13 @@ class Readings(NamedTuple):
     is_inner: Mask
 
 
-def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
+def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices, has_own: Mask) -> Mask:
     """Whether the texts of each family were filled in from one form; (families,).
 
-    `are_numbers` (tokens,) says which tokens are numbers. `family` (texts,) is the number of
-    each text's family, from 0 on, and ascends. At least half of what differs in a form must have
-    been filled in.
+    `are_numbers` (tokens,) says which tokens are numbers. `family` (texts,) is the number of each
+    text's family, from 0 on, and ascends. `has_own` (families,) says in which families readings of
+    one text alone count; in others they may be those of a long history. At least half of what
+    differs in a form must have been filled in.
     """
     texts = np.bincount(family)
     read = readings(tokens, family)
@@ -93,6 +94,7 @@ def are_forms(tokens: Tokens, are_numbers: Mask, family: Indices) -> Mask:
     begins, usual = np.flatnonzero(is_new), np.zeros(len(n), np.int64)
     np.maximum.at(usual, place[order][begins], np.diff(begins, append=len(order)))
     is_own &= usual <= USUAL * n
+    is_own &= has_own[read.family]
     is_filled &= is_own | _are_crossing(read, ids, different, is_filled & is_short & ~is_own)
     words = np.bincount(place, size, len(n)) * (different > 1)
     filled = np.bincount(read.family, words * (is_filled & is_short), len(texts))

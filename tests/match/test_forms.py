@@ -279,6 +279,12 @@ def test_a_text_that_is_merely_like_a_form_is_not_of_it():
     assert form[10] == -1
 
 
+@pytest.mark.parametrize("texts", [8, 12, 20])
+@pytest.mark.parametrize("edits", [4, 9, 14])
+def test_a_long_history_is_no_form_however_much_each_version_changes(texts, edits):
+    assert (found(versions(texts, edits))[0][0] == -1).all()
+
+
 def test_forms_with_a_free_text_are_no_group():
     texts = filled(8, 6)
     for number, text in enumerate(texts):

@@ -43,9 +43,9 @@ def read(*families):
     return listed
 
 
-def judged(*families):
+def judged(*families, has_own=True):
     """Whether each family is a form."""
-    return are_forms(*tokenised(families)).tolist()
+    return are_forms(*tokenised(families), np.full(len(families), has_own)).tolist()
 
 
 def filled(*values, base=BASE):
@@ -254,6 +254,14 @@ def test_a_form_has_places_inside_that_most_texts_fill_in(texts, is_form):
     assert judged(texts) == [is_form]
     assert judged(texts[::-1]) == [is_form]
     assert judged([BASE], texts, [BASE] * 3) == [False, is_form, False]
+
+
+def test_readings_of_one_text_alone_count_only_where_features_tell_the_same():
+    filled_in = [filled(*own(i, 9, 30, 50)) for i in range(5)]
+    assert judged(filled_in) == [True]
+    assert judged(filled_in, has_own=False) == [False]
+    crossed = graded(["ccccccc", "abababa", "babcabc", "cabbaca", "bcabcab", "acbacba"])
+    assert judged(crossed, has_own=False) == [True]
 
 
 def graded(grades):
