@@ -68,7 +68,7 @@ class Refusal(Enum):
     DOUBTFUL = "doubtful"
 
     # Answered in a review.
-    REVIEWED = "reviewed: stays"
+    REVIEWED = "reviewed: kept"
     NO_DUPLICATE = "reviewed: no duplicate"
     NOT_REVIEWED = "not reviewed"
     NOT_COMPARED = "it cannot be compared with the kept file"
@@ -144,7 +144,7 @@ _OF_KEPT = {
 
 _BY_WORDS = {each.value: each for each in Refusal}
 # What plans had before a similarity or other numbers.
-_BY_WORDS["near"] = Refusal.BELOW
+_BY_WORDS |= {"near": Refusal.BELOW, "reviewed: stays": Refusal.REVIEWED}
 
 
 class Why(NamedTuple):

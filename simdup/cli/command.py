@@ -24,7 +24,7 @@ _HEADINGS = {
     "What counts as a duplicate": "similarity parts against among keep fail_on_found",
     "Which files": "include exclude hidden gitignore archives text_field id_field",
     "Which file is kept": "prefer prefer_under keep_under let_go_under",
-    "What may go": (
+    "What may be removed": (
         "text formats_too near newest_too protect only_under protect_name most most_files yes_many"
     ),
     "What is done": "apply skip_unconsented review to link reflink permanently check resume",

@@ -37,7 +37,7 @@ _LETTERS = "k,d,d!,r,i,s,b,v,o,w,q,?"
 _HELP = """\
 Type a letter and press Enter.
 k   keep this file too
-d   drop this file: it goes for the kept one
+d   remove this file, since the kept one has its text
 d!  drop this file and all others of the group that are still open
 r   reverse: keep this file, and ask about the others of the group again
 i   not duplicates: keep this file, and remember that, as `simdup ignore add` does

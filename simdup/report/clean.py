@@ -174,7 +174,7 @@ def closing(plan: Plan) -> list[str]:
     several = [each for each in plan.actions if each.file.links > 1]
     if several:
         frees = f"{count(len(several), 'file')} of {size(sum(a.file.size for a in several))}"
-        lines.append(f"frees nothing: {frees} with other names (hard links) that stay")
+        lines.append(f"frees nothing: {frees} with other names (hard links) that are kept")
     return [*lines, *left_lines(plan)]
 
 
@@ -197,7 +197,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
     yield from _troubles(outcome)
     if outcome.frees_nothing:
         frees = count(outcome.frees_nothing, "file")
-        yield f"frees nothing: {frees} with other names (hard links) that stay"
+        yield f"frees nothing: {frees} with other names (hard links) that are kept"
     yield (
         f"{outcome.planned:,} planned = {outcome.done:,} done + {len(outcome.refused):,} refused"
         f" + {outcome.left:,} left"

@@ -220,7 +220,7 @@ def losses(result: CorpusResult, gone: Dropped) -> list[str]:
     """
     settings, alike = result.settings, gone.similarities
     if alike is None:
-        return [f"rows within {settings.distance} bits of a row that stays were dropped"]
+        return [f"rows within {settings.distance} bits of a kept row were dropped"]
     threshold, least = percent(settings.similarity), percent(float(alike.min()))
     worst = np.sort(np.argsort(alike, kind="stable")[:SHOWN_LOSSES])
     dropped, stays = gone.rows[worst], gone.like[worst]
@@ -228,7 +228,7 @@ def losses(result: CorpusResult, gone: Dropped) -> list[str]:
     places = result.rows.places(dropped), result.rows.places(stays)
     shown = zip(alike[worst].tolist(), *places, texts, strict=True)
     return [
-        f"rows at least {threshold} like a row that stays were dropped; the least similar one is"
+        f"rows at least {threshold} like a kept row were dropped; the least similar one is"
         f" {least} like it",
         *(
             f"  {percent(similarity)}  {printable(path)}:{row} (like {printable(other)}:{at})"

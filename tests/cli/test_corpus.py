@@ -361,7 +361,7 @@ def test_rows_are_dropped_from_80_percent_on_and_the_least_similar_ones_are_show
     ended = run("corpus", "scan", "a.jsonl", "--keep", "longest", "-o", "b.jsonl")
 
     first, *shown = ended.err.decode().splitlines()[:4]
-    assert first.startswith("rows at least 80.0 % like a row that stays were dropped; the least ")
+    assert first.startswith("rows at least 80.0 % like a kept row were dropped; the least ")
     assert first.endswith(" one is 91.2 % like it")
     places = ["a.jsonl:3 (like a.jsonl:1)", "a.jsonl:4 (like a.jsonl:1)"]
     assert [each.split("  ")[2] for each in shown] == [*places, "a.jsonl:5 (like a.jsonl:1)"]

@@ -422,12 +422,12 @@ def test_a_page_has_each_question_with_its_answers_and_all_texts(run, built, wri
     assert ended.out.startswith(b"q: 2 documents\n")
     data = data_in()
     assert [group[2][0][1] for group in data["groups"]] == ["q", alike(7)[:59] + "…"]
-    (number, kind, (_, first, second), sets, *_, figures), nothing = data["groups"]
+    (number, kind, (_, first, second), sets, *_, shares), nothing = data["groups"]
     assert (number, kind, sets) == (1, "identical bytes", [[1], [1], [1]])
     assert (first[1], second[1]) == ("a", "b")
     assert first[9:13] == ["identical bytes", 0, 1, 1]
     assert 0.8 < second[11] < 1
-    assert figures == [[None, 1], [None, 1], [None, pytest.approx(second[11], abs=0.02)]]
+    assert shares == [1, 1, pytest.approx(second[11], abs=0.02)]
     assert nothing[1:4] == ["", nothing[2], [[1]]]
     assert data["places"] == ["x"]
     assert data["skips"] == {"not found": 1}

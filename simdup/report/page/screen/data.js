@@ -133,8 +133,9 @@ function differencesOf(group, place) {
     const shown = Math.max(left.length, right.length);
     for (let at = 0; at < shown; at += 1) said.push([left[at] ?? '', right[at] ?? '']);
     if (facts > shown) said.push(t('moreNumbers', facts - shown));
-    if (onlyKept) said.push(t('onlyKept', onlyKept));
+    // First what would be lost.
     if (onlyOther) said.push(t('onlyOther', onlyOther));
+    if (onlyKept) said.push(t('onlyKept', onlyKept));
     if (changed && !facts) said.push(t('changedPlaces', changed));
   }
   if (member.others) said.push(t('otherContent', member.others.map((kind) => t('contents')[kind] ?? kind)));

@@ -75,8 +75,9 @@ function keeperOf(group, place) {
   if (!kept.length) return { refusal: 'LAST' };
   const options = kept.map((other) => ({ place: other, ...termsOf(group, place, other) }));
   const chosen = options.find((each) => each.place === wanted && !each.refusal);
-  // Of those that ask for the least, one that the reader keeps, or else the first.
-  const rank = ({ at, place: other }) => 2 * at + Number(decisionOf(group, other) !== null);
+  // Of those that ask for the least, the one that is offered, or else one that the reader keeps.
+  const offered = offerOf(group, place)?.keep;
+  const rank = ({ at, place: other }) => 3 * at + (other === offered ? 0 : decisionOf(group, other) === null ? 1 : 2);
   return chosen ?? options.sort((a, b) => rank(a) - rank(b))[0];
 }
 
@@ -191,7 +192,7 @@ function acceptNeeding(list, ...options) {
   for (const group of list.filter(({ id }) => !decisions.unrelated.has(id))) {
     for (const place of group.members.keys()) {
       const offer = offerOf(group, place);
-      if (decisionOf(group, place) !== undefined || !isOffered(group, place, ...options)) continue;
+      if (decisionOf(group, place) !== undefined || !isOffered(group, place, ...options) || goes(group, offer.keep)) continue;
       decisions.of.set(placeKey(group, place), { keep: offer.keep, hand: false, why: offer.why, depth: offer.depth });
     }
   }

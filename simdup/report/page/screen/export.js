@@ -27,7 +27,7 @@ function commandOf(actions) {
   const needs = new Set(actions.flatMap((action) => action.needs));
   const near = actions.map(({ contained }) => contained).filter((contained) => contained !== null);
   const options = ['--text', '--formats-too', '--near', '--newest-too'].filter((option) => needs.has(option));
-  return ['simdup clean plan.jsonl', ...options.map((option) => (option === '--near' ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : option))].join(' ');
+  return ['simdup clean plan.jsonl', ...options.map((option) => (option === '--near' ? `--near ${Math.max(1, Math.floor(Math.min(...near) * 100)) / 100}` : option))].join(' ');
 }
 
 /** A shell command for each group marked as not duplicates, with one file for each of its texts. */

@@ -60,6 +60,7 @@ function onKey(event) {
 
 /** From the search back to the list, where letters are keys again. */
 function leaveSearch() {
+  byId('search').blur();
   (currentRow() ?? (page.tab === 'overview' ? byId('overview').querySelector('h2') : byId('list').querySelector('button') ?? byId('files'))).focus();
 }
 

@@ -71,7 +71,7 @@ function stateInWords(group) {
 
 function cellsOfPart(part) {
   return [sign('parts'), make('span', { class: 'title' }, nameOf(part.title, page.words)), make('span', { class: 'figure' }, wholePercent(part.share)),
-    make('span', { class: 'line' }, t('partIn'), pathOf(part.whole, page.words))];
+    make('span', { class: 'line' }, `${t('partIn')} `, pathOf(part.whole, page.words))];
 }
 
 /** Lay out again the row of a group, if it is laid out. */

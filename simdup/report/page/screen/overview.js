@@ -47,8 +47,9 @@ function heroOfCopies() {
 }
 
 function acceptAll() {
+  const { length } = undecided(suggestion());
   acceptSuggested(every);
-  say(t('inPlan', suggestion().length), true);
+  say(t('inPlan', length), true);
 }
 
 /** Files that plain text in another encoding repeats; one word adds them. */

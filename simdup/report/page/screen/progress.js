@@ -38,7 +38,7 @@ function suggestion() {
   return list;
 }
 
-const undecided = (list) => list.filter(({ group, place }) => decisionOf(group, place) === undefined && !decisions.unrelated.has(group.id));
+const undecided = (list) => list.filter(({ group, place, keep }) => decisionOf(group, place) === undefined && !decisions.unrelated.has(group.id) && !goes(group, keep));
 
 /** The line at the bottom: what is in the plan, and how many groups still want a look. */
 function drawPlan() {
