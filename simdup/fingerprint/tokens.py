@@ -224,7 +224,8 @@ def _compiled_tokens(
     for text, own in zip(others.tolist(), np.split(folded.ids, folded.offsets[1:-1]), strict=True):
         of_texts[text] = own
     offsets = np.cumsum([0, *map(len, of_texts)])
-    return found._replace(ids=np.concatenate(of_texts), offsets=offsets)
+    has_few = found.has_few or folded.has_few
+    return found._replace(ids=np.concatenate(of_texts), offsets=offsets, has_few=has_few)
 
 
 def _runs(inside: Mask) -> tuple[Indices, Indices]:

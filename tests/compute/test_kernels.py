@@ -74,6 +74,14 @@ def test_kernels_and_numpy_give_equal_tokens_for_every_character(plane):
     assert (found.ids == expected.ids).all()
 
 
+def test_kernels_and_numpy_make_the_same_shingles_of_syllables_that_fold_to_korean():
+    whole, parts = ["a\uac00 \ub098"], ["a\u1100\u1161 \u1102\u1161"]
+    expected = by_numpy(simhash.fingerprint_texts, whole, Recipe())
+
+    assert same(by_numpy(simhash.fingerprint_texts, parts, Recipe()), expected)
+    assert same(simhash.fingerprint_texts(parts, Recipe()), expected)
+
+
 @settings(max_examples=200)
 @given(texts, recipes)
 def test_kernels_and_numpy_give_equal_fingerprints(every, recipe):
