@@ -106,8 +106,9 @@ def load_kernels_if_worth(
 def kernels_pay(*, characters: int = 0, words: int = 0) -> bool:
     """Whether kernels can be loaded, and this work and all before it are worth loading them."""
     done = _ACCOUNT.done + _share(characters, words)
-    is_enough = done > COMPILING or (done > 1 and are_compiled())
-    return is_enough and not _ACCOUNT.is_broken and is_installed()
+    if done <= 1 or _ACCOUNT.is_broken or not is_installed():
+        return False
+    return done > COMPILING or are_compiled()
 
 
 def are_compiled() -> bool:

@@ -112,6 +112,7 @@ def test_only_files_that_have_an_older_version_are_the_newest():
 
 
 def test_a_document_is_kept_and_not_its_longer_pdf(tmp_path):
+    pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
     lines = [" ".join(f"word{place * 9 + word}" for word in range(9)) for place in range(20)]
     (tmp_path / "a.docx").write_bytes(docx("\n".join(lines)))
     (tmp_path / "a.pdf").write_bytes(pdf([[*lines, "Printed by the office of the parish"]]))
