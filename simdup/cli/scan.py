@@ -137,8 +137,10 @@ def _next(asked: Scan, result: simdup.ScanResult) -> list[str]:
     is_kept = order.protected_in(result.base)
     has_copies = any(order.removable(group, is_kept).files for group in near.groups)
     if not has_copies or asked.of_index is not None:
-        first, second, *_ = order.ranked(near.groups, asked.shown.sort)[0].members
-        paths = first.document.path, second.document.path
+        groups = order.ranked(near.groups, asked.shown.sort)
+        paths = next(filter(None, map(_two_that_differ, groups)), None)
+        if paths is None:
+            return []
         return [f"next: {as_typed(['simdup', 'compare', *paths, '--diff'])}"]
     clean = as_typed(["simdup", "clean", asked.target if is_json and asked.target else FOUND])
     if is_json:
@@ -149,6 +151,14 @@ def _next(asked: Scan, result: simdup.ScanResult) -> list[str]:
     return [
         f"next: {as_typed(['simdup', 'scan', *typed, '--format', 'json', '-o', FOUND])} && {clean}"
     ]
+
+
+def _two_that_differ(group: simdup.Group) -> tuple[str, str] | None:
+    """Return the paths of the first file of a group and of the next one with other bytes."""
+    first, *others = (member.document for member in group.members)
+    same = simdup.Kind.IDENTICAL_BYTES
+    path = next((other.path for other in others if other.kind_with(first) is not same), None)
+    return None if path is None else (first.path, path)
 
 
 def _settings(asked: Scan) -> Settings:

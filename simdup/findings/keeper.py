@@ -363,12 +363,17 @@ def _marks(group: Group) -> list[bool]:
 
 
 class Copy(NamedTuple):
-    """A file in the first folder of a pair, and its copy at the same place in the other one."""
+    """A file in the first folder of a pair, and the one at the same place in the other folder.
+
+    All but `kind`, which says how the two are alike, are places: of the pair, of the group, and of
+    the two files in that.
+    """
 
     pair: int
     group: int
     file: int
     other: int
+    kind: Kind
 
 
 def _add_folders(
@@ -395,26 +400,29 @@ def _add_folders(
 
 def copies_in(pairs: Sequence[FolderPair], groups: Sequence[Group]) -> Iterator[Copy]:
     """Yield the copies with the same words, at the same place in both folders of a pair."""
+    return (copy for copy in files_beside(pairs, groups) if copy.kind is not Kind.NEAR)
+
+
+def files_beside(pairs: Sequence[FolderPair], groups: Sequence[Group]) -> Iterator[Copy]:
+    """Yield the files of groups that are at the same place in both folders of a pair."""
     first = {pair.path: number for number, pair in enumerate(pairs)}
     for number, group in enumerate(groups) if pairs else ():
-        place = {each.document.path: at for at, each in enumerate(group.members)}
-        for at, member in enumerate(group.members):
-            path = member.document.path
-            for folder in first.keys() & set(_folders_above(path)):
-                inside = path[len(folder) + 1 :]
+        documents = [member.document for member in group.members]
+        place = {document.path: at for at, document in enumerate(documents)}
+        for at, document in enumerate(documents):
+            for folder in first.keys() & set(folders_above(document.path)):
+                inside = document.path[len(folder) + 1 :]
                 other = place.get(os.path.join(pairs[first[folder]].other, inside))
-                if other is not None and _are_same(member, group.members[other]):
-                    yield Copy(first[folder], number, at, other)
+                if other is not None:
+                    kind = document.kind_with(documents[other])
+                    yield Copy(first[folder], number, at, other, kind)
 
 
-def _folders_above(path: str) -> Iterator[str]:
+def folders_above(path: str) -> Iterator[str]:
+    """Yield the folders that a path lies in, the innermost first."""
     while os.sep in path:
         path = path[: path.rindex(os.sep)]
         yield path
-
-
-def _are_same(one: Member, other: Member) -> bool:
-    return one.document.kind_with(other.document) is not Kind.NEAR
 
 
 def closest_first(members: Sequence[Member], recipe: Recipe) -> tuple[Member, ...]:

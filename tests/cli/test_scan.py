@@ -499,3 +499,15 @@ def test_an_index_of_words_is_grouped_with_its_stop_words(run, write, english):
         ended = run("scan", "--index", "x", *options)
 
         assert (ended.code, ended.out.count(b"\n")) == (0, 4)
+
+
+def test_the_next_command_compares_two_files_that_differ(run, write, english):
+    """Exact copies in a work tree are kept, so there is nothing to remove either."""
+    write("in/.git/HEAD", english)
+    for name in ("in/a.txt", "in/b.txt"):
+        write(name, english)
+    assert b"next: " not in run("scan", "in").err
+
+    write("in/wide.txt", english.encode("utf-16"))
+    *_, last = run("scan", "in").err.decode().splitlines()
+    assert last.startswith("next: simdup compare in/") and last.endswith(" in/wide.txt --diff")

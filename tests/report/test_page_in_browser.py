@@ -417,8 +417,22 @@ def test_the_bars_of_folders_add_up_and_one_button_removes_the_identical_files(o
     press(page, "a")
     assert planned(page).startswith("Remove 9 files, ")
     assert main_buttons(page) == []
-    press(page, "u", "o")
+    press(page, "u")
+    assert "not in the other folder" in page.locator("#sheet .halves").inner_text()
+    press(page, "o")
     assert page.locator(".card.gone h3").inner_text() == "Office"
+    # What remains was listed of the other folder.
+    assert "not in the other folder" not in page.locator("#sheet .halves").inner_text()
+
+
+def test_copies_whose_kept_file_is_removed_with_its_folder_are_suggested_no_more(office):
+    page = office()
+    press(page, "4", "o", "a", "1")
+
+    assert main_buttons(page)[0].startswith("Remove 2 copies")
+    press(page, "a")
+    assert page.locator("#toast").inner_text().startswith("2 copies are in the plan")
+    assert planned(page).startswith("Remove 11 files, ")
 
 
 def test_a_form_has_its_places_numbered_and_its_pattern_and_nothing_to_remove(office):
@@ -464,7 +478,7 @@ def test_the_suggestion_leads_on_to_the_next_step_and_at_the_end_to_the_export(o
 
 def test_text_in_another_encoding_is_added_by_one_word_and_is_never_in_the_number(office):
     page = office()
-    assert "1 more has the same text in another encoding" in page.locator(".small").inner_text()
+    assert "1 more has the same text in other bytes" in page.locator(".small").inner_text()
     page.get_by_role("button", name="Add them").click()
 
     assert planned(page).startswith("Remove 1 file, ")
@@ -690,6 +704,16 @@ def test_letters_are_keys_again_after_a_search(office):
         assert page.evaluate("document.activeElement.className") == "head"
 
 
+def test_a_search_that_finds_nothing_gives_the_keys_back_too(office):
+    page = office()
+    press(page, "2")
+    for leave in ("Enter", "Escape"):
+        press(page, "/", *"zzz", leave)
+        assert page.evaluate("document.activeElement.id") != "search"
+    press(page, "3")
+    assert page.evaluate("page.tab") == "look"
+
+
 def test_every_key_works_wherever_the_focus_is(office):
     page = office()
 
@@ -723,6 +747,50 @@ def test_every_key_works_wherever_the_focus_is(office):
     press(page, "j", "Escape", "Escape")
     assert not page.locator("#helping").is_visible()
     assert place()[0] == "overview"
+
+
+def test_a_file_is_removed_for_the_kept_one_that_is_shown_whatever_else_is_kept(scanned, tmp_path):
+    (tmp_path / "docs").mkdir()
+    words = [f"word{place}" for place in range(300)]
+    for place, name in enumerate(("lease v1", "lease v2", "lease v3")):
+        edits = [f"edit{number}" for number in range(4 * place)]
+        (tmp_path / f"docs/{name}.txt").write_text(" ".join([*edits, *words[len(edits) :]]))
+    page = scanned("docs")
+    press(page, "2")
+    choose(page, "lease")
+
+    kept, removed = page.evaluate(
+        """(() => {
+            const group = page.chosen;
+            decide(group, 1, 'keep');
+            decide(group, 2, 'drop');
+            const [{ file, keep }] = actionsOf();
+            return [keep.path, file.path].map((path) => path.split('/').pop());
+        })()"""
+    )
+    assert kept == "lease v3.txt"
+    assert removed == page.evaluate("page.chosen.members[2].name")
+
+
+def test_the_command_of_a_plan_asks_for_no_share_that_clean_refuses(office):
+    page = office()
+    command = "commandOf([{ needs: ['--near'], contained: 0.002 }, { needs: [], contained: null }])"
+
+    assert page.evaluate(command) == "simdup clean plan.jsonl --near 0.01"
+
+
+def test_what_would_be_lost_is_told_before_what_only_the_kept_file_has(office):
+    page = office()
+    press(page, "3")
+    choose(page, "Heating")
+
+    said = page.evaluate(
+        """(() => {
+            data.differences[page.chosen.id] = { 1: [[], [], 0, 5, 2, 0] };
+            return differencesOf(page.chosen, 1);
+        })()"""
+    )
+    assert [line.split()[0] for line in said] == ["2", "5"]
 
 
 def test_keeping_another_file_instead_removes_the_first_one(office):

@@ -2,7 +2,7 @@
 
 The kept file's text is on the left. Of its sentences, some may stand nowhere on the right, some
 only on the right, and others are changed: they share at least half of their words with a sentence
-of the other text.
+of the other text. Only words count; `Document.other_signs` tells of punctuation.
 """
 
 from __future__ import annotations
@@ -65,12 +65,16 @@ class KeptText:
         """What differs in another text."""
         facts = OtherFacts.of(self._facts, Facts([text]))
         sentences = _sentences(text)
-        left = {key: words for key, words in self._sentences.items() if key not in sentences}
-        right = {key: words for key, words in sentences.items() if key not in self._sentences}
+        left = {
+            words: sentence for words, sentence in self._sentences.items() if words not in sentences
+        }
+        right = {
+            words: sentence for words, sentence in sentences.items() if words not in self._sentences
+        }
         if len(left) * len(right) > MOST_PAIRS:
             only_left, only_right = [], []
         else:
-            only_left, only_right = _alone(left, right.values()), _alone(right, left.values())
+            only_left, only_right = _alone(left, right), _alone(right, left)
         return Differences(
             [printable(fact)[:LONGEST] for fact in facts.left[:MOST_FACTS]],
             [printable(fact)[:LONGEST] for fact in facts.right[:MOST_FACTS]],
@@ -82,17 +86,20 @@ class KeptText:
         )
 
 
-def _sentences(text: str) -> dict[str, frozenset[str]]:
-    """The sentences of a text with their words, in the order in which each first appears."""
-    pieces = (" ".join(piece.split()) for piece in _END.split(_WRAP.sub(" ", text)))
-    return {piece: words for piece in pieces if (words := frozenset(_WORD.findall(piece.lower())))}
+def _sentences(text: str) -> dict[tuple[str, ...], str]:
+    """The sentences of a text by their words, in the order in which each first appears."""
+    sentences = dict[tuple[str, ...], str]()
+    for piece in _END.split(_WRAP.sub(" ", text)):
+        if words := tuple(_WORD.findall(piece.lower())):
+            sentences.setdefault(words, " ".join(piece.split()))
+    return sentences
 
 
-def _alone(sentences: dict[str, frozenset[str]], others: Iterable[frozenset[str]]) -> list[str]:
+def _alone(sentences: dict[tuple[str, ...], str], others: Iterable[tuple[str, ...]]) -> list[str]:
     """The sentences that share fewer than half of their words with each of the others."""
-    others = list(others)
+    sets = [frozenset(words) for words in others]
     return [
         sentence
-        for sentence, words in sentences.items()
-        if not any(2 * len(words & other) >= len(words) for other in others)
+        for words, sentence in sentences.items()
+        if not any(2 * len(other.intersection(words)) >= len({*words}) for other in sets)
     ]

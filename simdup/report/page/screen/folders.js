@@ -48,7 +48,7 @@ function sheetOfPair(pair) {
       open.length ? button(t('removeBytes', open.length, size(bytes)), () => removePair(pair, open), 'main', 'a') : list.length ? make('p', { class: 'mark' }, icon('check'), t('inPlan', list.length)) : null,
       pair.one[1] && copiesIn(pair, 1 - side).length ? button(t('otherWay'), () => turnPair(pair), 'quiet', 'o') : null) : null,
     partOfSuggestion(open),
-    make('div', { class: 'halves' }, tableOfFolders(pair), remainingIn(pair, gone.name)),
+    make('div', { class: 'halves' }, tableOfFolders(pair), gone.isFirst ? remainingIn(pair) : null),
   ];
 }
 
@@ -77,13 +77,13 @@ function tableOfFolders({ rows, path }) {
     shown.map((at) => make('td', {}, row[at] ? number(row[at]) : '–'))))))));
 }
 
-/** The files of the first folder that remain, with what differs. */
-function remainingIn({ remaining, remains }, name) {
+/** The files of the first folder that are not identical to those in the other, with what differs. */
+function remainingIn({ path: name, remaining, remains }) {
   if (!remains) return null;
   const list = make('ul', { class: 'lines' });
   layOut(list, remaining, ([path, sort, at]) => make('li', {}, sign(FOLDER_SORTS[sort]), make('span', {}, at === null || !TABS.look.all().includes(every[at]) ? pathOf(path)
     : make('button', { type: 'button', class: 'link', onclick: () => goTo('look', every[at]) }, pathOf(path)),
-  make('span', { class: 'note' }, at === null ? t('nowhereElse') : lineOf(every[at])))), (left, onclick) => make('li', {}, button(t('more', left), onclick, 'link')), 5);
+  make('span', { class: 'note' }, at === null ? t('notInOther') : lineOf(every[at])))), (left, onclick) => make('li', {}, button(t('more', left), onclick, 'link')), 5);
   return make('section', {}, make('h3', {}, t('remain', remains, name)), list);
 }
 

@@ -76,7 +76,7 @@ const WORDS = {
   removeCopies: [(count) => `Remove ${t('copies', count)}`, (count) => `删除 ${number(count)} 个副本`],
   seeAll: [(count) => (count === 1 ? 'See the group' : `See all ${plural(count, 'group')}`), (count) => `查看全部 ${number(count)} 组`],
   sameAs: ['The same as ', '等同于 '],
-  textsToo: [(count) => `${number(count)} more ${count === 1 ? 'has' : 'have'} the same text in another encoding.`, (count) => `另有 ${number(count)} 个文件正文相同、编码不同。`],
+  textsToo: [(count) => `${number(count)} more ${count === 1 ? 'has' : 'have'} the same text in other bytes: another encoding or other line ends.`, (count) => `另有 ${number(count)} 个文件正文相同、字节不同（编码或换行不同）。`],
   addThem: ['Add them', '一并加入'],
   workTrees: [(count) => `${number(count)} ${count === 1 ? 'is' : 'are'} in work trees, packages or saved pages, and ${count === 1 ? 'is' : 'are'} kept.`, (count) => `${number(count)} 个位于代码工作区、软件包或保存的网页中，予以保留。`],
   removedFrom: ['Removed from', '删除自'],
@@ -214,7 +214,7 @@ const WORDS = {
   byFolder: ['By folder', '按文件夹'],
   remain: [(count, name) => `${plural(count, 'file')} remain${count === 1 ? 's' : ''} in ${name}`, (count, name) => `${name} 中还剩 ${number(count)} 个文件`],
   notListed: ['(place not known)', '（位置不详）'],
-  nowhereElse: ['nowhere else', '仅在此处'],
+  notInOther: ['not in the other folder', '不在另一个文件夹中'],
   // ----- Related texts, forms and parts.
   formLead: [(count) => `A form: ${plural(count, 'file')} were filled in from one pattern. Each says something else, so nothing is suggested for removal.`, (count) => `同一模板：${number(count)} 个文件由同一模板填写而成，内容各不相同，因此不建议删除。`],
   relatedLead: ['They are alike in part, perhaps of one series. Nothing is suggested for removal.', '部分相似，可能属同一系列。不建议删除。'],
