@@ -156,7 +156,7 @@ def candidates(
     """
     for group, files in zip(result.groups, placed(result, roots_of(result)), strict=True):
         found, different = [], _different(group)
-        newest = newest_of(group, [each.reasons for each in files])
+        newest = newest_of(group, [file.reasons for file in files])
         for each, member, is_newest in zip(files, group.members, newest, strict=True):
             document, file = each.document, _id(each.document)
             if each.unfit:

@@ -61,8 +61,8 @@ class Decision(NamedTuple):
     @property
     def left(self) -> list[Keeping]:
         """The kept files for which no other one is removed."""
-        keeps = {each.keep.id.path for each in self.removals}
-        return [each for each in self.kept if each.file.id.path not in keeps]
+        keeps = {removal.keep.id.path for removal in self.removals}
+        return [keeping for keeping in self.kept if keeping.file.id.path not in keeps]
 
 
 class Likeness(NamedTuple):
@@ -192,7 +192,7 @@ class _Group:
                 continue
             asked = [self._near_terms(file, first, top, tops) for top in tops]
             able = (
-                at for at, each in enumerate(asked) if not each.lacking(self.consents, self.act)
+                at for at, of_top in enumerate(asked) if not of_top.lacking(self.consents, self.act)
             )
             at = next(able, 0)
             top, of_top = tops[at], asked[at]
@@ -206,7 +206,7 @@ class _Group:
                 self.left.setdefault(file.id.path, Keeping(file, why, top, of_top))
                 continue
             self.left.pop(file.id.path, None)
-            copies = (each.file for each in self.removed.values() if each.keep is file)
+            copies = (removal.file for removal in self.removed.values() if removal.keep is file)
             for removed in (file, *copies):
                 removal = Removal(removed, top, terms_of(removed, top), likeness.contained)
                 self.removed[removed.id.path] = removal
@@ -215,7 +215,7 @@ class _Group:
         self, file: Candidate, first: Candidate, top: Candidate, tops: Sequence[Candidate]
     ) -> Terms:
         """The terms for a copy of the preferred file; a refusal if one is called different."""
-        texts = {each.document.text_digest for each in (first, *tops)}
+        texts = {candidate.document.text_digest for candidate in (first, *tops)}
         if texts & (file.different | self.different[file.id.path]):
             return Terms(Kind.NEAR, refusal=Refusal.DIFFERENT)
         is_related = first.is_related or file.is_related
@@ -290,8 +290,8 @@ def _has_kept(copies: Copies) -> bool:
 def unparted(removals: Iterable[Removal], whole: Mapping[str, Whole]) -> dict[str, Whole]:
     """The files that are removed with their whole folder, if all their copies are kept."""
     keeps = {removal.file.id.path: removal.keep.id.path for removal in removals}
-    parted = {each[1:] for path, each in whole.items() if keeps.get(path) != each.copy}
-    return {path: each for path, each in whole.items() if each[1:] not in parted}
+    parted = {of_whole[1:] for path, of_whole in whole.items() if keeps.get(path) != of_whole.copy}
+    return {path: of_whole for path, of_whole in whole.items() if of_whole[1:] not in parted}
 
 
 def _copies(result: ScanResult, pools: Iterable[Sequence[Candidate]]) -> list[Copies]:

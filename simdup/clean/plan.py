@@ -152,7 +152,7 @@ class Action:
         """
         if not self.depth:
             return None
-        one, other = (each.path.rsplit(os.sep, self.depth) for each in (self.file, self.keep))
+        one, other = (file.path.rsplit(os.sep, self.depth) for file in (self.file, self.keep))
         is_same_place = len(one) == len(other) == self.depth + 1 and one[1:] == other[1:]
         return (one[0] or os.sep, other[0] or os.sep) if is_same_place else None
 

@@ -74,7 +74,10 @@ def decided(
     """
     pools = list(pools)
     whole, parted = decide.whole_folders(result, pools, consents, act)
-    copy_of, decisions = {path: each.copy for path, each in whole.items()}, list[decide.Decision]()
+    copy_of, decisions = (
+        {path: of_whole.copy for path, of_whole in whole.items()},
+        list[decide.Decision](),
+    )
     with closing(Reading(consents.encoding)) as reading:
         for group, pool in zip(result.groups, pools, strict=True):
             files = [_kept_if(file, file.id.path in parted) for file in pool]
@@ -194,7 +197,7 @@ def narrowed(
     stays = reason_with(protection, plan.header)
     acts = [each if act is None else replace(each, act=act) for each in plan.actions]
     reasons = [_consent(a, consents) or _place(a, plan) or _kept(a, stays) for a in acts]
-    changed = [_changed(each) if is_dry or each.folders else None for each in acts]
+    changed = [_changed(action) if is_dry or action.folders else None for action in acts]
     both = list(zip(acts, reasons, changed, strict=True))
     parted = {each.folders for each, reason, change in both if reason or change} - {None}
     for each, reason, change in both:
@@ -221,7 +224,7 @@ def excess(plan: Plan, most: int = 20, most_files: int = 1000) -> str:
     groups = Counter(each.group for each in plan.actions).most_common(1)
     group, files = groups[0] if groups else (0, 0)
     if files > most:
-        kept = next(each.keep.path for each in plan.actions if each.group == group)
+        kept = next(action.keep.path for action in plan.actions if action.group == group)
         return (
             f"{files:,} files of group {group} would be removed, more than --most {most:,};"
             f" kept: {printable(kept)}"

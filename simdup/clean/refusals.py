@@ -142,7 +142,7 @@ _OF_KEPT = {
     Refusal.LINK_IN_PATH: Refusal.KEPT_GONE,
 }
 
-_BY_WORDS = {each.value: each for each in Refusal}
+_BY_WORDS = {refusal.value: refusal for refusal in Refusal}
 # What plans had before a similarity or other numbers.
 _BY_WORDS |= {"near": Refusal.BELOW, "reviewed: stays": Refusal.REVIEWED}
 

@@ -58,15 +58,15 @@ def suggested(result: ScanResult, rules: Sequence[str] = ()) -> Suggestion:
     decisions, whole = decided(result, pools, Consents(), Act.TRASH)
     offers, removed = list[list[Offer | None]](), list[tuple[int, int]]()
     for group, decision in zip(result.groups, decisions, strict=True):
-        places = {each.document.path: place for place, each in enumerate(group.members)}
+        places = {member.document.path: place for place, member in enumerate(group.members)}
         of_group: list[Offer | None] = [None] * len(places)
         every: list[Keeping | Removal] = [*decision.kept, *decision.removals]
         for each in every:
             of_group[places[each.file.scanned]] = _offer(each, places, given, whole)
-        removed += ((len(offers), places[each.file.scanned]) for each in decision.removals)
+        removed += ((len(offers), places[removal.file.scanned]) for removal in decision.removals)
         offers.append(of_group)
     files = {file.id.path: file for pool in pools for file in pool}
-    kept = {each.file.path: each.why for each in left}
+    kept = {protected.file.path: protected.why for protected in left}
     kept |= {path: file.stays for path, file in files.items() if file.stays}
     return Suggestion(offers, removed, files, kept)
 

@@ -63,13 +63,13 @@ class Terms(NamedTuple):
     @property
     def order(self) -> tuple[bool, ...]:
         """Sorts terms: those that ask for less come first, refusals last."""
-        return self.refusal is not None, *(each in self.needs for each in reversed(_ORDER))
+        return self.refusal is not None, *(consent in self.needs for consent in reversed(_ORDER))
 
     def lacking(self, consents: Consents, act: Act = Act.TRASH) -> Refusal | None:
         """Why the file is kept with these consents; None if it may be removed."""
         if act.is_of_bytes and self.kind is not Kind.IDENTICAL_BYTES:
             return Refusal.BYTES_ONLY
-        lacks = {each for each in self.needs if consents.lack(each)}
+        lacks = {consent for consent in self.needs if consents.lack(consent)}
         if self.refusal or not lacks:
             return self.refusal
         if Consent.NEWEST in lacks:
@@ -170,7 +170,7 @@ def detail(refusal: Refusal, file: Document, keep: Document) -> Why:
         return Why(Refusal.LAYOUT)
     if refusal in {Refusal.OTHER_CONTENT, Refusal.NEAR_OTHER_CONTENT}:
         signs = file.other_signs(keep) if refusal is Refusal.NEAR_OTHER_CONTENT else ()
-        names = [*(each for each in signs if each in _OF_MEANING), *file.other_unread(keep)]
+        names = [*(sign for sign in signs if sign in _OF_MEANING), *file.other_unread(keep)]
     return Why(refusal, ", ".join(names))
 
 
@@ -182,7 +182,7 @@ def needed(action: Action) -> tuple[Consent, ...]:
         return of_act
     is_text = kind is Kind.NEAR
     one, other = (
-        Sort(is_plain=each.is_plain, is_text=is_text) for each in (action.file, action.keep)
+        Sort(is_plain=known.is_plain, is_text=is_text) for known in (action.file, action.keep)
     )
     file = one._replace(is_newest=action.is_newest)
     alike = Alike.OTHER if is_text else Alike(_KINDS.index(kind))

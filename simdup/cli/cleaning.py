@@ -137,14 +137,16 @@ def _options(plan: Plan, asked: Clean) -> list[str]:
 
 def _lacking(actions: Iterable[Action], consents: Consents) -> Counter[str]:
     """Return the names of the consents that actions lack, each with the number of files."""
-    return Counter(name.value for each in actions for name in needed(each) if consents.lack(name))
+    return Counter(
+        name.value for action in actions for name in needed(action) if consents.lack(name)
+    )
 
 
 def _consenting(
     actions: Sequence[Action], asked: Clean, consents: Consents | None = None
 ) -> list[str]:
     """Return the options that allow these actions, without those already given."""
-    shares = [each.contained for each in actions if each.contained is not None]
+    shares = [action.contained for action in actions if action.contained is not None]
     floor = asked.near or max(math.floor(min(shares, default=0) * 1000) / 1000, 0.001)
     values = {"near": f"{floor:g}", "to": os.path.abspath(asked.to) if asked.to else "DIR"}
     lacking = _lacking(actions, consents or Consents())

@@ -137,7 +137,7 @@ def scan_command(asked: CorpusScan) -> int:
     balance = (_scanned if asked.engine == "local" else _on_spark)(asked, settings)
     if not asked.quiet:
         tell(
-            *(f"simdup: {each}" for each in rows.warnings(balance)),
+            *(f"simdup: {warning}" for warning in rows.warnings(balance)),
             *rows.summary(balance, is_kept=asked.keep is not None),
         )
     return options.exit_code(balance, fail_on_found=asked.fail_on_found)

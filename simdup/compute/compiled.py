@@ -119,8 +119,8 @@ def are_compiled() -> bool:
             wanted = file.read().count("\n@_compiled(")
         changed_ns = os.stat(source).st_mtime_ns
         numba = version("numba").encode()
-        indices = (each for folder in caches() for each in glob(os.path.join(folder, _INDICES)))
-        return wanted <= sum(_is_index_of(each, numba, changed_ns) for each in indices)
+        indices = (path for folder in caches() for path in glob(os.path.join(folder, _INDICES)))
+        return wanted <= sum(_is_index_of(path, numba, changed_ns) for path in indices)
     except OSError:
         return False
 

@@ -95,7 +95,7 @@ def xlsx(data: bytes) -> str:
         return _xlsb(package, main)
     for name in _related(package, main, "sharedStrings"):
         shared.parse(package, name)
-    dates = [each.get("date1904", "") for each in elements(package, main, "workbookPr")]
+    dates = [properties.get("date1904", "") for properties in elements(package, main, "workbookPr")]
     sheets = Sheets(_codes(package, main), is_1904=not {"1", "true"}.isdisjoint(dates))
     cells = _Cells(shared.strings, sheets)
     for name in _listed(package, "sheet"):
@@ -130,7 +130,7 @@ def _codes(package: Package, main: str) -> list[str]:
     with suppress(NotReadable):
         for name in _related(package, main, "styles"):
             package.parse(name, start, nothing, nothing, is_text=False)
-    return [codes.get(each, "") for each in styles]
+    return [codes.get(style, "") for style in styles]
 
 
 def odt(data: bytes) -> str:
@@ -236,7 +236,7 @@ _ATTRIBUTES, _ELEMENTS = tables("office"), "elements of "
 _MARKS, _STRUCTURE = _ATTRIBUTES.pop("marks"), frozenset(_ATTRIBUTES.pop("structure of formulas"))
 _FIELDS = {
     word: title.removeprefix(_ELEMENTS)
-    for title in [each for each in _ATTRIBUTES if each.startswith(_ELEMENTS)]
+    for title in [title for title in _ATTRIBUTES if title.startswith(_ELEMENTS)]
     for word in _ATTRIBUTES.pop(title)
 }
 _KINDS = by_word(_ATTRIBUTES)
@@ -333,7 +333,7 @@ class _Flow:
             self.places.mark("" if value in _OFF else f"{name} {value}".removesuffix(" true"))
         elif name == "rPr":
             marks = (f"{key} {attributes.get(key, '0')}" for key in ("strike", "baseline"))
-            self.places.mark(" ".join(each for each in marks if each.split()[1] not in _OFF))
+            self.places.mark(" ".join(mark for mark in marks if mark.split()[1] not in _OFF))
 
     def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
         if kind := _FIELDS.get(name):
@@ -409,13 +409,13 @@ class _Document(_Flow):
         elif name.endswith("-properties") and (meaning := _meaning(attributes)):
             self._marks[self._style] = meaning
         elif name in _STYLED:
-            named = (attributes.get(f"{each}:style-name", "") for each in ("text", "table"))
+            named = (attributes.get(f"{family}:style-name", "") for family in ("text", "table"))
             self.places.mark(self._marks.get("".join(named), ""))
 
     def _times(self, attributes: dict[str, str]) -> int:
         """How many times a row or cell of a spreadsheet stands there in a row."""
-        times = (attributes.get(f"table:number-{each}-repeated", "") for each in _REPEATED)
-        return next((int(each) for each in times if each.isdecimal() and len(each) < 9), 1)
+        times = (attributes.get(f"table:number-{what}-repeated", "") for what in _REPEATED)
+        return next((int(number) for number in times if number.isdecimal() and len(number) < 9), 1)
 
     def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
         """Add the value of a form's control, and note all others."""
@@ -429,9 +429,9 @@ class _Document(_Flow):
 
 def _meaning(attributes: dict[str, str]) -> str:
     """How a style changes the meaning of words: it strikes, raises, lowers or hides them."""
-    marks = [attributes.get(f"style:text-{each}", "none") for each in _MEANT]
+    marks = [attributes.get(f"style:text-{what}", "none") for what in _MEANT]
     hidden = {"none", "false"} & {attributes.get("text:display"), attributes.get("table:display")}
-    return " ".join([*(each for each in marks if not each.startswith(("none", "0%"))), *hidden])
+    return " ".join([*(mark for mark in marks if not mark.startswith(("none", "0%"))), *hidden])
 
 
 def _control(name: str, attributes: dict[str, str]) -> str:
@@ -513,7 +513,7 @@ class _Cells(_Flow):
     def _note_attributes(self, name: str, attributes: dict[str, str]) -> None:
         """Note attributes; hidden rows and columns with their numbers."""
         if name in {"row", "col"} and attributes.get("hidden", "0") not in _OFF:
-            numbers = [attributes.get(each, "") for each in ("r", "min", "max")]
+            numbers = [attributes.get(name, "") for name in ("r", "min", "max")]
             self.note("hidden rows and columns", " ".join(numbers))
         elif name not in {"row", "col"}:
             super()._note_attributes(name, attributes)

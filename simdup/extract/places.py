@@ -57,7 +57,7 @@ class Places:
 
     def noted(self) -> list[tuple[str, bytes]]:
         """All content so far, with the places of the words that have a mark."""
-        marked = ((MARKED, f"{each}".encode()) for each in self._marked)
+        marked = ((MARKED, f"{mark}".encode()) for mark in self._marked)
         return [*self.others, *marked]
 
     @property

@@ -7,6 +7,7 @@ Both are rows of records, each with a kind and a size. Sources: [MS-XLS], [MS-XL
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
@@ -26,7 +27,7 @@ _CODECS = ("latin-1", "utf-16-le")
 _MACINTOSH = 0x8000
 
 
-class _Book:
+class _Book(ABC):
     """What a workbook says before its cells, and the cells; a method takes each kind of record."""
 
     def __init__(self, kinds: str) -> None:
@@ -40,7 +41,7 @@ class _Book:
                 getattr(self, method)(body)
 
     def begin(self) -> Sheets:
-        codes = [self.codes.get(each, "") for each in self.styles]
+        codes = [self.codes.get(style, "") for style in self.styles]
         self._sheets = Sheets(codes, is_1904=self._is_1904)
         return self._sheets
 
@@ -49,9 +50,9 @@ class _Book:
         self._cell = struct.unpack_from("<HHH", body)
         return body[6:]
 
+    @abstractmethod
     def written(self, body: bytes) -> str:
         """Return the string at the beginning of a record."""
-        raise NotImplementedError
 
     def add(self, value: float | str) -> None:
         row, column, style = self._cell

@@ -59,7 +59,7 @@ def for_print(group: Group, known: Known, recipe: Recipe) -> tuple[list[bool], l
     places = {member.document.path: place for place, member in enumerate(group.members)}
     for printed, edited in _pairs(group.members):
         similarity = _similarity(printed, edited, group.members[0], known)
-        one, other = (places[each.document.path] for each in (printed, edited))
+        one, other = (places[member.document.path] for member in (printed, edited))
         if similarity is None:
             continue
         if _is_made_from(printed.document, edited.document, similarity, recipe):

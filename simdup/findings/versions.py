@@ -264,21 +264,24 @@ def ages_of(same: Sequence[Document]) -> list[int]:
     if len({document.text_digest for document in same}) < 2:
         return [0] * len(same)
     texts: dict[bytes, list[_Named]] = {}
-    for document, name in zip(same, names_of(each.path for each in same), strict=True):
+    for document, name in zip(same, names_of(file.path for file in same), strict=True):
         texts.setdefault(document.text_digest, []).append(_Named(document, *name))
     chain = _in_order(list(texts.values()))
     if chain is None or not _tells_more_than_copies(chain):
         return [0] * len(same)
-    age = {each.document.text_digest: place for place, each in enumerate(chain[::-1])}
-    by_mark = {each.mark: place for place, each in enumerate(chain[::-1])}
-    marks = {each.document.path: each.mark for named in texts.values() for each in named}
-    return [age.get(each.text_digest, by_mark.get(marks[each.path], len(chain))) for each in same]
+    age = {named.document.text_digest: place for place, named in enumerate(chain[::-1])}
+    by_mark = {named.mark: place for place, named in enumerate(chain[::-1])}
+    marks = {file.document.path: file.mark for named in texts.values() for file in named}
+    return [
+        age.get(document.text_digest, by_mark.get(marks[document.path], len(chain)))
+        for document in same
+    ]
 
 
 def _tells_more_than_copies(chain: Sequence[_Named]) -> bool:
     """Whether texts with the same words, from the oldest to the newest, are versions."""
-    if len({each.mark for each in chain}) == 1:
-        return len({each.document.identity.words for each in chain}) > 1
+    if len({named.mark for named in chain}) == 1:
+        return len({named.document.identity.words for named in chain}) > 1
     return all(
         one.mark.numbers == other.mark.numbers
         or bool(one.mark.numbers and other.mark.numbers)
@@ -401,7 +404,7 @@ def _lack_history(group: Group, named: Sequence[_Named]) -> bool:
 
     The periods may be in the names of folders, such as "2025/03/statement.txt".
     """
-    are_others = have_other_periods([each.document.path for each in named])
+    are_others = have_other_periods([file.document.path for file in named])
     words = {(each.mark.worth, each.mark.versions) for each in named}
     has_history = len(named) > 2 and is_near(group.score)
     return are_others and len(words) < len(named) and not has_history

@@ -50,7 +50,7 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
     """
     top = common_folder(plan.header.roots)
     neither = "", ""
-    whole = _grouped(plan.actions, lambda each: each.folders or neither)
+    whole = _grouped(plan.actions, lambda action: action.folders or neither)
     actions_of = _grouped(whole.pop(neither, []), lambda each: each.group)
     left_of = _grouped(plan.left, lambda each: each.group)
     shown = sorted({*actions_of, *(left_of if look.is_verbose else ())})
@@ -77,7 +77,7 @@ def brief(plan: Plan, lines: int) -> Iterator[str]:
     yield f"below {printable(top)}:"
     yield ""
     for kind, words in _KINDS.items():
-        places = _grouped(of_kinds.get(kind, ()), lambda each: os.path.dirname(each.file.path))
+        places = _grouped(of_kinds.get(kind, ()), lambda action: os.path.dirname(action.file.path))
         if places:
             yield f"{_files(of_kinds[kind], words)}:"
         ordered = sorted(places.values(), key=len, reverse=True)
@@ -180,7 +180,7 @@ def closing(plan: Plan) -> list[str]:
 
 def left_lines(plan: Plan, words: str = "left") -> list[str]:
     """How many files of a plan are left as they are, for each reason; `words` say so."""
-    reasons = Counter(each.why.refusal for each in plan.left)
+    reasons = Counter(left.why.refusal for left in plan.left)
     del reasons[Refusal.PREFERRED]
     return [
         f"{words}: {count(number, 'file')}: {refusal.value}"
@@ -257,7 +257,7 @@ def _troubles(outcome: Outcome) -> Iterator[str]:
 
 
 def _summary(act: Act, actions: Sequence[Action]) -> str:
-    kinds, kept = Counter(map(kind_of, actions)), len({each.keep.path for each in actions})
+    kinds, kept = Counter(map(kind_of, actions)), len({action.keep.path for action in actions})
     said = ", ".join(
         count(kinds[kind], noun) + rest for kind, (noun, rest) in _KINDS.items() if kinds[kind]
     )

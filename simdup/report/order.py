@@ -149,12 +149,14 @@ def protected_in(base: str | None) -> IsKept:
         path = os.path.join(os.path.realpath(os.path.join(base, folder)), "")
         return bool(why()(path)) or is_noise(path)
 
-    return lambda each: each.source.is_reference or is_kept(os.path.dirname(each.path))
+    return lambda document: document.source.is_reference or is_kept(os.path.dirname(document.path))
 
 
 def repeated(groups: Iterable[Group], is_kept: IsKept = _is_reference) -> Repeated:
     """The files that repeat in these groups, if one file of each is kept, and all of `is_kept`."""
-    pairs = ([(each.document, identity_of(each)) for each in group.members] for group in groups)
+    pairs = (
+        [(member.document, identity_of(member)) for member in group.members] for group in groups
+    )
     return _repeated(pairs, is_kept)
 
 
@@ -167,7 +169,9 @@ def removable(group: Group, is_kept: IsKept) -> Pile:
 
 def repeated_before_matching(documents: Iterable[Document]) -> Repeated:
     """The files that repeat another one, as far as that is known without near-duplicates."""
-    found = _repeated([[(each, each.identity) for each in documents]], protected_in(os.curdir))
+    found = _repeated(
+        [[(document, document.identity) for document in documents]], protected_in(os.curdir)
+    )
     return found._replace(near=Pile(), part=Pile())
 
 
@@ -187,7 +191,7 @@ def _repeating(
     count neither as kept files nor as files that repeat one.
     """
     seen = {name: set[object]() for name in ("identical", "text", "words")}
-    touchable = [each for each in group if each[0].untouchable is None]
+    touchable = [member for member in group if member[0].untouchable is None]
     if len({identity.bytes for _, identity in touchable}) == len(touchable):
         is_kept = _is_reference  # no file is removed, so folders need not be looked at
     members = [(is_kept(document), document, identity) for document, identity in touchable]

@@ -128,7 +128,7 @@ def _not_of_parts(result: ScanResult) -> tuple[Group, ...]:
     return tuple(
         group
         for group in result.groups
-        if not parts.issuperset(_with_first([each.document.path for each in group.members]))
+        if not parts.issuperset(_with_first([member.document.path for member in group.members]))
     )
 
 
@@ -405,7 +405,7 @@ def _heading(group: Group, settings: Settings, look: TerminalStyle, view: View) 
 
 def _span(group: Group, settings: Settings) -> str:
     """How much of the near files is in the first one, as "62 to 82 % in the kept file"."""
-    near = [place for place, each in enumerate(group.members) if each.kind is Kind.NEAR]
+    near = [place for place, member in enumerate(group.members) if member.kind is Kind.NEAR]
     shown = [_whole_percent(in_first(group, place, settings)) for place in near]
     least, most = min(shown), max(shown)
     about = "" if all(group.members[place].is_exact for place in near) else "~"

@@ -510,4 +510,5 @@ def test_the_next_command_compares_two_files_that_differ(run, write, english):
 
     write("in/wide.txt", english.encode("utf-16"))
     *_, last = run("scan", "in").err.decode().splitlines()
-    assert last.startswith("next: simdup compare in/") and last.endswith(" in/wide.txt --diff")
+    assert last.startswith("next: simdup compare in/")
+    assert last.endswith(" in/wide.txt --diff")

@@ -61,7 +61,7 @@ def plan_fields(result: ScanResult, digest: str) -> dict[str, Any] | None:
         "sep": os.sep,
         "files": listed,
         "kept": files.kept,
-        "terms": [_term(each) for each in table.terms],
+        "terms": [_term(asked) for asked in table.terms],
         "table": table.rows,
         "reasons": list(table.reasons),
         "orders": [
@@ -111,7 +111,7 @@ class _Files:
             self._kept(source.path),
             None if shown == source.path else b64encode(os.fsencode(source.path)).decode(),
             self.sorts.setdefault(sort, len(self.sorts)),
-            [numbers.setdefault(each, len(numbers)) for each in _contents(document)],
+            [numbers.setdefault(content, len(numbers)) for content in _contents(document)],
             numbers.setdefault(frozenset(document.unread), len(numbers)),
         ]
 
@@ -158,7 +158,7 @@ class _Table:
         self._place = {asked: place for place, asked in enumerate(self.terms)}
         self.rows = [[[self._place[asked] for asked in cells] for cells in row] for row in rows]
         self.reasons = dict[str, int]()
-        first, *others = ([self._group(each) for each in one.offers] for one in suggestions)
+        first, *others = ([self._group(offers) for offers in one.offers] for one in suggestions)
         self.orders = [first]
         for groups in others:
             both = zip(groups, first, strict=True)
